@@ -1,0 +1,3 @@
+mod nearest;
+mod repl;
+mod screen;
