@@ -54,7 +54,7 @@ mod tests {
         let words = ["undo", "options", "log", "quit"];
         assert_eq!(nearest("udno", words), Some("undo"));
         assert_eq!(nearest("optoins", words), Some("options"));
-        assert_eq!(nearest("optns", words), Some("options"));
+        assert_eq!(nearest("optons", words), Some("options"));
         assert_eq!(nearest("lo", words), None);
         assert_eq!(nearest("hello", ["help"]), None);
     }

@@ -52,6 +52,17 @@ impl Screen {
         }
     }
 
+    /// Standard error: for what is wrong, not for data.
+    pub fn stderr() -> Screen {
+        let terminal = io::stderr().is_terminal();
+        Screen {
+            out: Box::new(io::stderr()),
+            width: terminal.then(terminal_width),
+            colour: terminal && colour_wanted(),
+            json: false,
+        }
+    }
+
     #[cfg(test)]
     pub fn to(out: impl Write + 'static, width: Option<usize>) -> Screen {
         Screen {
