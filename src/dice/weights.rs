@@ -7,8 +7,10 @@ use num_traits::{One, Zero};
 const MOST_TOTALS: usize = 200_000;
 /// The largest packed number, in words of 64 bits: 4 MiB.
 const MOST_WORDS: u64 = 1 << 19;
-/// The most products of two words in the choice of the highest dice; about a second.
+/// The most work for one expression, in products of two words; about a second.
 const MOST_PRODUCTS: u64 = 1 << 30;
+/// What it costs to add up one pair, in products of two words.
+const COST_OF_PAIR: u64 = 64;
 /// Up to so many pairs are added up one by one.
 const FEW_PAIRS: usize = 1 << 12;
 
@@ -25,6 +27,31 @@ pub(super) struct Weights {
 /// It would take too much time or memory.
 #[derive(Debug)]
 pub(super) struct TooMuch;
+
+/// How much work is left for an expression. It is estimated from sizes, so that no clock decides what is refused.
+#[derive(Debug)]
+pub(super) struct Effort {
+    products: u64,
+}
+
+impl Effort {
+    pub fn new() -> Effort {
+        Effort {
+            products: MOST_PRODUCTS,
+        }
+    }
+
+    fn spend(&mut self, products: u64) -> Result<(), TooMuch> {
+        self.products = self.products.checked_sub(products).ok_or(TooMuch)?;
+        Ok(())
+    }
+
+    /// Spends what it costs to multiply two numbers of so many words; it grows by less than their product.
+    fn spend_on_product(&mut self, words: u64, other: u64) -> Result<(), TooMuch> {
+        let (small, large) = (words.min(other) + 1, words.max(other) + 1);
+        self.spend(large.saturating_mul(small.isqrt()).saturating_mul(6))
+    }
+}
 
 impl Weights {
     /// Takes totals in rising order and leaves out those without weight.
@@ -78,14 +105,13 @@ impl Weights {
     }
 
     /// Every number of ways multiplied by `factor`.
-    pub fn scaled(&self, factor: &BigUint) -> Weights {
-        Weights {
-            ways: self
-                .ways
-                .iter()
-                .map(|(total, n)| (*total, n * factor))
-                .collect(),
-        }
+    pub fn scaled(&self, factor: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
+        let digits = self.ways.last().map_or(0, |(_, n)| n.bits() / 32) + COST_OF_PAIR;
+        effort.spend(digits.saturating_mul(self.ways.len() as u64))?;
+        let ways = self.ways.iter().map(|(total, n)| (*total, n * factor));
+        Ok(Weights {
+            ways: ways.collect(),
+        })
     }
 
     /// Parts the totals into those for which `first` holds and the others.
@@ -106,7 +132,7 @@ impl Weights {
     }
 
     /// The sums of a total of each.
-    pub fn plus(&self, other: &Weights) -> Result<Weights, TooMuch> {
+    pub fn plus(&self, other: &Weights, effort: &mut Effort) -> Result<Weights, TooMuch> {
         let (Some((low, high)), Some((other_low, other_high))) = (self.bounds(), other.bounds())
         else {
             return Ok(Weights::default());
@@ -115,12 +141,17 @@ impl Weights {
         let packing = Packing::new(low + other_low, high + other_high, &whole);
         let pairs = self.len().saturating_mul(other.len());
         if pairs > FEW_PAIRS && packing.fits() {
+            effort.spend_on_product(
+                packing.words_for(low, high),
+                packing.words_for(other_low, other_high),
+            )?;
             let packed = packing.pack(&self.ways, low) * packing.pack(&other.ways, other_low);
             return packing.unpack(&packed, low + other_low);
         }
         if pairs > MOST_TOTALS {
             return Err(TooMuch);
         }
+        effort.spend((pairs as u64).saturating_mul(COST_OF_PAIR + packing.digits))?;
         let mut ways: BTreeMap<i64, BigUint> = BTreeMap::new();
         for (total, n) in &self.ways {
             for (other_total, m) in &other.ways {
@@ -133,7 +164,12 @@ impl Weights {
     }
 
     /// The sums of `count` dice, if these are the ways of one, of `whole`.
-    pub fn of_sum(&self, count: u32, whole: &BigUint) -> Result<Weights, TooMuch> {
+    pub fn of_sum(
+        &self,
+        count: u32,
+        whole: &BigUint,
+        effort: &mut Effort,
+    ) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
         };
@@ -144,6 +180,7 @@ impl Weights {
             });
         }
         let packing = Packing::for_dice(low * n, high * n, count, whole).checked()?;
+        effort.spend_on_product(packing.words(), packing.words())?;
         packing.unpack(&packing.pack(&self.ways, low).pow(count), low * n)
     }
 
@@ -152,16 +189,22 @@ impl Weights {
     /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`, `above` dice show more
     /// and at least `kept - above` show `t`: the dice above add up in as many ways as their polynomial to that power,
     /// those at `t` are worth `(kept - above) * t`, and what is below does not matter.
-    pub fn of_highest(&self, kept: u32, count: u32, whole: &BigUint) -> Result<Weights, TooMuch> {
+    pub fn of_highest(
+        &self,
+        kept: u32,
+        count: u32,
+        whole: &BigUint,
+        effort: &mut Effort,
+    ) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
         };
         if kept == count {
-            return self.of_sum(count, whole);
+            return self.of_sum(count, whole, effort);
         }
         let k = i64::from(kept);
         let packing = Packing::for_dice(low * k, high * k, count, whole).checked()?;
-        packing.check_products(self.len(), kept, count)?;
+        effort.spend(packing.products_of_choice(self.len(), kept, count))?;
         let mut sum = BigUint::zero();
         // The polynomial of what is above `t`, to the power of its place.
         let mut powers = vec![BigUint::zero(); kept as usize];
@@ -178,19 +221,6 @@ impl Weights {
             packing.add_monomial(&mut powers, at, t - low);
         }
         packing.unpack(&sum, low * k)
-    }
-
-    /// Refuses totals that are so far apart, or ways that are so many, that `count` dice of `whole` are too much.
-    pub fn check_width(&self, count: u64, whole: &BigUint) -> Result<(), TooMuch> {
-        let (_, high) = self.bounds().unwrap_or_default();
-        let words = (whole.bits() * count / 64 + 1)
-            .saturating_mul(high.unsigned_abs().saturating_mul(count));
-        // Each of `count` rounds goes over all that is there.
-        if words > MOST_WORDS || words.saturating_mul(count) > MOST_PRODUCTS {
-            Err(TooMuch)
-        } else {
-            Ok(())
-        }
     }
 
     fn bounds(&self) -> Option<(i64, i64)> {
@@ -223,8 +253,14 @@ impl Packing {
         }
     }
 
+    /// Words of 64 bits for the result.
     fn words(&self) -> u64 {
         self.width.saturating_mul(self.digits) / 2
+    }
+
+    /// Words of 64 bits for the totals `low..=high`.
+    fn words_for(&self, low: i64, high: i64) -> u64 {
+        (low.abs_diff(high) + 1).saturating_mul(self.digits) / 2
     }
 
     fn fits(&self) -> bool {
@@ -251,8 +287,8 @@ impl Packing {
         }
     }
 
-    /// Refuses a choice of `kept` out of `count` dice with `faces` totals each that would take too long.
-    fn check_products(&self, faces: usize, kept: u32, count: u32) -> Result<(), TooMuch> {
+    /// About how many products of words it takes to choose `kept` of `count` dice with `faces` totals each.
+    fn products_of_choice(&self, faces: usize, kept: u32, count: u32) -> u64 {
         let [faces, kept, count] = [faces as u64, kept.into(), count.into()];
         let of_coefficient = self.digits / 2 + 1;
         let of_factor = of_coefficient * kept / count + 1;
@@ -263,12 +299,7 @@ impl Packing {
         let tails = kept
             .min(count - kept + 1)
             .saturating_mul(of_coefficient * of_coefficient * 4 + 16);
-        let products = (faces * kept).saturating_mul(powers.saturating_add(tails));
-        if products > MOST_PRODUCTS {
-            Err(TooMuch)
-        } else {
-            Ok(())
-        }
+        (faces * kept).saturating_mul(powers.saturating_add(tails))
     }
 
     /// How far the number is shifted for totals larger by `total`, which is not negative.
