@@ -4,6 +4,7 @@ mod chance;
 mod distribution;
 mod notation;
 mod pool;
+mod reader;
 mod roll;
 mod weights;
 

@@ -57,23 +57,33 @@ pub enum FacesError {
     /// The expression asks for more faces than there are.
     #[error("`{dice}` needs more faces than the {given} given: the next is a d{sides}")]
     TooFew {
+        /// What the faces were for.
         dice: Dice,
+        /// How many faces there are.
         given: usize,
+        /// Faces of the die that has none.
         sides: u32,
     },
     /// Faces are left over.
     #[error("`{dice}` takes {used} of the {given} faces given")]
     TooMany {
+        /// What the faces were for.
         dice: Dice,
+        /// How many faces there are.
         given: usize,
+        /// How many of them, from the first, the expression takes.
         used: usize,
     },
-    /// A number is no face of its die; `position` 1 is the first.
+    /// A number is no face of its die.
     #[error("face {position} of `{dice}` is {value}, but a d{sides} shows 1 to {sides}")]
     NoSuchFace {
+        /// What the faces were for.
         dice: Dice,
+        /// Which face it is, from 1.
         position: usize,
+        /// The number that was given.
         value: u32,
+        /// Faces of its die.
         sides: u32,
     },
 }
