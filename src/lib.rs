@@ -1,1 +1,5 @@
+mod dice;
 
+pub use crate::dice::{
+    Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide,
+};
