@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::game::{Game, Standing, Turned};
 use super::{
-    Answer, Desk, DiceSource, Driver, Edit, Event, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy,
+    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy,
     Setup, View,
 };
 use crate::dice::Chance;
-use crate::ruleset::{Explanation, Ruleset, SwitchValue};
+use crate::ruleset::{Ruleset, SwitchValue};
 use crate::script::{Call, Vm};
 use crate::state::{EntityId, State, Value};
 

@@ -10,9 +10,11 @@ use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv, Variadic};
 use super::exchange::{from_lua, text_of, to_lua};
 use super::mirror::Mirror;
 use super::sandbox::charge;
-use crate::dice::Dice;
-use crate::play::{Answer, Ask, Asked, Asking, By, Choice, Desk, Driver, Happening, Need, Question, QuestionId, Stop};
-use crate::ruleset::{Term, nearest};
+use crate::dice::{Dice, Fate, Roll};
+use crate::play::{
+    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Stop, Term,
+};
+use crate::ruleset::nearest;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
 
 /// What the leaf functions share: the desk of the game that is being run, and the mirror of its state.
@@ -25,7 +27,7 @@ pub(super) struct Bench {
     pub terms: RefCell<Vec<Term>>,
     in_policy: Cell<bool>,
     /// Where the dice stood when the policy was asked.
-    before_policy: Cell<crate::play::DicePosition>,
+    before_policy: Cell<DicePosition>,
     /// Answers of questions that are out together, told when all are there.
     told_later: RefCell<Vec<Happening>>,
     names: RefCell<Names>,
@@ -894,14 +896,15 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
         let desk = b.desk()?;
         let roll = roll(b, desk, &dice, Need::Nothing, &label, &args)?;
-        let faces = lua.create_sequence_from(roll.kept())?;
+        let kept = roll.faces().iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value);
+        let faces = lua.create_sequence_from(kept)?;
         faces.set_readonly(true);
         Ok(faces)
     });
     Ok(())
 }
 
-fn roll(bench: &Bench, desk: &mut Desk, dice: &LuaString, need: Need, label: &Lv, args: &[Lv]) -> Result<crate::dice::Roll> {
+fn roll(bench: &Bench, desk: &mut Desk, dice: &LuaString, need: Need, label: &Lv, args: &[Lv]) -> Result<Roll> {
     let text = text_of(dice)?;
     let parsed = match bench.parsed(&text) {
         Ok(parsed) => parsed,

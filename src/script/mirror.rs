@@ -52,6 +52,7 @@ impl Mirror {
                     }
                 }
                 // Entities come and go with references to them: simplest is to read everything again.
+                Stale::Attachments => {}
                 Stale::Entity(_) => {
                     self.fill(lua, state, schema)?;
                     return Ok(Synced::Refilled);

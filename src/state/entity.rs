@@ -56,6 +56,7 @@ pub enum Stale {
     Field(EntityId, FieldId),
     /// It came, or went, or came back.
     Entity(EntityId),
+    Attachments,
 }
 
 fn next_identity() -> u64 {
@@ -339,14 +340,17 @@ impl State {
             Change::Attach { id, .. } => {
                 self.attachments.remove(&id);
                 self.next_attachment = id.0 - 1;
+                self.stale.push(Stale::Attachments);
             }
             Change::Detach { id, was } => {
                 self.attachments.insert(id, was);
+                self.stale.push(Stale::Attachments);
             }
             Change::Data { id, from, .. } => {
                 if let Some(attachment) = self.attachments.get_mut(&id) {
                     attachment.data = from;
                 }
+                self.stale.push(Stale::Attachments);
             }
             Change::Finish { from, .. } => self.outcome = from,
         }
