@@ -1,0 +1,23 @@
+//! Where rules come from: folders of scripts, found in a library, read whole and stacked.
+//!
+//! The way of the data: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a [`Stack`] puts the
+//! parents below it and the layers on top. Nothing here runs a script, and nothing here knows a game. Whatever is
+//! wrong with what an author wrote comes back as [`Problem`]s, all of them at once.
+
+mod content_hash;
+mod data;
+mod document;
+mod manifest;
+mod nearest;
+mod problem;
+mod quoted;
+mod source;
+mod switch;
+mod version;
+
+pub use content_hash::ContentHash;
+pub use data::Data;
+pub use manifest::{Manifest, Mention};
+pub use problem::{LoadError, Problem};
+pub use source::{Source, SourceKind};
+pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
