@@ -7,16 +7,23 @@
 mod content_hash;
 mod data;
 mod document;
+mod folder;
+mod library;
 mod manifest;
 mod nearest;
 mod problem;
 mod quoted;
+#[cfg(test)]
+mod scratch;
 mod source;
 mod switch;
 mod version;
+mod walk;
 
 pub use content_hash::ContentHash;
 pub use data::Data;
+pub use folder::Folder;
+pub use library::{Library, LibraryError};
 pub use manifest::{Manifest, Mention};
 pub use problem::{LoadError, Problem};
 pub use source::{Source, SourceKind};
