@@ -11,9 +11,9 @@ mod folder;
 mod layering;
 mod library;
 mod manifest;
-mod nearest;
+pub(crate) mod nearest;
 mod problem;
-mod quoted;
+pub(crate) mod quoted;
 #[cfg(test)]
 mod scratch;
 mod source;
