@@ -45,8 +45,12 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Ask {
-    /// One of the options.
-    Choose { options: Vec<Choice> },
+    /// One of the options; where `other` is set, any line of text besides.
+    Choose {
+        options: Vec<Choice>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        other: bool,
+    },
     /// Between `min` and `max` of the options.
     ChooseMany { options: Vec<Choice>, min: usize, max: usize },
     /// A whole number, bounds included.
@@ -81,7 +85,7 @@ impl Ask {
     /// The options, for the kinds that have any.
     pub fn options(&self) -> &[Choice] {
         match self {
-            Ask::Choose { options }
+            Ask::Choose { options, .. }
             | Ask::ChooseMany { options, .. }
             | Ask::Allot { options, .. }
             | Ask::Order { options } => options,
@@ -127,7 +131,12 @@ impl Question {
     /// A sentence that names the option, number or rule that does not fit, with the reason the option is greyed.
     pub fn check(&self, answer: &Answer) -> Result<(), Refusal> {
         match (&self.ask, answer) {
-            (Ask::Choose { options }, Answer::Choice(id)) => enabled(options, id).map(|_| ()),
+            (Ask::Choose { options, other: true }, Answer::Choice(id))
+                if options.iter().all(|option| option.id != *id) =>
+            {
+                (Ask::Line { max: 200 }).check_line(id)
+            }
+            (Ask::Choose { options, .. }, Answer::Choice(id)) => enabled(options, id).map(|_| ()),
             (Ask::ChooseMany { options, min, max }, Answer::Choices(ids)) => {
                 distinct(options, ids)?;
                 if ids.len() < *min || ids.len() > *max {
@@ -181,15 +190,7 @@ impl Question {
                 }
                 Ok(())
             }
-            (Ask::Line { max }, Answer::Line(line)) => {
-                if line.chars().count() > *max {
-                    return Err(Refusal::new(format!("at most {max} characters")));
-                }
-                if line.chars().any(char::is_control) {
-                    return Err(Refusal::new("one line of plain text, without control characters"));
-                }
-                Ok(())
-            }
+            (Ask::Line { .. }, Answer::Line(line)) => self.ask.check_line(line),
             (Ask::Dice { sides, .. }, Answer::Faces(faces)) => {
                 if faces.len() != sides.len() {
                     return Err(Refusal::new(format!("{} wanted, {} given", self.ask.wanted(), faces.len())));
@@ -246,6 +247,17 @@ impl Question {
 }
 
 impl Ask {
+    fn check_line(&self, line: &str) -> Result<(), Refusal> {
+        let Ask::Line { max } = self else { return Ok(()) };
+        if line.chars().count() > *max {
+            return Err(Refusal::new(format!("at most {max} characters")));
+        }
+        if line.chars().any(char::is_control) {
+            return Err(Refusal::new("one line of plain text, without control characters"));
+        }
+        Ok(())
+    }
+
     /// What an answer looks like, for messages.
     pub fn wanted(&self) -> String {
         match self {
