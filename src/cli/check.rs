@@ -76,7 +76,10 @@ fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Ve
         let library = library::open(Some(&path))?;
         let ids = library.ids();
         if ids.is_empty() {
-            return Err(call_error(format!("{}: no ruleset is in it; one is a folder with a ruleset.toml", path.display())));
+            return Err(call_error(format!(
+                "{}: no ruleset is in it; one is a folder with a ruleset.toml",
+                path.display()
+            )));
         }
         return Ok((library, ids));
     }

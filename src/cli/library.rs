@@ -26,7 +26,8 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
 
 /// Loads a ruleset with house rules on top; what is wrong with it is told on standard error, all of it.
 pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>> {
-    if let Some(unknown) = std::iter::once(id).chain(layers.iter().map(String::as_str)).find(|id| !library.contains(id)) {
+    if let Some(unknown) = std::iter::once(id).chain(layers.iter().map(String::as_str)).find(|id| !library.contains(id))
+    {
         return Err(unknown_ruleset(library, unknown));
     }
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
@@ -47,6 +48,7 @@ fn broken(error: &LoadError, library: &Library) -> anyhow::Error {
     for problem in &error.problems {
         eprintln!("{}\n", report::problem(problem, library, screen.coloured(), screen.width()).trim_end());
     }
-    let problems = if error.problems.len() == 1 { "one problem".to_owned() } else { format!("{} problems", error.problems.len()) };
+    let problems =
+        if error.problems.len() == 1 { "one problem".to_owned() } else { format!("{} problems", error.problems.len()) };
     anyhow::anyhow!("{} cannot be loaded: {problems}", error.ruleset)
 }

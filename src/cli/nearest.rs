@@ -10,12 +10,7 @@ pub fn nearest<'a>(typed: &str, words: impl IntoIterator<Item = &'a str>) -> Opt
     };
     words
         .into_iter()
-        .map(|word| {
-            (
-                strsim::damerau_levenshtein(&typed, &word.to_lowercase()),
-                word,
-            )
-        })
+        .map(|word| (strsim::damerau_levenshtein(&typed, &word.to_lowercase()), word))
         .filter(|(slips, _)| (1..=allowed).contains(slips))
         .min_by_key(|(slips, _)| *slips)
         .map(|(_, word)| word)
@@ -27,9 +22,7 @@ pub fn named<'a, T>(typed: &str, items: &'a [T], word: impl Fn(&T) -> &str) -> N
     if let Some(item) = items.iter().find(|item| word(item).to_lowercase() == typed) {
         return Named::One(item);
     }
-    let mut found = items
-        .iter()
-        .filter(|item| !typed.is_empty() && word(item).to_lowercase().starts_with(&typed));
+    let mut found = items.iter().filter(|item| !typed.is_empty() && word(item).to_lowercase().starts_with(&typed));
     match (found.next(), found.next()) {
         (Some(item), None) => Named::One(item),
         (Some(_), Some(_)) => Named::Several,
@@ -61,11 +54,7 @@ mod tests {
 
     #[test]
     fn a_name_is_known_by_a_beginning_that_is_its_own() {
-        let names = [
-            "Bandit".to_owned(),
-            "Bandit Chief".to_owned(),
-            "Archer".to_owned(),
-        ];
+        let names = ["Bandit".to_owned(), "Bandit Chief".to_owned(), "Archer".to_owned()];
         assert_eq!(named("arch", &names, |name| name), Named::One(&names[2]));
         assert_eq!(named("bandit", &names, |name| name), Named::One(&names[0]));
         assert_eq!(named("band", &names, |name| name), Named::Several);

@@ -11,7 +11,7 @@ use super::screen::{Row, Screen};
 #[derive(clap::Args)]
 pub struct Args {
     /// What to roll, such as 3d6+1 or 4d6kh3
-    #[arg(required = true, value_name = "DICE", allow_hyphen_values = true)]
+    #[arg(required = true, value_name = "DICE")]
     dice: Vec<String>,
 
     /// The seed of the dice; a random one if none is given

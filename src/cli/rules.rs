@@ -121,7 +121,9 @@ fn show(rules: &Arc<Ruleset>, library: &Library, mut screen: Screen) -> Result<E
     }
     let switches: Vec<Vec<String>> = rules
         .switches()
-        .map(|switch| vec![switch.name.clone(), switch.default.to_string(), switch.kind.to_string(), switch.text.clone()])
+        .map(|switch| {
+            vec![switch.name.clone(), switch.default.to_string(), switch.kind.to_string(), switch.text.clone()]
+        })
         .collect();
     if !switches.is_empty() {
         screen.row(&Row::default())?;
@@ -176,7 +178,8 @@ pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
     }
     screen.row(&Row::at(0).strong(&*card.title).faint(format!("  {}", card.id)))?;
     screen.row(&Row::at(2).plain(&card.text))?;
-    let mut cells: Vec<Vec<Span>> = facts(card).map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
+    let mut cells: Vec<Vec<Span>> =
+        facts(card).map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
     if !card.rules.is_empty() {
         cells.push(vec![Span::faint("rules"), Span::plain(card.rules.join(", "))]);
     }
@@ -201,10 +204,15 @@ fn explain(card: &Card, mut screen: Screen) -> Result<ExitCode> {
     let told: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
     let functions = card.origins.keys().filter(|name| !told.contains(name) && *name != "id");
     rows.extend(functions.map(|name| (name.clone(), "a function".to_owned())));
-    screen.table(&["field", "value", "from"], rows.into_iter().map(|(name, value)| {
-        let from = origin(&name);
-        vec![name, value, from]
-    }).collect())?;
+    screen.table(
+        &["field", "value", "from"],
+        rows.into_iter()
+            .map(|(name, value)| {
+                let from = origin(&name);
+                vec![name, value, from]
+            })
+            .collect(),
+    )?;
     Ok(ExitCode::SUCCESS)
 }
 

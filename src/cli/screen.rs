@@ -65,12 +65,7 @@ impl Screen {
 
     #[cfg(test)]
     pub fn to(out: impl Write + 'static, width: Option<usize>) -> Screen {
-        Screen {
-            out: Box::new(out),
-            width,
-            colour: false,
-            json: false,
-        }
+        Screen { out: Box::new(out), width, colour: false, json: false }
     }
 
     pub fn json(&self) -> bool {
@@ -133,10 +128,7 @@ impl Screen {
     /// A table with a header, fitted to the terminal.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
         let mut table = Table::new();
-        table
-            .force_no_tty()
-            .load_style(presets::UTF8_HORIZONTAL_ONLY)
-            .set_header(header.to_vec());
+        table.force_no_tty().load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec());
         if let Some(width) = self.width {
             table
                 .set_content_arrangement(ContentArrangement::Dynamic)
@@ -145,20 +137,14 @@ impl Screen {
         for row in rows {
             table.add_row(row.iter().map(|cell| harmless(cell)).collect::<Vec<_>>());
         }
-        let text: Vec<String> = table
-            .lines()
-            .map(|line| line.trim_end().to_owned())
-            .collect();
+        let text: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
         self.verbatim(&text.join("\n"))
     }
 }
 
 impl Span {
     pub fn new(text: impl AsRef<str>, tone: Tone) -> Span {
-        Span {
-            text: harmless(text.as_ref()),
-            tone,
-        }
+        Span { text: harmless(text.as_ref()), tone }
     }
 
     pub fn plain(text: impl AsRef<str>) -> Span {
@@ -177,11 +163,7 @@ impl Span {
 impl Row {
     /// An empty row that starts `indent` columns in; what is wrapped starts two columns further.
     pub fn at(indent: usize) -> Row {
-        Row {
-            indent,
-            hang: indent + 2,
-            spans: Vec::new(),
-        }
+        Row { indent, hang: indent + 2, spans: Vec::new() }
     }
 
     pub fn plain(self, text: impl AsRef<str>) -> Row {
@@ -204,10 +186,7 @@ impl Row {
     /// The row without colour, wrapped nowhere.
     #[cfg(test)]
     pub fn bare(&self) -> String {
-        self.lines(None)
-            .iter()
-            .map(|line| paint(line, false))
-            .collect()
+        self.lines(None).iter().map(|line| paint(line, false)).collect()
     }
 
     fn lines(&self, width: Option<usize>) -> Vec<Vec<Span>> {
@@ -265,12 +244,7 @@ pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Ve
         }
     }
     // A column that is empty in every row takes no room.
-    let start: usize = wides
-        .iter()
-        .take(count.saturating_sub(1))
-        .filter(|wide| **wide > 0)
-        .map(|wide| wide + 2)
-        .sum();
+    let start: usize = wides.iter().take(count.saturating_sub(1)).filter(|wide| **wide > 0).map(|wide| wide + 2).sum();
     let last = wides.last().copied().unwrap_or(0);
     let fits = width.is_none_or(|width| indent + start + last.min(12.max(width / 3)) <= width);
     cells
@@ -286,11 +260,7 @@ pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Ve
                         built.spans.push(Span::plain(" ".repeat(due)));
                         due = 0;
                     }
-                    due += if wides[at] > 0 {
-                        wides[at] - wide + 2
-                    } else {
-                        0
-                    };
+                    due += if wides[at] > 0 { wides[at] - wide + 2 } else { 0 };
                 } else if wide > 0 && !built.spans.is_empty() {
                     built.spans.push(Span::plain("  "));
                 }
@@ -329,9 +299,7 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let first = rest.chars().next()?;
-        let end = rest
-            .find(|letter| (letter == ' ') != (first == ' '))
-            .unwrap_or(rest.len());
+        let end = rest.find(|letter| (letter == ' ') != (first == ' ')).unwrap_or(rest.len());
         let (piece, left) = rest.split_at(end);
         rest = left;
         Some(piece)
@@ -342,10 +310,7 @@ fn push(lines: &mut [Vec<Span>], text: &str, tone: Tone) {
     let Some(line) = lines.last_mut() else { return };
     match line.last_mut() {
         Some(span) if span.tone == tone => span.text.push_str(text),
-        _ => line.push(Span {
-            text: text.to_owned(),
-            tone,
-        }),
+        _ => line.push(Span { text: text.to_owned(), tone }),
     }
 }
 
@@ -384,19 +349,13 @@ mod tests {
     use super::*;
 
     fn wrapped(row: &Row, width: usize) -> Vec<String> {
-        row.lines(Some(width))
-            .iter()
-            .map(|line| paint(line, false))
-            .collect()
+        row.lines(Some(width)).iter().map(|line| paint(line, false)).collect()
     }
 
     #[test]
     fn a_row_wraps_between_words_and_hangs_two_columns_further() {
         let row = Row::at(2).plain("the quick brown fox jumps");
-        assert_eq!(
-            wrapped(&row, 16),
-            ["  the quick", "    brown fox", "    jumps"]
-        );
+        assert_eq!(wrapped(&row, 16), ["  the quick", "    brown fox", "    jumps"]);
     }
 
     #[test]
@@ -412,23 +371,12 @@ mod tests {
         let rows = columns(
             2,
             vec![
-                vec![
-                    Span::plain("1"),
-                    Span::plain("strike"),
-                    Span::plain("a long remark on it"),
-                ],
-                vec![
-                    Span::plain("-"),
-                    Span::plain("rest"),
-                    Span::plain("no time"),
-                ],
+                vec![Span::plain("1"), Span::plain("strike"), Span::plain("a long remark on it")],
+                vec![Span::plain("-"), Span::plain("rest"), Span::plain("no time")],
             ],
             Some(26),
         );
-        assert_eq!(
-            wrapped(&rows[0], 26),
-            ["  1  strike  a long remark", "             on it"]
-        );
+        assert_eq!(wrapped(&rows[0], 26), ["  1  strike  a long remark", "             on it"]);
         assert_eq!(wrapped(&rows[1], 26), ["  -  rest    no time"]);
     }
 
@@ -439,11 +387,7 @@ mod tests {
 
     #[test]
     fn a_column_that_is_empty_everywhere_takes_no_room() {
-        let rows = columns(
-            0,
-            vec![vec![Span::plain("a"), Span::plain(""), Span::plain("b")]],
-            None,
-        );
+        let rows = columns(0, vec![vec![Span::plain("a"), Span::plain(""), Span::plain("b")]], None);
         assert_eq!(rows[0].bare(), "a  b");
     }
 }

@@ -70,7 +70,9 @@ impl Repl {
     /// The question that can be answered now.
     fn wanted_question(&self) -> Result<Question, Complaint> {
         match (&self.step, self.focused()) {
-            (Step::Fault(_), _) => Err(Complaint::wrong("an action failed: mend its script and `retry`, `skip` it, or `undo`")),
+            (Step::Fault(_), _) => {
+                Err(Complaint::wrong("an action failed: mend its script and `retry`, `skip` it, or `undo`"))
+            }
             (Step::Over(_), _) => Err(Complaint::wrong("the game is over; `undo` takes the last decision back")),
             (Step::Ask, Some(question)) => Ok(question.clone()),
             (Step::Ask, None) => Err(Complaint::wrong("nothing is asked now")),
@@ -147,7 +149,8 @@ impl Repl {
             Some(seat) => (seat.clone(), after),
             None => {
                 let asked = self.focused().map(|question| question.seat.to_string());
-                let seat = asked.filter(|seat| may.contains(seat)).or_else(|| self.person().filter(|seat| may.contains(seat)));
+                let seat =
+                    asked.filter(|seat| may.contains(seat)).or_else(|| self.person().filter(|seat| may.contains(seat)));
                 (seat.or_else(|| may.first().cloned()).unwrap_or_default(), rest)
             }
         };
@@ -205,10 +208,8 @@ impl Repl {
             return Ok(self.screen.object(&object)?);
         }
         self.screen.row(&Row::at(2).plain(text))?;
-        let changes: Vec<Event> = (0..)
-            .zip(changes)
-            .map(|(n, happening)| Event { action: 0, n, audience: None, happening })
-            .collect();
+        let changes: Vec<Event> =
+            (0..).zip(changes).map(|(n, happening)| Event { action: 0, n, audience: None, happening }).collect();
         self.tell(&changes)
     }
 

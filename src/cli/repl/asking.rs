@@ -20,11 +20,8 @@ pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Ve
 }
 
 fn heading(question: &Question, about: Option<&str>) -> Row {
-    let why = if question.why.is_empty() {
-        format!("{}?", question.topic.replace('_', " "))
-    } else {
-        question.why.clone()
-    };
+    let why =
+        if question.why.is_empty() { format!("{}?", question.topic.replace('_', " ")) } else { question.why.clone() };
     match about.filter(|about| !why.contains(*about)) {
         Some(about) => Row::at(0).strong(about).plain(format!(": {why}")),
         None => Row::at(0).plain(why),
@@ -37,28 +34,13 @@ fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span
         _ => String::new(),
     };
     let beside = [option.note.as_deref().unwrap_or(""), &points];
-    let beside = beside
-        .into_iter()
-        .filter(|text| !text.is_empty())
-        .collect::<Vec<_>>()
-        .join(", ");
+    let beside = beside.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     if option.enabled {
         let mark = if suggested { "*" } else { " " };
-        return vec![
-            Span::plain(format!("{mark}{number}")),
-            Span::strong(&option.label),
-            Span::plain(beside),
-        ];
+        return vec![Span::plain(format!("{mark}{number}")), Span::strong(&option.label), Span::plain(beside)];
     }
-    let reason = option
-        .reason
-        .as_deref()
-        .unwrap_or("the rules do not allow it now");
-    vec![
-        Span::faint(" -"),
-        Span::faint(&option.label),
-        Span::faint(reason),
-    ]
+    let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+    vec![Span::faint(" -"), Span::faint(&option.label), Span::faint(reason)]
 }
 
 fn suggested(question: &Question, option: &Choice) -> bool {
@@ -72,33 +54,22 @@ fn suggested(question: &Question, option: &Choice) -> bool {
 /// How to answer, where the options alone do not say it.
 fn wanted(question: &Question) -> Option<Row> {
     let mut text = match &question.ask {
+        Ask::Choose { other: true, .. } => "or anything else, in your own words".to_owned(),
         Ask::Choose { .. } => return None,
-        Ask::ChooseMany {
-            min: 0,
-            max,
-            options,
-        } if *max >= options.len() => {
+        Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
             "any of them, with commas between; `none` and `all` do, too".to_owned()
         }
         Ask::ChooseMany { .. } => format!("{}, with commas between", question.ask.wanted()),
-        Ask::Order { options } if options.len() > 1 => "all of them, the first one first: `2, 1`"
-            .replace(
-                "`2, 1`",
-                &format!(
-                    "`{}`",
-                    (1..=options.len().min(4))
-                        .rev()
-                        .map(|n| n.to_string())
-                        .collect::<Vec<_>>()
-                        .join(", ")
-                ),
-            ),
+        Ask::Order { options } if options.len() > 1 => "all of them, the first one first: `2, 1`".replace(
+            "`2, 1`",
+            &format!("`{}`", (1..=options.len().min(4)).rev().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")),
+        ),
         Ask::Dice { dice, .. } => format!("{dice}: {}", question.ask.wanted()),
         ask => ask.wanted(),
     };
     // In an allotment and an order the marks beside the options cannot show it.
     if let Some(default) = &question.default
-        && !matches!(default, Answer::Choices(ids) if !ids.is_empty())
+        && !question.ask.options().iter().any(|option| suggested(question, option))
     {
         text.push_str(&format!("; `ok` says {}", question.tell(default)));
     }
@@ -113,10 +84,7 @@ mod tests {
 
     fn question(ask: Ask, default: Option<Answer>) -> Question {
         Question {
-            id: QuestionId {
-                action: 1,
-                ordinal: 0,
-            },
+            id: QuestionId { action: 1, ordinal: 0 },
             seat: "players".into(),
             topic: "card".into(),
             about: None,
@@ -140,10 +108,7 @@ mod tests {
     }
 
     fn text(question: &Question) -> Vec<String> {
-        ask(question, Some("Ranger"), None)
-            .iter()
-            .map(Row::bare)
-            .collect()
+        ask(question, Some("Ranger"), None).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -154,41 +119,20 @@ mod tests {
             option("Rest", None, None, None),
         ];
         assert_eq!(
-            text(&question(
-                Ask::Choose { options },
-                Some(Answer::Choice("rest".into()))
-            )),
-            [
-                "What does Ranger do?",
-                "  1  Lunge  Risk 1-3",
-                "  -  Drain  needs 2 points, there are 0",
-                " *3  Rest",
-            ]
+            text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
+            ["What does Ranger do?", "  1  Lunge  Risk 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
         );
     }
 
     #[test]
     fn other_kinds_say_what_an_answer_looks_like() {
         assert_eq!(
-            text(&question(
-                Ask::Number { min: 1, max: 3 },
-                Some(Answer::Number(2))
-            )),
+            text(&question(Ask::Number { min: 1, max: 3 }, Some(Answer::Number(2)))),
             ["What does Ranger do?", "  a number, 1 to 3; `ok` says 2"]
         );
-        let options = vec![
-            option("Foe", None, None, Some(1)),
-            option("Archer", None, None, None),
-        ];
+        let options = vec![option("Foe", None, None, Some(1)), option("Archer", None, None, None)];
         assert_eq!(
-            text(&question(
-                Ask::Allot {
-                    options,
-                    total: 2,
-                    least: 2
-                },
-                None
-            )),
+            text(&question(Ask::Allot { options, total: 2, least: 2 }, None)),
             [
                 "What does Ranger do?",
                 "  1  Foe     at most 1",

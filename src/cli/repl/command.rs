@@ -72,23 +72,17 @@ impl Command {
     /// The command that a word names, in any case.
     pub fn find(word: &str) -> Option<&'static Command> {
         let word = word.to_lowercase();
-        COMMANDS
-            .iter()
-            .find(|command| command.name == word || command.also.contains(&word.as_str()))
+        COMMANDS.iter().find(|command| command.name == word || command.also.contains(&word.as_str()))
     }
 
     /// All words that name a command.
     pub fn names() -> impl Iterator<Item = &'static str> {
-        COMMANDS
-            .iter()
-            .flat_map(|command| std::iter::once(command.name).chain(command.also.iter().copied()))
+        COMMANDS.iter().flat_map(|command| std::iter::once(command.name).chain(command.also.iter().copied()))
     }
 
     /// The name with what follows it.
     pub fn usage(&self) -> String {
-        format!("{} {}", self.name, self.takes)
-            .trim_end()
-            .to_owned()
+        format!("{} {}", self.name, self.takes).trim_end().to_owned()
     }
 }
 
@@ -125,14 +119,7 @@ pub static COMMANDS: &[Command] = &[
         "takes the answer marked `*`",
         "`ok all` takes it for every question that is open and has one."
     ),
-    command!(
-        Pass,
-        Play,
-        "pass",
-        "",
-        "chooses to do nothing, where the rules offer that",
-        ""
-    ),
+    command!(Pass, Play, "pass", "", "chooses to do nothing, where the rules offer that", ""),
     command!(
         Auto,
         Play,
@@ -157,14 +144,7 @@ pub static COMMANDS: &[Command] = &[
         "takes back the last decision, or the last N",
         "Dice that were rolled stay rolled: the same choice meets the same dice."
     ),
-    command!(
-        Redo,
-        Play,
-        "redo",
-        "[N]",
-        "does again what was taken back",
-        ""
-    ),
+    command!(Redo, Play, "redo", "[N]", "does again what was taken back", ""),
     command!(
         Roll,
         Play,
@@ -173,22 +153,8 @@ pub static COMMANDS: &[Command] = &[
         "rolls dice outside the game, or gives the faces of dice you rolled",
         "`roll 3d6+1`, `roll 4d6kh3`. With `--dice typed` the game asks for faces: `roll 4, 2`, or just the numbers."
     ),
-    command!(
-        Sheet,
-        Look,
-        "sheet",
-        "[NAME]",
-        "the sheet of NAME, or of whoever is asked",
-        ""
-    ),
-    command!(
-        Who,
-        Look,
-        "who" | "list",
-        "[KIND]",
-        "who and what is in the game",
-        ""
-    ),
+    command!(Sheet, Look, "sheet", "[NAME]", "the sheet of NAME, or of whoever is asked", ""),
+    command!(Who, Look, "who" | "list", "[KIND]", "who and what is in the game", ""),
     command!(
         Why,
         Look,
@@ -197,38 +163,10 @@ pub static COMMANDS: &[Command] = &[
         "how a number came about, term by term; alone: why you are asked this",
         "Terms come with the file and line that gave them, a plain field with what changed it."
     ),
-    command!(
-        Log,
-        Look,
-        "log",
-        "[N]",
-        "the last N things that happened (20)",
-        "`log all` tells the whole game."
-    ),
-    command!(
-        Cards,
-        Look,
-        "cards",
-        "[NAME]",
-        "the cards of the rules, or the text of one",
-        ""
-    ),
-    command!(
-        Rules,
-        Look,
-        "rules",
-        "",
-        "which rules are played, with their layers",
-        ""
-    ),
-    command!(
-        Switches,
-        Look,
-        "switches" | "switch",
-        "[NAME]",
-        "the house rules in force, and their other values",
-        ""
-    ),
+    command!(Log, Look, "log", "[N]", "the last N things that happened (20)", "`log all` tells the whole game."),
+    command!(Cards, Look, "cards", "[NAME]", "the cards of the rules, or the text of one", ""),
+    command!(Rules, Look, "rules", "", "which rules are played, with their layers", ""),
+    command!(Switches, Look, "switches" | "switch", "[NAME]", "the house rules in force, and their other values", ""),
     command!(
         Set,
         Master,
@@ -271,22 +209,8 @@ pub static COMMANDS: &[Command] = &[
         "goes on with a saved game",
         "The game that is open now is left; save it first if you want it back."
     ),
-    command!(
-        Help,
-        Table,
-        "help" | "?",
-        "[WORD]",
-        "this list; or what WORD means: a command, a card, a house rule",
-        ""
-    ),
-    command!(
-        Quit,
-        Table,
-        "quit" | "exit" | "bye",
-        "",
-        "leaves the table",
-        ""
-    ),
+    command!(Help, Table, "help" | "?", "[WORD]", "this list; or what WORD means: a command, a card, a house rule", ""),
+    command!(Quit, Table, "quit" | "exit" | "bye", "", "leaves the table", ""),
 ];
 
 #[cfg(test)]
@@ -304,10 +228,7 @@ mod tests {
 
     #[test]
     fn case_does_not_count() {
-        assert_eq!(
-            Command::find("Undo").map(|command| command.word),
-            Some(Word::Undo)
-        );
+        assert_eq!(Command::find("Undo").map(|command| command.word), Some(Word::Undo));
         assert!(Command::find("undone").is_none());
     }
 }

@@ -23,24 +23,13 @@ pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
     let (first, _) = split_first(&line[start..]);
     if first.len() == line.len() - start {
         let mut all = options(words);
-        all.extend(
-            words
-                .free
-                .iter()
-                .map(|(id, title)| (id.clone(), title.clone())),
-        );
+        all.extend(words.free.iter().map(|(id, title)| (id.clone(), title.clone())));
         all.extend(small_words_open(words));
         if addressed == 0 {
-            all.extend(
-                COMMANDS
-                    .iter()
-                    .map(|command| (command.name.to_owned(), command.short.to_owned())),
-            );
+            all.extend(COMMANDS.iter().map(|command| (command.name.to_owned(), command.short.to_owned())));
             if words.open.len() > 1 {
                 let names = words.open.iter().filter_map(|open| open.about.as_ref());
-                all.extend(
-                    names.map(|name| (format!("{name}: "), "answer for this one".to_owned())),
-                );
+                all.extend(names.map(|name| (format!("{name}: "), "answer for this one".to_owned())));
             }
         }
         return matching(line, start, all);
@@ -54,12 +43,7 @@ pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
 
 /// What may follow a command.
 fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, String)> {
-    let bare = |names: &[String]| {
-        names
-            .iter()
-            .map(|name| (name.clone(), String::new()))
-            .collect::<Vec<_>>()
-    };
+    let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
     let before = rest.trim_start();
     match command.word {
         Word::Do => plain_play(words),
@@ -70,34 +54,23 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
         Word::Cards => words.cards.clone(),
         Word::Switches => bare(&words.switches),
         Word::Auto => bare(&words.policies),
-        Word::Why | Word::Set => match words
-            .names
-            .iter()
-            .any(|name| before.to_lowercase().starts_with(&name.to_lowercase()))
-        {
-            true => bare(&words.fields),
-            false => bare(&words.names),
-        },
-        Word::Seat => match words
-            .seats
-            .iter()
-            .any(|seat| before.starts_with(seat.as_str()))
-        {
-            true => [
-                &["human".to_owned(), "absent".to_owned()],
-                words.policies.as_slice(),
-            ]
-            .concat()
-            .iter()
-            .map(|name| (name.clone(), String::new()))
-            .collect(),
+        Word::Why | Word::Set => {
+            match words.names.iter().any(|name| before.to_lowercase().starts_with(&name.to_lowercase())) {
+                true => bare(&words.fields),
+                false => bare(&words.names),
+            }
+        }
+        Word::Seat => match words.seats.iter().any(|seat| before.starts_with(seat.as_str())) {
+            true => [&["human".to_owned(), "absent".to_owned()], words.policies.as_slice()]
+                .concat()
+                .iter()
+                .map(|name| (name.clone(), String::new()))
+                .collect(),
             false => bare(&words.seats),
         },
         Word::Help => {
-            let mut all: Vec<(String, String)> = COMMANDS
-                .iter()
-                .map(|command| (command.name.to_owned(), command.short.to_owned()))
-                .collect();
+            let mut all: Vec<(String, String)> =
+                COMMANDS.iter().map(|command| (command.name.to_owned(), command.short.to_owned())).collect();
             all.extend(words.cards.clone());
             all.extend(bare(&words.switches));
             all
@@ -109,27 +82,18 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
 /// What may stand in an answer: options, small words and names.
 fn plain_play(words: &Vocabulary) -> Vec<(String, String)> {
     let mut all = options(words);
-    all.extend(words.small.iter().map(|(small, topic)| {
-        (
-            small.clone(),
-            if small == topic {
-                String::new()
-            } else {
-                topic.clone()
-            },
-        )
-    }));
+    all.extend(
+        words
+            .small
+            .iter()
+            .map(|(small, topic)| (small.clone(), if small == topic { String::new() } else { topic.clone() })),
+    );
     all.extend(words.names.iter().map(|name| (name.clone(), String::new())));
     all
 }
 
 fn small_words_open(words: &Vocabulary) -> Vec<(String, String)> {
-    words
-        .small
-        .iter()
-        .filter(|(_, topic)| words.is_open(topic))
-        .cloned()
-        .collect()
+    words.small.iter().filter(|(_, topic)| words.is_open(topic)).cloned().collect()
 }
 
 fn options(words: &Vocabulary) -> Vec<(String, String)> {
@@ -137,12 +101,7 @@ fn options(words: &Vocabulary) -> Vec<(String, String)> {
     options
         .iter()
         .filter(|option| option.enabled)
-        .map(|option| {
-            (
-                option.label.to_string(),
-                option.note.clone().unwrap_or_default(),
-            )
-        })
+        .map(|option| (option.label.to_string(), option.note.clone().unwrap_or_default()))
         .collect()
 }
 
@@ -163,14 +122,8 @@ fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candida
         }
         let mut found: Vec<Candidate> = Vec::new();
         for (text, about) in &all {
-            if text.to_lowercase().starts_with(&typed)
-                && !found.iter().any(|candidate| candidate.text == *text)
-            {
-                found.push(Candidate {
-                    start: floor + start,
-                    text: text.clone(),
-                    about: about.clone(),
-                });
+            if text.to_lowercase().starts_with(&typed) && !found.iter().any(|candidate| candidate.text == *text) {
+                found.push(Candidate { start: floor + start, text: text.clone(), about: about.clone() });
             }
         }
         if !found.is_empty() {
@@ -222,16 +175,11 @@ mod tests {
             max: None,
         };
         Vocabulary {
-            small: vec![
-                ("on".into(), "targets".into()),
-                ("risk".into(), "risk".into()),
-            ],
+            small: vec![("on".into(), "targets".into()), ("risk".into(), "risk".into())],
             open: vec![Open {
                 topic: "card".into(),
                 about: None,
-                ask: Ask::Choose {
-                    options: vec![option("Lunge"), option("Long shot")],
-                },
+                ask: Ask::Choose { options: vec![option("Lunge"), option("Long shot")], other: false },
             }],
             names: vec!["Bandit Chief".into(), "Bandit".into(), "Archer".into()],
             fields: vec!["harm".into(), "wit".into()],
@@ -255,10 +203,7 @@ mod tests {
     #[test]
     fn names_with_blanks_are_completed_where_they_began() {
         assert_eq!(offered("lunge on bandit c"), ["lunge on Bandit Chief"]);
-        assert_eq!(
-            offered("lunge on Archer, ba"),
-            ["lunge on Archer, Bandit Chief", "lunge on Archer, Bandit"]
-        );
+        assert_eq!(offered("lunge on Archer, ba"), ["lunge on Archer, Bandit Chief", "lunge on Archer, Bandit"]);
         assert_eq!(offered("do long s"), ["do Long shot"]);
     }
 
@@ -266,10 +211,7 @@ mod tests {
     fn after_a_name_come_its_fields() {
         assert_eq!(offered("set arch"), ["set Archer"]);
         assert_eq!(offered("set Archer ha"), ["set Archer harm"]);
-        assert_eq!(
-            offered("set Archer "),
-            ["set Archer harm", "set Archer wit"]
-        );
+        assert_eq!(offered("set Archer "), ["set Archer harm", "set Archer wit"]);
     }
 
     #[test]

@@ -3,8 +3,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use reedline::{
-    ColumnarMenu, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent,
-    ReedlineMenu, Signal, SimpleMatchHighlighter, default_emacs_keybindings,
+    ColumnarMenu, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu,
+    Signal, SimpleMatchHighlighter, default_emacs_keybindings,
 };
 
 use super::complete::Tab;

@@ -44,29 +44,15 @@ pub fn words(line: &str) -> Vec<Word> {
                 }
                 text.push(letter);
             }
-            words.push(Word {
-                text,
-                start,
-                end,
-                quoted: true,
-                continues: std::mem::take(&mut comma),
-            });
+            words.push(Word { text, start, end, quoted: true, continues: std::mem::take(&mut comma) });
         } else if !letter.is_whitespace() {
             let mut text = String::from(letter);
             let mut end = start + letter.len_utf8();
-            while let Some((at, letter)) =
-                letters.next_if(|(_, letter)| *letter != ',' && !letter.is_whitespace())
-            {
+            while let Some((at, letter)) = letters.next_if(|(_, letter)| *letter != ',' && !letter.is_whitespace()) {
                 text.push(letter);
                 end = at + letter.len_utf8();
             }
-            words.push(Word {
-                text,
-                start,
-                end,
-                quoted: false,
-                continues: std::mem::take(&mut comma),
-            });
+            words.push(Word { text, start, end, quoted: false, continues: std::mem::take(&mut comma) });
         }
     }
     words
@@ -101,9 +87,7 @@ pub fn phrases(line: &str, kept: usize, topic_of: impl Fn(&str) -> Option<String
         named: cuts
             .iter()
             .enumerate()
-            .map(|(cut, (at, topic))| {
-                (topic.clone(), phrase(line, &words[at + 1..end_of(cut + 1)]))
-            })
+            .map(|(cut, (at, topic))| (topic.clone(), phrase(line, &words[at + 1..end_of(cut + 1)])))
             .collect(),
     }
 }
@@ -125,10 +109,7 @@ fn phrase(line: &str, words: &[Word]) -> Phrase {
         }
         items
     });
-    Phrase {
-        text: line[first.start..last.end].to_owned(),
-        items,
-    }
+    Phrase { text: line[first.start..last.end].to_owned(), items }
 }
 
 impl Phrase {
@@ -151,13 +132,7 @@ mod tests {
 
     fn cut(line: &str, kept: usize) -> (String, Vec<(String, String)>) {
         let cut = phrases(line, kept, topic_of);
-        (
-            cut.head.text,
-            cut.named
-                .into_iter()
-                .map(|(topic, phrase)| (topic, phrase.text))
-                .collect(),
-        )
+        (cut.head.text, cut.named.into_iter().map(|(topic, phrase)| (topic, phrase.text)).collect())
     }
 
     #[test]
@@ -176,10 +151,7 @@ mod tests {
 
     #[test]
     fn words_that_belong_to_a_card_are_not_cut_off_it() {
-        assert_eq!(
-            cut("risk it all risk 2", 3),
-            ("risk it all".into(), vec![("risk".into(), "2".into())])
-        );
+        assert_eq!(cut("risk it all risk 2", 3), ("risk it all".into(), vec![("risk".into(), "2".into())]));
     }
 
     #[test]
@@ -187,31 +159,16 @@ mod tests {
         let (_, named) = cut("lunge on a, with", 1);
         assert_eq!(named, [("targets".into(), "a, with".into())]);
         let cut = phrases("lunge on \"Knight on horse\", b", 1, topic_of);
-        assert_eq!(
-            cut.named[0].1.items,
-            Some(vec!["Knight on horse".into(), "b".into()])
-        );
+        assert_eq!(cut.named[0].1.items, Some(vec!["Knight on horse".into(), "b".into()]));
     }
 
     #[test]
     fn odd_lines_are_cut_without_loss() {
         assert_eq!(words("").len(), 0);
         assert_eq!(words(",,,").len(), 0);
-        assert_eq!(
-            words("\"open").first().map(|word| word.text.as_str()),
-            Some("open")
-        );
-        assert_eq!(
-            words("é,ü")
-                .iter()
-                .map(|word| word.text.as_str())
-                .collect::<Vec<_>>(),
-            ["é", "ü"]
-        );
+        assert_eq!(words("\"open").first().map(|word| word.text.as_str()), Some("open"));
+        assert_eq!(words("é,ü").iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["é", "ü"]);
         assert_eq!(cut("risk", 1), ("risk".into(), vec![]));
-        assert_eq!(
-            cut("risk", 0),
-            (String::new(), vec![("risk".into(), String::new())])
-        );
+        assert_eq!(cut("risk", 0), (String::new(), vec![("risk".into(), String::new())]));
     }
 }

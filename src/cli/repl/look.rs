@@ -59,7 +59,10 @@ impl Repl {
     /// `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
         let entity = match rest {
-            "" => self.focused().and_then(|question| question.about).ok_or_else(|| Complaint::wrong("whose sheet? `who` lists the names"))?,
+            "" => self
+                .focused()
+                .and_then(|question| question.about)
+                .ok_or_else(|| Complaint::wrong("whose sheet? `who` lists the names"))?,
             rest => self.only_entity(rest)?,
         };
         let lines = self.session.sheet(entity).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
@@ -112,7 +115,9 @@ impl Repl {
         let rows: Vec<Vec<String>> = ids
             .iter()
             .map(|id| {
-                let values = fields.iter().map(|(field, _)| view.field(*id, field).map_or(String::new(), |value| view.words(value)));
+                let values = fields
+                    .iter()
+                    .map(|(field, _)| view.field(*id, field).map_or(String::new(), |value| view.words(value)));
                 std::iter::once(view.title(*id).to_string()).chain(values).collect()
             })
             .collect();
@@ -120,7 +125,8 @@ impl Repl {
             let names: Vec<&String> = fields.iter().map(|(name, _)| name).collect();
             return Ok(self.screen.object(&json!({ "event": "who", "kind": kind, "fields": names, "rows": rows }))?);
         }
-        let header: Vec<&str> = std::iter::once(kind.as_str()).chain(fields.iter().map(|(_, label)| label.as_str())).collect();
+        let header: Vec<&str> =
+            std::iter::once(kind.as_str()).chain(fields.iter().map(|(_, label)| label.as_str())).collect();
         Ok(self.screen.table(&header, rows)?)
     }
 
@@ -158,9 +164,11 @@ impl Repl {
 
     fn show_explanation(&mut self, explanation: &Explanation) -> Done {
         self.screen.row(&Row::at(0).strong(&explanation.title).plain(format!(" is {}", explanation.value)))?;
-        let place = |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
+        let place =
+            |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
         let terms = explanation.terms.iter();
-        let cells = terms.map(|term| vec![Span::plain(&term.value), Span::plain(&term.label), Span::faint(place(term))]);
+        let cells =
+            terms.map(|term| vec![Span::plain(&term.value), Span::plain(&term.label), Span::faint(place(term))]);
         self.screen.columns(2, cells.collect())?;
         for change in &explanation.changes {
             self.screen.row(&Row::at(2).plain(change))?;
@@ -175,7 +183,8 @@ impl Repl {
     fn why_greyed(&self, text: &str) -> Option<String> {
         let text = text.to_lowercase();
         let options = self.focused()?.ask.options();
-        let option = options.iter().find(|option| option.label.to_lowercase() == text || option.id.to_lowercase() == text)?;
+        let option =
+            options.iter().find(|option| option.label.to_lowercase() == text || option.id.to_lowercase() == text)?;
         let reason = option.reason.as_deref()?;
         (!option.enabled).then(|| format!("{}: {reason}", option.label))
     }
@@ -239,7 +248,9 @@ impl Repl {
         }
         let rows: Vec<Vec<String>> = rules
             .switches()
-            .map(|switch| vec![switch.name.clone(), in_force(&switch.name), switch.kind.to_string(), switch.text.clone()])
+            .map(|switch| {
+                vec![switch.name.clone(), in_force(&switch.name), switch.kind.to_string(), switch.text.clone()]
+            })
             .collect();
         if self.screen.json() {
             return Ok(self.screen.object(&json!({ "event": "switches", "in_force": self.session.switches() }))?);
@@ -287,8 +298,9 @@ impl Repl {
         if let Some((act, title)) = words.free.iter().find(|(act, _)| act.eq_ignore_ascii_case(rest)) {
             return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}; at any time, out of turn")))?);
         }
-        let cards = words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]);
-        Err(Complaint::Wrong(match nearest(rest, Command::names().chain(cards)) {
+        let mut known: Vec<&str> = Command::names().collect();
+        known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
+        Err(Complaint::Wrong(match nearest(rest, known) {
             Some(near) => format!("there is no help on `{rest}`; did you mean `{near}`?"),
             None => format!("there is no help on `{rest}`; `help` lists the commands, `cards` the cards"),
         }))

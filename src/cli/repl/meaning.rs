@@ -49,69 +49,40 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     if let Some(open) = words.focus()
         && (accepts(line) || matches!(open.ask, riskbreaker::Ask::Line { .. }))
     {
-        return Meaning::Answer {
-            head: whole(line),
-            named: Vec::new(),
-        };
+        return Meaning::Answer { head: whole(line), named: Vec::new() };
     }
     if begins_code(rest) || looks_like_code(line) {
         return Meaning::Lua(line.to_owned());
     }
     if let Some((act, rest)) = words.free_act(line) {
-        return Meaning::Free {
-            act: act.to_owned(),
-            rest: rest.to_owned(),
-        };
+        return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
     }
     if words.focus().is_some() || words.topic_of(first).is_some() {
         let cut = answers(line, words);
         let near = nearest(first, Command::names());
         // A slip in a command's word is likelier than an answer that the question does not know.
-        if near.is_none()
-            || !cut.named.is_empty()
-            || accepts(&cut.head.text)
-            || is_name(first, words)
-        {
-            return Meaning::Answer {
-                head: cut.head,
-                named: cut.named,
-            };
+        if near.is_none() || !cut.named.is_empty() || accepts(&cut.head.text) || is_name(first, words) {
+            return Meaning::Answer { head: cut.head, named: cut.named };
         }
-        return Meaning::Unknown {
-            word: first.to_owned(),
-            near,
-        };
+        return Meaning::Unknown { word: first.to_owned(), near };
     }
     if let Some(near) = nearest(first, Command::names()) {
-        return Meaning::Unknown {
-            word: first.to_owned(),
-            near: Some(near),
-        };
+        return Meaning::Unknown { word: first.to_owned(), near: Some(near) };
     }
     if rest.is_empty() {
         return Meaning::Lua(line.to_owned());
     }
-    Meaning::Unknown {
-        word: first.to_owned(),
-        near: None,
-    }
+    Meaning::Unknown { word: first.to_owned(), near: None }
 }
 
 /// Cuts an answer at the ruleset's small words: `lunge risk 2 on a, b`.
 pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
     let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
-    let names_topic = !rest.is_empty()
-        && option == 0
-        && words
-            .topic_of(first)
-            .is_some_and(|topic| words.is_open(&topic));
+    let names_topic =
+        !rest.is_empty() && option == 0 && words.topic_of(first).is_some_and(|topic| words.is_open(&topic));
     let closed_topic = words.focus().is_none() && words.topic_of(first).is_some();
-    let kept = if names_topic || closed_topic {
-        0
-    } else {
-        option.max(1)
-    };
+    let kept = if names_topic || closed_topic { 0 } else { option.max(1) };
     phrases(line, kept, |word| words.topic_of(word))
 }
 
@@ -124,14 +95,8 @@ pub fn addressed(line: &str) -> Option<(&str, &str)> {
 
 fn whole(line: &str) -> Phrase {
     // Quotes around all of it say that the text is meant as it stands.
-    let inner = line
-        .strip_prefix('"')
-        .and_then(|line| line.strip_suffix('"'))
-        .filter(|inner| !inner.contains('"'));
-    Phrase {
-        text: line.to_owned(),
-        items: inner.map(|inner| vec![inner.to_owned()]),
-    }
+    let inner = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).filter(|inner| !inner.contains('"'));
+    Phrase { text: line.to_owned(), items: inner.map(|inner| vec![inner.to_owned()]) }
 }
 
 fn is_name(word: &str, words: &Vocabulary) -> bool {
@@ -140,10 +105,7 @@ fn is_name(word: &str, words: &Vocabulary) -> bool {
         .focus()
         .into_iter()
         .flat_map(|open| open.ask.options())
-        .any(|option| {
-            option.id.to_lowercase().starts_with(&word)
-                || option.label.to_lowercase().starts_with(&word)
-        })
+        .any(|option| option.id.to_lowercase().starts_with(&word) || option.label.to_lowercase().starts_with(&word))
 }
 
 pub fn is_comment(line: &str) -> bool {
@@ -153,18 +115,13 @@ pub fn is_comment(line: &str) -> bool {
 
 /// What follows a name shows that the name is a Lua variable: `set = 1`, `log(3)`.
 fn begins_code(rest: &str) -> bool {
-    let assigns = rest.starts_with('=')
-        || ["+=", "-=", "*=", "/=", "..="]
-            .iter()
-            .any(|sign| rest.starts_with(sign));
+    let assigns = rest.starts_with('=') || ["+=", "-=", "*=", "/=", "..="].iter().any(|sign| rest.starts_with(sign));
     assigns || rest.starts_with('(')
 }
 
 /// Whether a line can hardly be plain words.
 fn looks_like_code(line: &str) -> bool {
-    const STARTS: [&str; 10] = [
-        "local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break",
-    ];
+    const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
     let (first, _) = split_first(line);
     let mut quoted = false;
     STARTS.contains(&first)
@@ -183,14 +140,7 @@ mod tests {
     use super::*;
 
     fn option(id: &str, label: &str) -> Choice {
-        Choice {
-            id: id.into(),
-            label: label.into(),
-            enabled: true,
-            reason: None,
-            note: None,
-            max: None,
-        }
+        Choice { id: id.into(), label: label.into(), enabled: true, reason: None, note: None, max: None }
     }
 
     fn words(ask: Option<Ask>) -> Vocabulary {
@@ -202,14 +152,7 @@ mod tests {
                 ("risk".into(), "risk".into()),
                 ("declare".into(), "stance".into()),
             ],
-            open: ask
-                .into_iter()
-                .map(|ask| Open {
-                    topic: "card".into(),
-                    about: Some("Ranger".into()),
-                    ask,
-                })
-                .collect(),
+            open: ask.into_iter().map(|ask| Open { topic: "card".into(), about: Some("Ranger".into()), ask }).collect(),
             free: vec![("give_up".into(), "Give up".into())],
             ..Vocabulary::default()
         }
@@ -217,25 +160,18 @@ mod tests {
 
     fn cards() -> Vocabulary {
         words(Some(Ask::Choose {
-            options: vec![
-                option("lunge", "Lunge"),
-                option("skill_drain", "Skill drain"),
-            ],
+            options: vec![option("lunge", "Lunge"), option("skill_drain", "Skill drain")],
+            other: false,
         }))
     }
 
     fn read(line: &str, words: &Vocabulary) -> String {
-        let accepts = |text: &str| {
-            ["lunge", "1", "skill drain", "lun"].contains(&text.to_lowercase().as_str())
-        };
+        let accepts = |text: &str| ["lunge", "1", "skill drain", "lun"].contains(&text.to_lowercase().as_str());
         match meaning(line, words, accepts) {
             Meaning::Nothing => "nothing".into(),
             Meaning::Command(command, rest) => format!("command {} [{rest}]", command.name),
             Meaning::Answer { head, named } => {
-                let named: Vec<_> = named
-                    .iter()
-                    .map(|(topic, phrase)| format!(" {topic}=[{}]", phrase.text))
-                    .collect();
+                let named: Vec<_> = named.iter().map(|(topic, phrase)| format!(" {topic}=[{}]", phrase.text)).collect();
                 format!("answer [{}]{}", head.text, named.concat())
             }
             Meaning::Free { act, rest } => format!("free {act} [{rest}]"),
@@ -261,19 +197,14 @@ mod tests {
             read("lunge risk 2 on a, b with bow", &cards()),
             "answer [lunge] risk=[2] targets=[a, b] skill=[bow]"
         );
-        assert_eq!(
-            read("skill drain skill bow", &cards()),
-            "answer [skill drain] skill=[bow]"
-        );
+        assert_eq!(read("skill drain skill bow", &cards()), "answer [skill drain] skill=[bow]");
     }
 
     #[test]
     fn the_rulesets_words_are_commands_of_their_own() {
         assert_eq!(read("give up now", &cards()), "free give_up [now]");
         assert_eq!(read("GIVE_UP", &words(None)), "free give_up []");
-        let mut stance = words(Some(Ask::Choose {
-            options: vec![option("low", "Low")],
-        }));
+        let mut stance = words(Some(Ask::Choose { options: vec![option("low", "Low")], other: false }));
         stance.open[0].topic = "stance".into();
         assert_eq!(read("declare low", &stance), "answer [] stance=[low]");
         assert_eq!(read("declare low", &words(None)), "answer [] stance=[low]");
@@ -282,25 +213,14 @@ mod tests {
     #[test]
     fn a_slip_in_a_command_is_named_and_other_plain_words_are_not_taken_for_lua() {
         assert_eq!(read("udno", &cards()), "unknown udno Some(\"undo\")");
-        assert_eq!(
-            read("optoins", &words(None)),
-            "unknown optoins Some(\"options\")"
-        );
+        assert_eq!(read("optoins", &words(None)), "unknown optoins Some(\"options\")");
         assert_eq!(read("hello world", &words(None)), "unknown hello None");
         assert_eq!(read("lnuge", &cards()), "answer [lnuge]");
     }
 
     #[test]
     fn everything_else_is_lua() {
-        for line in [
-            "print(1)",
-            "x = 1",
-            "for i = 1, 3 do",
-            "1 + 2",
-            "game.round",
-            "local x",
-            "x",
-        ] {
+        for line in ["print(1)", "x = 1", "for i = 1, 3 do", "1 + 2", "game.round", "local x", "x"] {
             assert_eq!(read(line, &words(None)), format!("lua [{line}]"));
         }
         assert_eq!(read("= 1", &cards()), "lua [1]");
@@ -311,19 +231,13 @@ mod tests {
     #[test]
     fn a_line_of_text_takes_what_is_no_command() {
         let line = words(Some(Ask::Line { max: 80 }));
-        assert_eq!(
-            read("we hold (for now)", &line),
-            "answer [we hold (for now)]"
-        );
+        assert_eq!(read("we hold (for now)", &line), "answer [we hold (for now)]");
         assert_eq!(read("undo", &line), "command undo []");
     }
 
     #[test]
     fn a_name_and_a_colon_say_who_is_meant() {
-        assert_eq!(
-            addressed("Foe 2: lunge on a"),
-            Some(("Foe 2", "lunge on a"))
-        );
+        assert_eq!(addressed("Foe 2: lunge on a"), Some(("Foe 2", "lunge on a")));
         assert_eq!(addressed("game:go()"), None);
         assert_eq!(addressed("x = a: b"), None);
     }

@@ -23,17 +23,17 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use riskbreaker::{Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step, Table};
+use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step, Table};
 use serde_json::json;
 
 use self::command::{Command, Word};
 pub use self::editor::Editor;
-use self::lines::Next;
 pub use self::lines::Lines;
+use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
-pub use self::vocabulary::Vocabulary;
 use self::vocabulary::Open;
+pub use self::vocabulary::Vocabulary;
 use super::report;
 use super::screen::{Row, Screen, Span, Tone};
 
@@ -129,7 +129,11 @@ impl Repl {
                     && !remedies(&line)
                 {
                     let place = fault.to_string();
-                    Complaint::Wrong(format!("the game stands still: {place}")).told(&mut self.screen, &lines.place(), true)?;
+                    Complaint::Wrong(format!("the game stands still: {place}")).told(
+                        &mut self.screen,
+                        &lines.place(),
+                        true,
+                    )?;
                     return Ok(ExitCode::FAILURE);
                 }
             }
@@ -175,7 +179,7 @@ impl Repl {
             self.gather_words();
         }
         let words = if self.focus.is_some() { self.words() } else { words };
-        let accepts = |text: &str| self.focused().is_some_and(|question| question.read(&text.into()).is_ok());
+        let accepts = |text: &str| self.focused().is_some_and(|question| knows(question, text));
         match meaning(line, &words, accepts) {
             Meaning::Nothing => Ok(()),
             Meaning::Command(command, rest) => self.command(command, &rest, &words),
@@ -184,7 +188,9 @@ impl Repl {
             Meaning::Lua(source) => self.lua(&source),
             Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
                 Some(near) => format!("there is no `{word}`; did you mean `{near}`?"),
-                None => format!("`{word}` is nothing that is asked for here, and no command; `help` lists them, `= ...` is Lua"),
+                None => format!(
+                    "`{word}` is nothing that is asked for here, and no command; `help` lists them, `= ...` is Lua"
+                ),
             })),
         }
     }
@@ -240,12 +246,15 @@ impl Repl {
                 }
                 let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
                 self.screen.verbatim(&told)?;
-                let hint = "everything the action did is taken back: mend the file and `retry`, `skip` the action, or `undo`";
+                let hint =
+                    "everything the action did is taken back: mend the file and `retry`, `skip` the action, or `undo`";
                 Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?)
             }
             Step::Over(_) => {
                 self.asked = None;
-                Ok(self.screen.row(&Row::at(2).faint("`log all` tells it again, `undo` takes the last decision back, `quit` leaves"))?)
+                Ok(self.screen.row(
+                    &Row::at(2).faint("`log all` tells it again, `undo` takes the last decision back, `quit` leaves"),
+                )?)
             }
         }
     }
@@ -372,7 +381,8 @@ impl Repl {
         }
         let mut small: Vec<(String, String)> =
             rules.words().iter().map(|(word, topic)| (word.clone(), topic.clone())).collect();
-        let topics: BTreeSet<String> = small.iter().map(|(_, topic)| topic.clone()).chain(self.topics.iter().cloned()).collect();
+        let topics: BTreeSet<String> =
+            small.iter().map(|(_, topic)| topic.clone()).chain(self.topics.iter().cloned()).collect();
         small.extend(topics.into_iter().map(|topic| (topic.clone(), topic)));
         let mut open: Vec<Open> = Vec::new();
         for question in self.session.questions() {
@@ -416,6 +426,15 @@ impl Repl {
     }
 }
 
+/// Whether a text is an answer to the question as it stands. Words of one's own, where they are allowed, do not count: any text is that.
+fn knows(question: &Question, text: &str) -> bool {
+    match question.read(&text.into()) {
+        Ok(Answer::Choice(id)) => question.ask.options().iter().any(|option| option.id == id),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
 /// Whether a line may stand in a script while an action has failed.
 fn remedies(line: &str) -> bool {
     let (first, _) = line::split_first(line);
@@ -436,7 +455,8 @@ impl Complaint {
         if screen.json() {
             screen.object(&json!({ "event": "refused", "message": message, "place": place }))?;
         } else if scripted {
-            eprintln!("{place}: {}", super::screen::harmless(&message));
+            let lines: Vec<String> = message.lines().map(super::screen::harmless).collect();
+            eprintln!("{place}: {}", lines.join("\n"));
         } else {
             for line in message.lines() {
                 screen.row(&Row::at(2).with(line, Tone::Bad))?;

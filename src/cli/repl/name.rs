@@ -38,7 +38,8 @@ pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str),
 
 fn beginning(text: &str, titles: &[(String, EntityId)]) -> String {
     let text = text.to_lowercase();
-    let matching = titles.iter().map(|(title, _)| title.as_str()).filter(|title| title.to_lowercase().starts_with(&text));
+    let matching =
+        titles.iter().map(|(title, _)| title.as_str()).filter(|title| title.to_lowercase().starts_with(&text));
     matching.collect::<Vec<_>>().join(" or ")
 }
 
@@ -49,7 +50,8 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
         let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
         return Err(Complaint::Wrong(format!("which of {whose}'s values? {}", names.join(", "))));
     };
-    let both: Vec<(&str, &str)> = known.iter().flat_map(|(name, label)| [(name.as_str(), name.as_str()), (label, name)]).collect();
+    let both: Vec<(&str, &str)> =
+        known.iter().flat_map(|(name, label)| [(name.as_str(), name.as_str()), (label, name)]).collect();
     for count in (1..=words.len()).rev() {
         let spoken = &text[first.start..words[count - 1].end];
         let exact = both.iter().find(|(spelling, _)| spelling.eq_ignore_ascii_case(spoken));
@@ -59,7 +61,9 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
     }
     let begins: Vec<&(String, String)> = known
         .iter()
-        .filter(|(name, label)| [name, label].iter().any(|spelling| spelling.to_lowercase().starts_with(&first.text.to_lowercase())))
+        .filter(|(name, label)| {
+            [name, label].iter().any(|spelling| spelling.to_lowercase().starts_with(&first.text.to_lowercase()))
+        })
         .collect();
     if let [(name, _)] = begins.as_slice() {
         return Ok((name.clone(), text[first.end..].trim()));

@@ -20,12 +20,7 @@ impl Prompt {
             return "  ".to_owned();
         }
         let mut told: Vec<String> = Vec::new();
-        for part in self
-            .parts
-            .iter()
-            .map(|part| harmless(part.trim()))
-            .filter(|part| !part.is_empty())
-        {
+        for part in self.parts.iter().map(|part| harmless(part.trim())).filter(|part| !part.is_empty()) {
             if !told.iter().any(|earlier| earlier.contains(&part)) {
                 told.push(part);
             }
@@ -78,10 +73,7 @@ mod tests {
     use super::*;
 
     fn prompt(parts: &[&str]) -> Prompt {
-        Prompt {
-            parts: parts.iter().map(|part| (*part).to_owned()).collect(),
-            continued: false,
-        }
+        Prompt { parts: parts.iter().map(|part| (*part).to_owned()).collect(), continued: false }
     }
 
     #[test]

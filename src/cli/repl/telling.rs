@@ -7,11 +7,7 @@ use crate::cli::screen::{Row, Span, Tone, columns};
 /// Tells events as rows, a line each; titles of changes that follow each other stand in one column.
 ///
 /// `own` are the answers that the person has just typed, as topic and title or seat: they are not told back.
-pub fn tell(
-    events: &[Event],
-    own: &mut Vec<(Arc<str>, Arc<str>)>,
-    width: Option<usize>,
-) -> Vec<Row> {
+pub fn tell(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>, width: Option<usize>) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut changes: Vec<Vec<Span>> = Vec::new();
     let mut answers: Option<(Arc<str>, Vec<String>)> = None;
@@ -23,18 +19,9 @@ pub fn tell(
         if !change && !changes.is_empty() {
             rows.extend(columns(2, std::mem::take(&mut changes), width));
         }
-        if let Happening::Answered {
-            seat,
-            topic,
-            about,
-            text,
-        } = &event.happening
-        {
+        if let Happening::Answered { seat, topic, about, text } = &event.happening {
             let who = about.as_ref().unwrap_or(seat);
-            if let Some(at) = own
-                .iter()
-                .position(|(known, name)| known == topic && name == who)
-            {
+            if let Some(at) = own.iter().position(|(known, name)| known == topic && name == who) {
                 own.remove(at);
                 continue;
             }
@@ -50,21 +37,11 @@ pub fn tell(
         }
         rows.extend(answers.take().map(answered));
         match &event.happening {
-            Happening::Changed {
-                title, label, text, ..
-            } => {
-                changes.push(vec![
-                    Span::strong(title),
-                    Span::plain(label),
-                    Span::plain(text),
-                ]);
+            Happening::Changed { title, label, text, .. } => {
+                changes.push(vec![Span::strong(title), Span::plain(label), Span::plain(text)]);
             }
-            Happening::Spawned { title, .. } => {
-                changes.push(vec![Span::strong(title), Span::plain("is there")])
-            }
-            Happening::Removed { title, .. } => {
-                changes.push(vec![Span::strong(title), Span::plain("is gone")])
-            }
+            Happening::Spawned { title, .. } => changes.push(vec![Span::strong(title), Span::plain("is there")]),
+            Happening::Removed { title, .. } => changes.push(vec![Span::strong(title), Span::plain("is gone")]),
             other => rows.push(told(other)),
         }
     }
@@ -92,23 +69,14 @@ fn standing(events: &[Event]) -> Vec<&Event> {
 }
 
 fn answered((who, said): (Arc<str>, Vec<String>)) -> Row {
-    Row::at(2)
-        .strong(who)
-        .plain(format!(": {}", said.join(" · ")))
+    Row::at(2).strong(who).plain(format!(": {}", said.join(" · ")))
 }
 
 fn told(happening: &Happening) -> Row {
     let line = happening.line();
     match happening {
-        Happening::Rolled {
-            success: Some(success),
-            ..
-        } => {
-            let (word, tone) = if *success {
-                ("success", Tone::Good)
-            } else {
-                ("failure", Tone::Bad)
-            };
+        Happening::Rolled { success: Some(success), .. } => {
+            let (word, tone) = if *success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
             match line.strip_suffix(word) {
                 Some(before) => Row::at(2).plain(before).with(word, tone),
                 None => Row::at(2).plain(line),
@@ -128,12 +96,7 @@ mod tests {
     use super::*;
 
     fn event(n: u32, happening: Happening) -> Event {
-        Event {
-            action: 1,
-            n,
-            audience: None,
-            happening,
-        }
+        Event { action: 1, n, audience: None, happening }
     }
 
     fn changed(title: &str, label: &str, text: &str) -> Happening {
@@ -149,12 +112,7 @@ mod tests {
     }
 
     fn answer(about: &str, topic: &str, text: &str) -> Happening {
-        Happening::Answered {
-            seat: "foes".into(),
-            topic: topic.into(),
-            about: Some(about.into()),
-            text: text.into(),
-        }
+        Happening::Answered { seat: "foes".into(), topic: topic.into(), about: Some(about.into()), text: text.into() }
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
@@ -164,23 +122,11 @@ mod tests {
     #[test]
     fn titles_of_changes_stand_in_a_column() {
         let events = [
-            event(
-                0,
-                Happening::Said {
-                    text: "Ranger shoots".into(),
-                },
-            ),
+            event(0, Happening::Said { text: "Ranger shoots".into() }),
             event(1, changed("Foe", "harm", "1 -> 2")),
             event(2, changed("Archer", "harm", "0 -> 1")),
         ];
-        assert_eq!(
-            text(&events, &mut vec![]),
-            [
-                "  Ranger shoots",
-                "  Foe     harm  1 -> 2",
-                "  Archer  harm  0 -> 1"
-            ]
-        );
+        assert_eq!(text(&events, &mut vec![]), ["  Ranger shoots", "  Foe     harm  1 -> 2", "  Archer  harm  0 -> 1"]);
     }
 
     #[test]

@@ -36,13 +36,7 @@ impl Vocabulary {
             .iter()
             .find(|(small, _)| same(small))
             .map(|(_, topic)| topic.clone())
-            .or_else(|| {
-                self.open
-                    .iter()
-                    .map(|open| &open.topic)
-                    .find(|topic| same(topic))
-                    .cloned()
-            })
+            .or_else(|| self.open.iter().map(|open| &open.topic).find(|topic| same(topic)).cloned())
     }
 
     pub fn is_open(&self, topic: &str) -> bool {
@@ -79,11 +73,7 @@ impl Vocabulary {
 /// What follows `name` in a line that begins with it as whole words, in any case; `_` and blank are one.
 fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let fold = |letter: char| {
-        if letter == '_' {
-            ' '
-        } else {
-            letter.to_ascii_lowercase()
-        }
+        if letter == '_' { ' ' } else { letter.to_ascii_lowercase() }
     };
     let mut rest = line.char_indices();
     for wanted in name.chars() {
@@ -94,9 +84,7 @@ fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     }
     match rest.next() {
         None => Some(""),
-        Some((at, letter)) if letter.is_whitespace() || letter == ',' => {
-            Some(line[at..].trim_start())
-        }
+        Some((at, letter)) if letter.is_whitespace() || letter == ',' => Some(line[at..].trim_start()),
         Some(_) => None,
     }
 }
