@@ -106,6 +106,40 @@ pub(crate) struct Asking {
 }
 
 impl Desk {
+    /// A desk without a game, for scripts that only work something out.
+    pub fn idle(rules: &Arc<Ruleset>) -> Desk {
+        Desk::new(rules, BTreeMap::new(), BTreeMap::new(), DiceSource::Seeded, 0)
+    }
+
+    pub fn new(
+        rules: &Arc<Ruleset>,
+        switches: BTreeMap<String, Value>,
+        seats: BTreeMap<Arc<str>, Driver>,
+        dice: DiceSource,
+        seed: u64,
+    ) -> Desk {
+        Desk {
+            rules: rules.clone(),
+            state: State::new(),
+            switches,
+            seats,
+            dice,
+            chance: Chance::new(seed),
+            written: 0,
+            action: 0,
+            tape: Tape::default(),
+            cursor: 0,
+            phase: Phase::Play,
+            stop: None,
+            listening: true,
+            events: Vec::new(),
+            questions: Vec::new(),
+            strict: false,
+            dropped: None,
+            pulse: 0,
+        }
+    }
+
     // Rules of order
 
     /// Refuses while the action is stopped.

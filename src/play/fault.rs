@@ -13,7 +13,7 @@ pub struct Fault {
     /// From 1.
     pub line: Option<u32>,
     /// The text of that line.
-    pub source: Option<String>,
+    pub source_line: Option<String>,
     /// What to do about it.
     pub cure: Option<String>,
     /// The chain of calls in the ruleset's own files, innermost first.
@@ -40,7 +40,7 @@ impl Fault {
             message: message.into(),
             path: None,
             line: None,
-            source: None,
+            source_line: None,
             cure: None,
             chain: Vec::new(),
             action: None,

@@ -2,9 +2,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::{Answer, By, Desk, Edit, Event, Fault, Happening, Phase, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
+use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
 use crate::script::{Call, Vm};
-use crate::state::{Change, EntryId, Value};
+use crate::state::{Change, EntityId, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -534,6 +534,20 @@ impl Game {
 
     /// Takes back the last thing a person did. Runs no script.
     pub fn undo(&mut self) -> Result<Turned, Refusal> {
+        let in_queue = self.queued.back().map(|(.., seq)| *seq);
+        let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
+        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let turned = self.take_back_last()?;
+        if let Some(seq) = in_queue.max(in_open).max(in_history) {
+            self.next_seq = seq;
+        }
+        let known = self.history.iter().rev().take(16).map(|done| done.number);
+        let open = self.open.iter().chain(&self.held).map(|open| open.number);
+        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
+        Ok(turned)
+    }
+
+    fn take_back_last(&mut self) -> Result<Turned, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
@@ -663,6 +677,60 @@ impl Game {
         self.next_seq - 1
     }
 
+    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
+    pub fn rewind(&mut self, decisions: u32) {
+        let redo = std::mem::take(&mut self.redo);
+        while self.decisions() > decisions && self.undo().is_ok() {}
+        self.redo = redo;
+    }
+
+    /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
+    pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
+        self.desk.seats.insert(seat, driver);
+        if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
+            open.questions.clear();
+            // Places that wait for an answer at the end of the tape are asked for anew.
+            while matches!(open.tape.slots.last(), Some(None)) {
+                open.tape.slots.pop();
+            }
+            self.park();
+        }
+    }
+
+    /// The changes that led to a field's value.
+    pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
+        let desk = &self.desk;
+        let field = desk.state.entity(entity).and_then(|found| {
+            desk.rules.schema().kind(found.kind).field_named(name)
+        });
+        let line = |number: u32, cause: &Cause, change: &Change| match change {
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => Some(format!(
+                "action {number} ({}): {} -> {}",
+                words_of(cause),
+                desk.words(from),
+                desk.words(to)
+            )),
+            Change::Spawn { entity: of, made } if *of == entity => {
+                let first = field.and_then(|field| made.fields.get(field.0 as usize));
+                Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
+            }
+            _ => None,
+        };
+        let mut changes = Vec::new();
+        for done in &self.history {
+            changes.extend(done.changes.iter().filter_map(|change| line(done.number, &done.cause, change)));
+        }
+        if let Some(open) = &self.open {
+            changes.extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change)));
+        }
+        Explanation {
+            title: format!("{}: {name}", desk.title(entity)),
+            value: desk.words(&value),
+            terms: Vec::new(),
+            changes,
+        }
+    }
+
     // Telling
 
     pub fn take_events(&mut self) -> Vec<Event> {
@@ -719,15 +787,18 @@ fn take_entry(desk: &mut Desk, id: EntryId) -> Option<crate::state::Entry> {
 fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
     let (at, _) = open.tape.last_decision().expect("the action has a decision");
     let slot = open.tape.slots[at].clone().expect("a decision fills its place");
-    // Questions that are out together keep the answers of the others.
-    let together = open.tape.slots[at + 1..].iter().all(|slot| slot.as_ref().is_none_or(|slot| slot.seq().is_some()))
-        && !open.tape.slots[at + 1..].is_empty();
     let before = slot.before();
-    if together {
-        open.tape.slots[at] = None;
-    } else {
-        open.tape.cut(at);
-        desk.set_position(before);
+    // A person's answer further on is older, so it belongs to a question that was out together with this one: it stays.
+    let older = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.seq().is_some());
+    match open.tape.slots.iter().rposition(older).filter(|last| *last > at) {
+        Some(last) => {
+            open.tape.slots.truncate(last + 1);
+            open.tape.slots[at] = None;
+        }
+        None => {
+            open.tape.cut(at);
+            desk.set_position(before);
+        }
     }
     let (op, text) = match slot {
         Slot::Answer { topic, answer, .. } => {

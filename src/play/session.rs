@@ -5,13 +5,12 @@ use serde::Serialize;
 
 use super::game::{Game, Standing, Turned};
 use super::{
-    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy,
+    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal, Remedy,
     Setup, View,
 };
-use crate::dice::Chance;
 use crate::ruleset::{Ruleset, SwitchValue};
 use crate::script::{Call, Vm};
-use crate::state::{EntityId, State, Value};
+use crate::state::{EntityId, Value};
 
 /// A game of one ruleset: plain data that holds no thread and no script machine between calls.
 ///
@@ -89,26 +88,7 @@ impl Session {
         let scenario = rules.scenario_table(&setup.scenario)?;
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;
-        let desk = Desk {
-            rules: rules.clone(),
-            state: State::new(),
-            switches,
-            seats,
-            dice: setup.dice.clone(),
-            chance: Chance::new(setup.seed),
-            written: 0,
-            action: 0,
-            tape: Default::default(),
-            cursor: 0,
-            phase: Phase::Play,
-            stop: None,
-            listening: true,
-            events: Vec::new(),
-            questions: Vec::new(),
-            strict: false,
-            dropped: None,
-            pulse: 0,
-        };
+        let desk = Desk::new(rules, switches, seats, setup.dice.clone(), setup.seed);
         Ok(Session { game: Some(Box::new(Game::new(desk, setup, scenario))), rules: rules.clone() })
     }
 
@@ -150,12 +130,10 @@ impl Session {
     /// A sentence that says what does not fit and why.
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         let decisions = self.game().decisions();
-        let events = self.game().log().count();
-        let _ = events;
         match self.try_reply(replies) {
             Ok(step) => Ok(step),
             Err(refusal) => {
-                while self.game().decisions() > decisions && self.game_mut().undo_quietly() {}
+                self.game_mut().rewind(decisions);
                 let _ = self.advance();
                 Err(refusal)
             }
@@ -183,6 +161,7 @@ impl Session {
             }
             match self.advance().map_err(|error| Refusal::new(error.to_string()))? {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
+                Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
                 step if left.is_empty() => return Ok(step),
                 _ => break,
             }

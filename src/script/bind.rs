@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
-use super::exchange::{from_lua, text_of, to_lua};
+use super::exchange::{from_lua, text_of, to_lua, whole_of};
 use super::mirror::Mirror;
 use super::sandbox::charge;
 use crate::dice::{Dice, Fate, Roll};
@@ -95,6 +95,16 @@ fn fault(desk: &mut Desk, message: impl Into<String>) -> Error {
     stopped(desk.fault(message))
 }
 
+/// What a script gave, for messages.
+fn told(value: &Lv) -> String {
+    match value {
+        Lv::Nil => "nothing".into(),
+        Lv::Integer(n) => n.to_string(),
+        Lv::Number(n) => n.to_string(),
+        other => format!("a {}", other.type_name()),
+    }
+}
+
 fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
     match value {
         Lv::String(text) => text_of(text),
@@ -137,10 +147,10 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
 
 /// Adds a leaf function to the table.
 macro_rules! leaf {
-    ($lua:ident, $bench:ident, $table:ident, $name:literal, |$l:pat_param, $b:ident, $args:pat_param| $body:expr) => {{
+    ($lua:ident, $bench:ident, $table:ident, $name:literal, |$l:pat_param, $b:ident, $args:tt : $types:ty| $body:expr) => {{
         let bench = Rc::clone($bench);
         #[allow(unused_variables)]
-        let function = $lua.create_function(move |$l: &Lua, $args| {
+        let function = $lua.create_function(move |$l: &Lua, $args: $types| {
             let $b = &*bench;
             $body
         })?;
@@ -587,12 +597,12 @@ fn question_of(desk: &mut Desk, mirror: &Mirror, ask: &str, q: &Table) -> Result
         }
     };
     let mut whole = |name: &str, default: Option<i64>| -> Result<i64> {
-        match (q.raw_get::<Lv>(name)?, default) {
-            (Lv::Nil, Some(default)) => Ok(default),
-            (Lv::Number(n), _) if n.fract() == 0.0 && n.abs() < 1e15 => Ok(n as i64),
-            (Lv::Integer(n), _) => Ok(n),
-            (other, _) => {
-                let found = if other.is_nil() { "nothing" } else { other.type_name() };
+        let value: Lv = q.raw_get(name)?;
+        match (whole_of(&value), default) {
+            (Some(n), _) => Ok(n),
+            (None, Some(default)) if value.is_nil() => Ok(default),
+            _ => {
+                let found = told(&value);
                 Err(fault(desk, format!("the question `{topic}` needs `{name}`, a whole number, not {found}")))
             }
         }
@@ -768,11 +778,7 @@ fn choice_of(desk: &mut Desk, mirror: &Mirror, table: &Table, at: usize) -> Resu
         }
         other => return Err(fault(desk, format!("`reason` of option {at} must be a text, not {}", other.type_name()))),
     };
-    let max = match table.raw_get::<Lv>("max")? {
-        Lv::Number(n) => Some(n as i64),
-        Lv::Integer(n) => Some(n),
-        _ => None,
-    };
+    let max = whole_of(&table.raw_get::<Lv>("max")?);
     let choice = Choice {
         label: label.or(title).unwrap_or_else(|| id.clone()),
         id,
@@ -817,13 +823,8 @@ fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
 /// A policy's answer, given in places among the options.
 fn answer_from(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answer> {
     let options = question.ask.options();
-    let number = |value: &Lv| match value {
-        Lv::Number(n) if n.fract() == 0.0 => Some(*n as i64),
-        Lv::Integer(n) => Some(*n),
-        _ => None,
-    };
     let id_at = |value: &Lv| {
-        let at = usize::try_from(number(value)?).ok()?.checked_sub(1)?;
+        let at = usize::try_from(whole_of(value)?).ok()?.checked_sub(1)?;
         options.get(at).map(|option| option.id.clone())
     };
     let items = |value: &Lv| -> Option<Vec<Lv>> {
@@ -841,9 +842,9 @@ fn answer_from(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answe
         Ask::Order { .. } => {
             items(value).and_then(|items| items.iter().map(id_at).collect::<Option<_>>()).map(Answer::Order)
         }
-        Ask::Number { .. } => number(value).map(Answer::Number),
+        Ask::Number { .. } => whole_of(value).map(Answer::Number),
         Ask::Allot { .. } => items(value).and_then(|items| {
-            let points: Option<Vec<i64>> = items.iter().map(number).collect();
+            let points: Option<Vec<i64>> = items.iter().map(whole_of).collect();
             let points = points?;
             (points.len() <= options.len()).then(|| {
                 let named = options.iter().map(|option| option.id.clone()).zip(points);
@@ -877,18 +878,15 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             let desk = b.desk()?;
             let need = match (kind, &need) {
                 (0, _) => Need::Nothing,
-                (kind, Lv::Number(n)) if n.fract() == 0.0 => {
-                    let n = *n as i64;
-                    match kind {
-                        1 => Need::Under(n),
-                        2 => Need::AtMost(n),
-                        _ => Need::AtLeast(n),
+                (kind, value) => match (kind, whole_of(value)) {
+                    (1, Some(n)) => Need::Under(n),
+                    (2, Some(n)) => Need::AtMost(n),
+                    (_, Some(n)) => Need::AtLeast(n),
+                    (_, None) => {
+                        let message = format!("the number that is needed must be whole, not {}", told(value));
+                        return Err(fault(desk, message));
                     }
-                }
-                (_, other) => {
-                    let message = format!("the number that is needed must be a whole number, not {}", other.type_name());
-                    return Err(fault(desk, message));
-                }
+                },
             };
             roll(b, desk, &dice, need, &label, &args).map(|roll| roll.total())
         }
@@ -920,17 +918,12 @@ fn roll(bench: &Bench, desk: &mut Desk, dice: &LuaString, need: Need, label: &Lv
 }
 
 fn key_of(desk: &mut Desk, value: &Lv) -> Result<Key> {
-    let number = |value: &Lv| match value {
-        Lv::Number(n) if n.fract() == 0.0 && n.abs() < 1e15 => Some(*n as i64),
-        Lv::Integer(n) => Some(*n),
-        _ => None,
-    };
     let places = match value {
         Lv::Table(list) => {
             let items: Vec<Lv> = list.sequence_values().collect::<Result<_>>()?;
-            items.iter().map(number).collect::<Option<Vec<i64>>>()
+            items.iter().map(whole_of).collect::<Option<Vec<i64>>>()
         }
-        value => number(value).map(|n| vec![n]),
+        value => whole_of(value).map(|n| vec![n]),
     };
     match places.map(|places| Key::new(&places)) {
         Some(Ok(key)) => Ok(key),

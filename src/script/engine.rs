@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use super::Vm;
-use crate::ruleset::Stack;
+use super::{Blueprint, Vm};
+use crate::ruleset::{LoadError, Problem, Stack};
 
 /// A worker thread with a script machine of one ruleset.
 ///
@@ -22,11 +22,31 @@ pub(crate) const STACK: usize = 8 << 20;
 pub(crate) struct Died;
 
 impl Engine {
-    /// Starts a worker with a machine that has just been loaded.
-    pub fn start(stack: Arc<Stack>) -> std::io::Result<Engine> {
+    /// Starts a worker and loads the ruleset into its machine.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once.
+    pub fn start(stack: Arc<Stack>) -> Result<(Engine, Arc<Blueprint>), LoadError> {
         let (jobs, queue) = mpsc::channel::<Job>();
-        thread::Builder::new().name("rules".into()).stack_size(STACK).spawn(move || work(stack, queue))?;
-        Ok(Engine { jobs: Mutex::new(jobs) })
+        let (back, loaded) = mpsc::sync_channel(1);
+        let id = stack.main().id().to_string();
+        let failed = |message: &str| LoadError::new(id.clone(), vec![Problem::new(id.clone(), message)]);
+        thread::Builder::new()
+            .name("rules".into())
+            .stack_size(STACK)
+            .spawn(move || match Vm::load(&stack) {
+                Ok((vm, blueprint)) => {
+                    let _ = back.send(Ok(blueprint));
+                    work(vm, &stack, &queue);
+                }
+                Err(error) => {
+                    let _ = back.send(Err(error));
+                }
+            })
+            .map_err(|error| failed(&format!("no thread for scripts can be had: {error}")))?;
+        let blueprint = loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
+        Ok((Engine { jobs: Mutex::new(jobs) }, blueprint))
     }
 
     /// Runs a job on the worker and waits for it.
@@ -48,19 +68,15 @@ impl Engine {
     }
 }
 
-fn work(stack: Arc<Stack>, queue: mpsc::Receiver<Job>) {
-    let mut vm: Option<Vm> = None;
+fn work(mut vm: Vm, stack: &Arc<Stack>, queue: &mpsc::Receiver<Job>) {
     while let Ok(job) = queue.recv() {
-        if vm.as_ref().is_none_or(Vm::is_dead) {
-            drop(vm.take());
-            vm = match Vm::load(&stack) {
-                Ok((loaded, _)) => Some(loaded),
-                // It loaded once from the same sources, so this is a machine without memory: the caller is told.
+        if vm.is_dead() {
+            match Vm::load(stack) {
+                Ok((fresh, _)) => vm = fresh,
+                // It loaded once from the same sources, so there is no memory left: the caller is told.
                 Err(_) => return,
-            };
+            }
         }
-        if let Some(vm) = vm.as_mut() {
-            job(vm);
-        }
+        job(&mut vm);
     }
 }

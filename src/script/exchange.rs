@@ -56,11 +56,7 @@ fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<
                         map.insert(text_of(key)?, item);
                     }
                     Lv::Integer(_) | Lv::Number(_) => {
-                        let at = match key {
-                            Lv::Integer(at) => at,
-                            Lv::Number(at) => whole(at)?,
-                            _ => 0,
-                        };
+                        let at = whole_of(&key).unwrap_or(0);
                         if at < 1 || at as usize > length {
                             return Err(unfit("a list has the keys 1, 2, 3 ... without a gap"));
                         }
@@ -90,6 +86,15 @@ fn whole(n: f64) -> Result<i64> {
         return Ok(n as i64);
     }
     Err(unfit(format!("{n} is not a whole number; the state holds whole numbers only")))
+}
+
+/// A script's number, if it is a whole one that the state can hold.
+pub(super) fn whole_of(value: &Lv) -> Option<i64> {
+    match value {
+        Lv::Integer(n) => Some(*n),
+        Lv::Number(n) => whole(*n).ok(),
+        _ => None,
+    }
 }
 
 pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {

@@ -60,7 +60,7 @@ pub(super) fn fault_of(
         if chain.first() == Some(&place) {
             chain.remove(0);
         }
-        fault.source = source_line(stack, &place);
+        fault.source_line = source_line(stack, &place);
         fault.line = Some(place.line);
         fault.path = Some(place.path);
     }
@@ -74,7 +74,9 @@ pub(super) fn fault_of(
 
 /// The text of a line of a ruleset's file.
 pub(super) fn source_line(stack: &Stack, place: &Place) -> Option<String> {
-    let source = stack.source(&place.path)?;
+    let (part, path) = place.path.split_once('/')?;
+    let part = stack.parts().iter().find(|other| other.id() == part)?;
+    let source = part.folder.file(path)?;
     source.text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
 }
 

@@ -5,10 +5,12 @@ mod engine;
 mod exchange;
 mod fault;
 mod load;
+mod merge;
 mod mirror;
 mod sandbox;
 mod vm;
 
-pub(crate) use engine::Engine;
+pub(crate) use engine::{Engine, STACK};
+pub use load::FreeName;
 pub(crate) use load::Blueprint;
 pub(crate) use vm::{Call, Vm};

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::os::raw::c_int;
 use std::time::{Duration, Instant};
 
+use super::fault::Place;
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 
@@ -31,6 +32,7 @@ thread_local! {
     static WORK: Cell<i64> = const { Cell::new(0) };
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
+    static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
@@ -53,6 +55,7 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
     static MARK: u8 = 0;
     if SPENT.get().is_none() {
         SPENT.set(Some(what));
+        SPENT_AT.set(unsafe { place_of(state) });
     }
     WORK.set(-1);
     unsafe {
@@ -60,6 +63,32 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
         ffi::lua_pushlightuserdata(state, &raw const MARK as *mut _);
         ffi::lua_error(state)
     }
+}
+
+/// The innermost place of a ruleset's file in the running calls.
+unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
+    for level in 0..20 {
+        // SAFETY: an all-zero debug record is what the engine fills; its source text lives as long as the function.
+        unsafe {
+            let mut record: ffi::lua_Debug = std::mem::zeroed();
+            if ffi::lua_getinfo(state, level, c"sl".as_ptr(), &raw mut record) == 0 {
+                return None;
+            }
+            if record.short_src.is_null() {
+                continue;
+            }
+            let source = std::ffi::CStr::from_ptr(record.short_src).to_string_lossy();
+            if source.contains(".lua") && record.currentline > 0 {
+                return Some(Place { path: source.into_owned(), line: record.currentline as u32 });
+            }
+        }
+    }
+    None
+}
+
+/// Where the budget of the last guarded call was spent.
+pub(super) fn spent_at() -> Option<Place> {
+    SPENT_AT.take()
 }
 
 /// Charges work that no safepoint counts.
@@ -73,6 +102,7 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     WORK.set(budget.work);
     DEADLINE.set(Some(Instant::now() + budget.time));
     SPENT.set(None);
+    SPENT_AT.set(None);
     let result = run();
     let mut spent = SPENT.get();
     if matches!(&result, Err(error) if is_memory(error)) {
@@ -171,6 +201,13 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
 /// Closes the machine: nothing that is in it now can be changed by a script, and work and memory are counted.
 pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     allowed.set_readonly(true);
+    // The engine resolves names when a file is compiled, past its environment: what is not allowed must not be there.
+    let globals = lua.globals();
+    let names: Vec<Value> = globals.pairs::<Value, Value>().map(|pair| Ok(pair?.0)).collect::<Result<_>>()?;
+    for name in names {
+        let value: Value = allowed.raw_get(name.clone())?;
+        globals.raw_set(name, value)?;
+    }
     lua.sandbox(true)?;
     // SAFETY: the callback table belongs to this machine, and `tick` is a function for the whole life of the program.
     unsafe {

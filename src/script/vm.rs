@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
 use super::bind::{Bench, entry_table, read_key};
-use super::exchange::{from_lua, to_lua};
+use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::fault_of;
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
@@ -124,10 +124,10 @@ impl Vm {
     ) -> std::result::Result<Explanation, Fault> {
         self.reading(desk, |vm, desk| {
             vm.bench.terms.borrow_mut().clear();
-            let bench = vm.bench.clone();
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
             let found = vm.run(desk, |trusted| {
                 let handle = bench.mirror.borrow().handle(entity).cloned();
-                Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&vm_lua(&bench))?))
+                Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
             let value = from_lua(&found, &vm.bench.mirror.borrow())
@@ -153,11 +153,11 @@ impl Vm {
             return Ok(fields.map(|(field, value)| (field.label.to_string(), desk.words(value))).collect());
         }
         self.reading(desk, |vm, desk| {
-            let bench = vm.bench.clone();
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
             let name = kind.name.clone();
             let rows = vm.run(desk, |trusted| {
                 let handle = bench.mirror.borrow().handle(entity).cloned();
-                Ok((trusted.sheet.clone(), (&*name, handle).into_lua_multi(&vm_lua(&bench))?))
+                Ok((trusted.sheet.clone(), (&*name, handle).into_lua_multi(&lua)?))
             })?;
             let Some(Lv::Table(rows)) = rows.into_iter().next() else {
                 return Err(Fault::new(format!("the sheet of a {name} must be a list of lines")));
@@ -192,10 +192,10 @@ impl Vm {
             return Ok(String::new());
         }
         self.reading(desk, |vm, desk| {
-            let bench = vm.bench.clone();
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
             let found = vm.run(desk, |trusted| {
                 let about = about.and_then(|about| bench.mirror.borrow().handle(about).cloned());
-                Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&vm_lua(&bench))?))
+                Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
             })?;
             Ok(match found.into_iter().next() {
                 Some(Lv::String(text)) => text.to_string_lossy().to_string(),
@@ -212,9 +212,9 @@ impl Vm {
         for free in &blueprint.free {
             for seat in &seats {
                 let found = self.reading(desk, |vm, desk| {
-                    let bench = vm.bench.clone();
+                    let lua = vm.lua.clone();
                     let values = vm.run(desk, |trusted| {
-                        Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&vm_lua(&bench))?))
+                        Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
                     })?;
                     let mut values = values.into_iter();
                     let open = values.next().unwrap_or(Lv::Nil);
@@ -288,12 +288,8 @@ impl Vm {
         if desk.stop.is_some() {
             return Ok(first);
         }
-        let place = match found.into_iter().next() {
-            Some(Lv::Number(place)) => place as usize,
-            Some(Lv::Integer(place)) => place as usize,
-            _ => 0,
-        };
-        match tied.get(place.wrapping_sub(1)) {
+        let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
+        match place.and_then(|place| tied.get(place.wrapping_sub(1))) {
             Some(entry) => Ok(entry.id),
             None => Err(Fault::new(format!("`tie` of {} must return a place, 1 to {}", entry.what, tied.len()))),
         }
@@ -341,8 +337,11 @@ impl Vm {
         let bench = self.bench.clone();
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
-                bench.lend(desk, |desk| {
-                    self.sync(desk)?;
+                let renewed = self.sync(desk)?;
+                bench.lend(desk, || {
+                    if let Some((function, args)) = renewed {
+                        function.call::<()>(args)?;
+                    }
                     let (function, args) = prepare(&self.trusted)?;
                     function.call::<MultiValue>(args)
                 })
@@ -373,21 +372,21 @@ impl Vm {
         }
     }
 
-    /// Brings the mirror up to the desk's state.
-    fn sync(&self, desk: &mut Desk) -> Result<()> {
+    /// Brings the mirror up to the desk's state; gives the prelude's function that has to be told, if any.
+    fn sync(&self, desk: &mut Desk) -> Result<Option<(Function, MultiValue)>> {
         let rules = desk.rules.clone();
         let synced = self.bench.mirror.borrow_mut().sync(&self.lua, &mut desk.state, rules.schema())?;
-        match synced {
-            Synced::Same => Ok(()),
-            Synced::Fields => self.trusted.stale.call(()),
+        Ok(match synced {
+            Synced::Same => None,
+            Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
             Synced::Refilled => {
                 let switches = self.lua.create_table()?;
                 for (name, value) in &desk.switches {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
                 }
                 switches.set_readonly(true);
-                self.trusted.refresh.call(switches)
+                Some((self.trusted.refresh.clone(), switches.into_lua_multi(&self.lua)?))
             }
-        }
+        })
     }
 }

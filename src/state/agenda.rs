@@ -20,7 +20,7 @@ pub struct Key {
 /// A key that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    #[error("a key has 1 to {} places, not {0}", Key::PLACES)]
+    #[error("a key has 1 to {most} places, not {0}", most = Key::PLACES)]
     Length(usize),
 }
 
