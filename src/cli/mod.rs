@@ -3,6 +3,7 @@
 mod check;
 mod library;
 mod nearest;
+mod pending;
 mod play;
 mod repl;
 mod report;

@@ -6,6 +6,7 @@ use anyhow::Result;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
+use super::pending::Pending as _;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::screen::{Row, Screen};
@@ -107,7 +108,10 @@ fn resume(path: &Path, library: &Library) -> Result<Session> {
 fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, lines: &Lines) -> Result<()> {
     let rules = session.ruleset().id();
     if screen.json() {
-        screen.object(&json!({ "event": "start", "rules": rules, "scenario": title, "seed": session.seed(), "from": library.describe() }))?;
+        screen.event(
+            "start",
+            &json!({ "rules": rules, "scenario": title, "seed": session.seed(), "from": library.describe() }),
+        )?;
         return Ok(());
     }
     let mut parts = vec![rules.to_owned(), title.to_owned(), format!("seed {}", session.seed())];

@@ -34,7 +34,7 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
         path: fault.path.as_deref(),
         line: fault.line,
         column: None,
-        source: fault.source.as_deref(),
+        source: fault.source_line.as_deref(),
         cure: fault.cure.as_deref(),
         calls: &fault.chain,
     };

@@ -165,7 +165,7 @@ pub fn scenario_title(scenario: &Value) -> Option<&str> {
 /// The cards as a table.
 pub fn show_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
-        return screen.object(&json!({ "event": "cards", "cards": rules.cards() }));
+        return screen.event("cards", &json!({ "cards": rules.cards() }));
     }
     let rows = rules.cards().iter().map(|card| vec![card.id.to_string(), card.title.to_string(), card.text.clone()]);
     screen.table(&["card", "title", "text"], rows.collect())
@@ -174,7 +174,7 @@ pub fn show_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
 /// A card as it is read on the table.
 pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
-        return screen.object(&json!({ "event": "card", "card": card }));
+        return screen.event("card", &json!({ "card": card }));
     }
     screen.row(&Row::at(0).strong(&*card.title).faint(format!("  {}", card.id)))?;
     screen.row(&Row::at(2).plain(&card.text))?;

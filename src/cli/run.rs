@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::cli::pending::Table;
 use anyhow::Result;
-use riskbreaker::Table;
 
 use super::screen::{Screen, harmless};
 use super::{call_error, library, report};

@@ -31,6 +31,13 @@ pub struct Span {
     tone: Tone,
 }
 
+#[derive(Serialize)]
+struct Named<'a, T> {
+    event: &'a str,
+    #[serde(flatten)]
+    rest: &'a T,
+}
+
 /// One line of output, wrapped where the terminal ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
@@ -123,6 +130,11 @@ impl Screen {
         let line = serde_json::to_string(object)?;
         writeln!(self.out, "{line}")?;
         self.out.flush()
+    }
+
+    /// A JSON object that begins with what it is.
+    pub fn event(&mut self, event: &str, rest: &impl Serialize) -> io::Result<()> {
+        self.object(&Named { event, rest })
     }
 
     /// A table with a header, fitted to the terminal.

@@ -1,11 +1,16 @@
 //! The commands by which a player plays.
 
-use riskbreaker::{Ask, Dice, Event, Happening, Question, Remedy, Step, Value};
+use std::sync::Arc;
 
+use riskbreaker::{Ask, Dice, Driver, Event, Happening, Question, Refusal, Remedy, Session, Step, Undone, Value};
+use serde_json::json;
+
+use super::difference::{Difference, Picture};
 use super::line::{Phrase, split_first};
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
+use crate::cli::pending::Pending as _;
 use crate::cli::roll::roll_by;
 use crate::cli::screen::Row;
 
@@ -46,13 +51,14 @@ impl Repl {
         let whom = self.whom(question);
         self.own = replies.iter().map(|(topic, _)| (topic.as_str().into(), whom.as_str().into())).collect();
         let first_of_topic = self.session.questions().iter().find(|other| other.topic == question.topic);
+        let decisions = replies.len();
         let goes_elsewhere = first_of_topic.is_some_and(|first| first.id != question.id);
         if *replies[0].0 == *question.topic && (replies.len() == 1 || goes_elsewhere) {
             let (_, value) = replies.remove(0);
             let answer = question.read(&value)?;
             self.session.answer(question.id, answer)?;
             if replies.is_empty() {
-                return self.settle();
+                return self.settle_after(decisions);
             }
             self.step = self.session.advance()?;
             if let Err(refusal) = self.session.reply(&replies) {
@@ -61,10 +67,10 @@ impl Repl {
                 self.session.take_events();
                 return Err(refusal.into());
             }
-            return self.settle();
+            return self.settle_after(decisions);
         }
         let _ = self.session.reply(&replies)?;
-        self.settle()
+        self.settle_after(decisions)
     }
 
     /// The question that can be answered now.
@@ -97,7 +103,7 @@ impl Repl {
         if taken == 0 {
             return Err(Complaint::wrong("nothing is suggested here; `options` shows what is open"));
         }
-        self.settle()
+        self.settle_after(taken)
     }
 
     /// `pass`: the option, the act or the empty answer that means doing nothing.
@@ -132,7 +138,7 @@ impl Repl {
                     let (first, _) = split_first(rest);
                     let seat = self.person().unwrap_or_default();
                     self.session.act(&seat, first)?;
-                    self.settle()
+                    self.settle_after(1)
                 }
             };
         }
@@ -156,61 +162,102 @@ impl Repl {
         };
         self.session.act(&seat, act)?;
         if rest.is_empty() {
-            return self.settle();
+            return self.settle_after(1);
         }
         self.step = self.session.advance()?;
+        self.done.push(1);
+        self.undone.clear();
         let cut = answers(rest, words);
         let answered = self.reply(cut.head, cut.named);
-        if answered.is_err() {
-            self.session.undo()?;
-            self.settle()?;
+        match answered {
+            Ok(()) => {
+                // The act and its answers came in one line.
+                let answers = self.done.pop().unwrap_or(0);
+                let act = self.done.pop().unwrap_or(0);
+                self.done.push(act + answers);
+            }
+            Err(_) => {
+                self.done.pop();
+                self.session.undo()?;
+                self.settle()?;
+            }
         }
         answered
     }
 
     /// A seat that a person plays.
     fn person(&self) -> Option<String> {
-        let mut seats = self.session.seats().iter().filter(|(_, driver)| **driver == riskbreaker::Driver::Human);
-        seats.next().map(|(seat, _)| seat.to_string())
+        self.seats_of_people().first().map(ToString::to_string)
     }
 
-    /// `undo`: takes back one decision, or several.
+    fn seats_of_people(&self) -> Vec<Arc<str>> {
+        let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Human);
+        seats.map(|(seat, _)| seat.clone()).collect()
+    }
+
+    /// `undo`: takes back what the last line did, or the last N lines.
     pub(super) fn undo(&mut self, rest: &str) -> Done {
-        let times = count(rest, 1)?;
-        for time in 0..times {
-            match self.session.undo() {
-                Ok(undone) => self.tell_undone(&undone.text, undone.changes)?,
-                Err(refusal) if time == 0 => return Err(refusal.into()),
-                Err(_) => break,
-            }
-        }
-        self.asked = None;
-        self.settle()
+        let lines = count(rest, 1)?;
+        self.turn(lines, Session::undo, |repl| (&mut repl.done, &mut repl.undone), true)
     }
 
     /// `redo`: does again what was taken back.
     pub(super) fn redo(&mut self, rest: &str) -> Done {
-        let times = count(rest, 1)?;
-        for time in 0..times {
-            match self.session.redo() {
-                Ok(redone) => self.tell_undone(&redone.text, redone.changes)?,
-                Err(refusal) if time == 0 => return Err(refusal.into()),
-                Err(_) => break,
+        let lines = count(rest, 1)?;
+        self.turn(lines, Session::redo, |repl| (&mut repl.undone, &mut repl.done), false)
+    }
+
+    /// Goes back or forth, line by line: a line may have held several decisions.
+    fn turn(
+        &mut self,
+        lines: usize,
+        step: fn(&mut Session) -> Result<Undone, Refusal>,
+        stacks: fn(&mut Repl) -> (&mut Vec<usize>, &mut Vec<usize>),
+        back: bool,
+    ) -> Done {
+        let before = Picture::of(&self.session.view());
+        let mut turned = Vec::new();
+        for line in 0..lines {
+            let decisions = stacks(self).0.pop().unwrap_or(1);
+            let mut in_line = 0;
+            for _ in 0..decisions {
+                match step(&mut self.session) {
+                    Ok(undone) => turned.push(undone),
+                    Err(refusal) if line == 0 && in_line == 0 => return Err(refusal.into()),
+                    Err(_) => break,
+                }
+                in_line += 1;
             }
+            if in_line == 0 {
+                break;
+            }
+            stacks(self).1.push(in_line);
+        }
+        self.step = self.session.advance()?;
+        // What people decided, and what does not stand any more, has just been said.
+        let people: Vec<Arc<str>> = self.seats_of_people();
+        let events = self.session.take_events().into_iter().filter(|event| match &event.happening {
+            Happening::Withdrawn { .. } | Happening::Changed { .. } => false,
+            Happening::Answered { seat, .. } => !people.contains(seat),
+            _ => true,
+        });
+        let events: Vec<Event> = events.collect();
+        let changes = before.changes(&Picture::of(&self.session.view()));
+        if back {
+            // Told in the order in which it was decided.
+            turned.reverse();
+        }
+        let text = sentence(&turned);
+        if self.screen.json() {
+            self.screen.event("turned", &json!({ "text": text, "changes": changes }))?;
+        }
+        self.screen.row(&Row::at(2).plain(text))?;
+        self.tell(&events)?;
+        if !self.screen.json() {
+            self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
         }
         self.asked = None;
         self.settle()
-    }
-
-    fn tell_undone(&mut self, text: &str, changes: Vec<Happening>) -> Done {
-        if self.screen.json() {
-            let object = serde_json::json!({ "event": "turned", "text": text, "changes": changes });
-            return Ok(self.screen.object(&object)?);
-        }
-        self.screen.row(&Row::at(2).plain(text))?;
-        let changes: Vec<Event> =
-            (0..).zip(changes).map(|(n, happening)| Event { action: 0, n, audience: None, happening }).collect();
-        self.tell(&changes)
     }
 
     /// `retry`, `skip`: goes on after a fault.
@@ -244,8 +291,8 @@ impl Repl {
         let dice = Dice::parse(rest).map_err(|error| Complaint::Wrong(format!("{rest}: {error}")))?;
         let roll = roll_by(&dice, &mut self.chance).map_err(Complaint::Broken)?;
         if self.screen.json() {
-            let object = serde_json::json!({ "event": "roll", "dice": dice.to_string(), "total": roll.total(), "explain": roll.explain() });
-            return Ok(self.screen.object(&object)?);
+            let told = json!({ "dice": dice.to_string(), "total": roll.total(), "explain": roll.explain() });
+            return Ok(self.screen.event("roll", &told)?);
         }
         Ok(self.screen.row(&Row::at(2).plain(roll.explain()))?)
     }
@@ -271,13 +318,21 @@ impl Repl {
                 return Err(Complaint::Wrong(format!("`{policy}` leaves this to you")));
             };
             self.session.answer(question.id, answer)?;
-            self.settle()?;
+            self.settle_after(1)?;
             if !matches!(self.step, Step::Ask) {
                 break;
             }
         }
         Ok(())
     }
+}
+
+/// What several steps back or forth did, the word for it said once.
+fn sentence(turned: &[Undone]) -> String {
+    let texts: Vec<&str> = turned.iter().map(|undone| undone.text.as_str()).collect();
+    let word = texts.first().and_then(|text| text.split_once(' ')).map_or("", |(word, _)| word);
+    let rest: Vec<&str> = texts.iter().map(|text| text.strip_prefix(word).map_or(*text, str::trim_start)).collect();
+    format!("{word} {}", rest.join(" · "))
 }
 
 /// A count behind a command: nothing means `default`.

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use riskbreaker::Session;
+use serde_json::json;
 
 use super::{Complaint, Done, Repl};
+use crate::cli::pending::Pending as _;
 use crate::cli::screen::Row;
 
 impl Repl {
@@ -31,6 +33,8 @@ impl Repl {
         let session = Session::load(&self.library, &text)
             .map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))?;
         self.session = session;
+        self.done.clear();
+        self.undone.clear();
         self.machine = None;
         self.asked = None;
         self.focus = None;
@@ -41,7 +45,7 @@ impl Repl {
 
     fn say_done(&mut self, text: &str) -> Done {
         if self.screen.json() {
-            return Ok(self.screen.object(&serde_json::json!({ "event": "done", "text": text }))?);
+            return Ok(self.screen.event("done", &json!({ "text": text }))?);
         }
         Ok(self.screen.row(&Row::at(2).plain(text))?)
     }

@@ -26,8 +26,9 @@ impl Repl {
         if acts.is_empty() || self.screen.json() {
             return Ok(());
         }
-        let names: Vec<String> =
+        let mut names: Vec<String> =
             acts.iter().filter(|act| act.enabled).map(|act| format!("`{}`", act.name.replace('_', " "))).collect();
+        names.dedup();
         if !names.is_empty() {
             self.screen.row(&Row::at(2).faint(format!("at any time: {}", names.join(", "))))?;
         }
@@ -37,7 +38,7 @@ impl Repl {
     pub(super) fn show_free_acts(&mut self) -> Done {
         let acts = self.session.free_acts();
         if self.screen.json() {
-            return Ok(self.screen.object(&json!({ "event": "free_acts", "acts": acts }))?);
+            return Ok(self.screen.event("free_acts", &json!({ "acts": acts }))?);
         }
         if acts.is_empty() {
             return Err(Complaint::wrong("nothing here can be done out of turn"));
@@ -123,7 +124,7 @@ impl Repl {
             .collect();
         if self.screen.json() {
             let names: Vec<&String> = fields.iter().map(|(name, _)| name).collect();
-            return Ok(self.screen.object(&json!({ "event": "who", "kind": kind, "fields": names, "rows": rows }))?);
+            return Ok(self.screen.event("who", &json!({ "kind": kind, "fields": names, "rows": rows }))?);
         }
         let header: Vec<&str> =
             std::iter::once(kind.as_str()).chain(fields.iter().map(|(_, label)| label.as_str())).collect();
@@ -157,7 +158,7 @@ impl Repl {
         }
         let explanation = self.session.why(entity, &field)?;
         if self.screen.json() {
-            return Ok(self.screen.object(&json!({ "event": "why", "explanation": explanation }))?);
+            return Ok(self.screen.event("why", &json!({ "explanation": explanation }))?);
         }
         self.show_explanation(&explanation)
     }
@@ -253,7 +254,7 @@ impl Repl {
             })
             .collect();
         if self.screen.json() {
-            return Ok(self.screen.object(&json!({ "event": "switches", "in_force": self.session.switches() }))?);
+            return Ok(self.screen.event("switches", &json!({ "in_force": self.session.switches() }))?);
         }
         if rows.is_empty() {
             return Ok(self.screen.row(&Row::at(2).plain(format!("{} has no house rules to set", rules.id())))?);
@@ -320,7 +321,7 @@ impl Repl {
     fn help_list(&mut self, words: &Vocabulary) -> Done {
         if self.screen.json() {
             let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
-            return Ok(self.screen.object(&json!({ "event": "help", "commands": names }))?);
+            return Ok(self.screen.event("help", &json!({ "commands": names }))?);
         }
         for group in Group::ALL {
             self.screen.row(&Row::at(0).strong(group.title()))?;

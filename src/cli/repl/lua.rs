@@ -1,6 +1,6 @@
 //! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
 
-use riskbreaker::Table;
+use crate::cli::pending::Table;
 use serde_json::json;
 
 use super::{Complaint, Done, Repl};
@@ -29,6 +29,8 @@ impl Repl {
             self.machine = Some(Table::new(&self.library));
         }
         let Some(machine) = self.machine.as_mut() else { return Ok(()) };
+        // What a program decides is taken back step by step.
+        self.done.clear();
         let result = machine.eval_with(&mut self.session, source, "prompt");
         match result {
             Ok(evaluated) if evaluated.incomplete && !end => {
@@ -56,7 +58,7 @@ impl Repl {
 
     fn show_lua(&mut self, event: &str, text: &str) -> Done {
         if self.screen.json() {
-            return Ok(self.screen.object(&json!({ "event": event, "text": text }))?);
+            return Ok(self.screen.event(event, &json!({ "text": text }))?);
         }
         for line in text.lines() {
             self.screen.row(&Row::at(2).plain(line))?;

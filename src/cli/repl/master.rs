@@ -42,7 +42,7 @@ impl Repl {
         }
         let value = read(&view, declared, now, typed)?;
         self.session.edit(Edit::Set { entity, field, value })?;
-        self.settle()
+        self.settle_after(1)
     }
 
     /// `say TEXT`: a line for the log.
@@ -51,7 +51,7 @@ impl Repl {
             return Err(Complaint::wrong("say what?"));
         }
         self.session.edit(Edit::Say { text: rest.to_owned() })?;
-        self.settle()
+        self.settle_after(1)
     }
 
     /// `seat [NAME DRIVER]`: who plays which seat.
@@ -75,7 +75,7 @@ impl Repl {
         self.session.set_seat(seat, driver.clone())?;
         let told = format!("{seat}: {}", driver_name(&driver));
         if self.screen.json() {
-            self.screen.object(&json!({ "event": "done", "text": told }))?;
+            self.screen.event("done", &json!({ "text": told }))?;
         }
         self.screen.row(&Row::at(2).plain(told))?;
         self.settle()

@@ -4,6 +4,7 @@ mod act;
 mod asking;
 mod command;
 mod complete;
+mod difference;
 mod editor;
 mod keep;
 mod line;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step, Table};
+use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step};
 use serde_json::json;
 
 use self::command::{Command, Word};
@@ -34,6 +35,7 @@ use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
 use self::vocabulary::Open;
 pub use self::vocabulary::Vocabulary;
+use super::pending::Table;
 use super::report;
 use super::screen::{Row, Screen, Span, Tone};
 
@@ -55,6 +57,10 @@ pub struct Repl {
     own: Vec<(Arc<str>, Arc<str>)>,
     /// Dice outside the game.
     chance: Chance,
+    /// How many decisions each line held that can be taken back, the last one last.
+    done: Vec<usize>,
+    /// The same for lines that can be done again.
+    undone: Vec<usize>,
     machine: Option<Table>,
     /// Lua that is not complete yet.
     chunk: String,
@@ -88,6 +94,8 @@ impl Repl {
             asked: None,
             topics: BTreeSet::new(),
             own: Vec::new(),
+            done: Vec::new(),
+            undone: Vec::new(),
             machine: None,
             chunk: String::new(),
             left: false,
@@ -231,6 +239,13 @@ impl Repl {
         }
     }
 
+    /// Plays on after a line that held that many decisions.
+    fn settle_after(&mut self, decisions: usize) -> Done {
+        self.done.push(decisions);
+        self.undone.clear();
+        self.settle()
+    }
+
     /// Plays on until somebody is asked, and tells what happened and what is asked.
     fn settle(&mut self) -> Done {
         self.step = self.session.advance()?;
@@ -242,7 +257,7 @@ impl Repl {
             Step::Fault(fault) => {
                 self.asked = None;
                 if self.screen.json() {
-                    return Ok(self.screen.object(&json!({ "event": "fault", "fault": fault }))?);
+                    return Ok(self.screen.event("fault", &json!({ "fault": fault }))?);
                 }
                 let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
                 self.screen.verbatim(&told)?;
@@ -285,7 +300,7 @@ impl Repl {
         if self.screen.json() {
             for question in self.session.questions() {
                 let about = question.about.map(|id| self.session.view().title(id));
-                self.screen.object(&json!({ "event": "question", "question": question, "about": about }))?;
+                self.screen.event("question", &json!({ "question": question, "about": about }))?;
             }
         } else {
             let rows = asking::ask(&question, about.as_deref(), self.screen.width());
@@ -418,7 +433,7 @@ impl Repl {
     /// Shows lines of label and text, or the same as an object.
     fn show_pairs(&mut self, event: &str, title: &str, pairs: &[(String, String)]) -> Done {
         if self.screen.json() {
-            return Ok(self.screen.object(&json!({ "event": event, "title": title, "lines": pairs }))?);
+            return Ok(self.screen.event(event, &json!({ "title": title, "lines": pairs }))?);
         }
         self.screen.row(&Row::at(0).strong(title))?;
         let cells = pairs.iter().map(|(label, text)| vec![Span::plain(label), Span::plain(text)]).collect();
@@ -453,7 +468,7 @@ impl Complaint {
             Complaint::Broken(error) => return Err(error),
         };
         if screen.json() {
-            screen.object(&json!({ "event": "refused", "message": message, "place": place }))?;
+            screen.event("refused", &json!({ "message": message, "place": place }))?;
         } else if scripted {
             let lines: Vec<String> = message.lines().map(super::screen::harmless).collect();
             eprintln!("{place}: {}", lines.join("\n"));

@@ -11,7 +11,7 @@ pub fn tell(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>, width: Option
     let mut rows = Vec::new();
     let mut changes: Vec<Vec<Span>> = Vec::new();
     let mut answers: Option<(Arc<str>, Vec<String>)> = None;
-    for event in standing(events) {
+    for event in standing(events).into_iter().filter(|event| !is_setting_up(event)) {
         let change = matches!(
             event.happening,
             Happening::Changed { .. } | Happening::Spawned { .. } | Happening::Removed { .. }
@@ -48,6 +48,11 @@ pub fn tell(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>, width: Option
     rows.extend(answers.take().map(answered));
     rows.extend(columns(2, changes, width));
     rows
+}
+
+/// The first action builds the starting position: that everything in it is there needs no telling.
+fn is_setting_up(event: &Event) -> bool {
+    event.action == 1 && matches!(event.happening, Happening::Spawned { .. } | Happening::Changed { .. })
 }
 
 /// The events that no later one takes back.
@@ -96,7 +101,7 @@ mod tests {
     use super::*;
 
     fn event(n: u32, happening: Happening) -> Event {
-        Event { action: 1, n, audience: None, happening }
+        Event { action: 2, n, audience: None, happening }
     }
 
     fn changed(title: &str, label: &str, text: &str) -> Happening {
