@@ -177,9 +177,12 @@ pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
         return screen.event("card", &json!({ "card": card }));
     }
     screen.row(&Row::at(0).strong(&*card.title).faint(format!("  {}", card.id)))?;
-    screen.row(&Row::at(2).plain(&card.text))?;
+    if !card.text.is_empty() {
+        screen.row(&Row::prose(2).plain(&card.text))?;
+    }
+    let told = facts(card).filter(|(name, _)| !["when", "resolve"].contains(name));
     let mut cells: Vec<Vec<Span>> =
-        facts(card).map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
+        told.map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
     if !card.rules.is_empty() {
         cells.push(vec![Span::faint("rules"), Span::plain(card.rules.join(", "))]);
     }

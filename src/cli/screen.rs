@@ -137,8 +137,11 @@ impl Screen {
         self.object(&Named { event, rest })
     }
 
-    /// A table with a header, fitted to the terminal.
+    /// A table with a header, fitted to the terminal; where that is too narrow for columns, one paragraph a row.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
+        if self.width.is_some_and(|width| width < header.len() * NARROWEST_COLUMN) {
+            return rows.iter().try_for_each(|row| self.paragraph(header, row));
+        }
         let mut table = Table::new();
         table.force_no_tty().load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec());
         if let Some(width) = self.width {
@@ -151,6 +154,22 @@ impl Screen {
         }
         let text: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
         self.verbatim(&text.join("\n"))
+    }
+}
+
+/// Columns of the terminal that a column of a table takes at least.
+const NARROWEST_COLUMN: usize = 16;
+
+impl Screen {
+    /// A row of a table as its first cell with the others below, each behind its heading.
+    fn paragraph(&mut self, header: &[&str], row: &[String]) -> io::Result<()> {
+        let mut cells = header.iter().zip(row);
+        if let Some((_, first)) = cells.next() {
+            self.row(&Row::at(0).strong(first))?;
+        }
+        let told = cells.filter(|(_, cell)| !cell.is_empty());
+        let told = told.map(|(heading, cell)| vec![Span::faint(heading), Span::plain(cell)]).collect();
+        self.columns(2, told)
     }
 }
 
@@ -176,6 +195,11 @@ impl Row {
     /// An empty row that starts `indent` columns in; what is wrapped starts two columns further.
     pub fn at(indent: usize) -> Row {
         Row { indent, hang: indent + 2, spans: Vec::new() }
+    }
+
+    /// A row of prose: its lines all start where the first does.
+    pub fn prose(indent: usize) -> Row {
+        Row { indent, hang: indent, spans: Vec::new() }
     }
 
     pub fn plain(self, text: impl AsRef<str>) -> Row {

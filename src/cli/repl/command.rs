@@ -141,7 +141,7 @@ pub static COMMANDS: &[Command] = &[
         Play,
         "undo",
         "[N]",
-        "takes back the last decision, or the last N",
+        "takes back what the last line did, or the last N lines",
         "Dice that were rolled stay rolled: the same choice meets the same dice."
     ),
     command!(Redo, Play, "redo", "[N]", "does again what was taken back", ""),

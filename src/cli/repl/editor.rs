@@ -1,10 +1,11 @@
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::Context;
 use reedline::{
-    ColumnarMenu, Emacs, FileBackedHistory, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent, ReedlineMenu,
-    Signal, SimpleMatchHighlighter, default_emacs_keybindings,
+    ColumnarMenu, Emacs, FileBackedHistory, Highlighter, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent,
+    ReedlineMenu, Signal, StyledText, default_emacs_keybindings,
 };
 
 use super::complete::Tab;
@@ -15,6 +16,8 @@ use super::vocabulary::Vocabulary;
 /// The line editor of a terminal: history, Tab, cursor keys.
 pub struct Editor {
     line: Reedline,
+    /// Whether something stands in the line.
+    written: Arc<AtomicBool>,
 }
 
 const MENU: &str = "words";
@@ -27,29 +30,35 @@ impl Editor {
         let tab = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(tab));
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
-        let menu = ColumnarMenu::default().with_name(MENU).with_columns(4).with_column_padding(2);
+        let menu = ColumnarMenu::default().with_name(MENU).with_marker("» ").with_columns(4).with_column_padding(2);
+        let written = Arc::new(AtomicBool::new(false));
         let mut line = Reedline::create()
             .with_completer(Box::new(Tab { words }))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
             .with_edit_mode(Box::new(Emacs::new(keys)))
             .with_quick_completions(true)
             .with_partial_completions(true)
-            .with_highlighter(Box::<SimpleMatchHighlighter>::default())
+            .with_highlighter(Box::new(Watch { written: written.clone() }))
             .with_ansi_colors(colour);
         if let Some(history) = history() {
             line = line.with_history(Box::new(history));
         }
-        Editor { line }
+        Editor { line, written }
     }
 
     /// Lets the person write a line.
     pub fn read(&mut self, prompt: &str) -> anyhow::Result<Next> {
-        let signal = self.line.read_line(&Shown(prompt.to_owned())).context("the terminal cannot be read")?;
-        Ok(match signal {
-            Signal::Success(line) => Next::Line(line),
-            Signal::CtrlC => Next::Interrupted,
-            _ => Next::End,
-        })
+        let prompt = Shown(prompt.to_owned());
+        loop {
+            self.written.store(false, Ordering::Relaxed);
+            let signal = self.line.read_line(&prompt).context("the terminal cannot be read")?;
+            return Ok(match signal {
+                Signal::Success(line) => Next::Line(line),
+                Signal::CtrlC if self.written.load(Ordering::Relaxed) => continue,
+                Signal::CtrlC => Next::Interrupted,
+                _ => Next::End,
+            });
+        }
     }
 }
 
@@ -66,4 +75,18 @@ fn state_folder() -> Option<PathBuf> {
         return folder("LOCALAPPDATA");
     }
     folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local").join("state")))
+}
+
+/// Leaves the line unpainted, and notes whether there is one: Ctrl-C drops a line that is written, and leaves only from an empty one.
+struct Watch {
+    written: Arc<AtomicBool>,
+}
+
+impl Highlighter for Watch {
+    fn highlight(&self, line: &str, _: usize) -> StyledText {
+        self.written.store(!line.is_empty(), Ordering::Relaxed);
+        let mut text = StyledText::new();
+        text.push((Default::default(), line.to_owned()));
+        text
+    }
 }

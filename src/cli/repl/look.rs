@@ -313,7 +313,7 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(format!("also: {}", command.also.join(", "))))?;
         }
         if !command.long.is_empty() {
-            self.screen.row(&Row::at(2).plain(command.long))?;
+            self.screen.row(&Row::prose(2).plain(command.long))?;
         }
         Ok(())
     }
@@ -329,13 +329,23 @@ impl Repl {
             let cells = listed.map(|command| vec![Span::plain(command.usage()), Span::plain(command.short)]).collect();
             self.screen.columns(2, cells)?;
         }
-        let small: Vec<&str> = words.small.iter().map(|(word, _)| word.as_str()).collect();
-        if !small.is_empty() {
-            self.screen.row(&Row::at(0).strong("words of these rules"))?;
-            self.screen.row(&Row::at(2).plain(small.join(", ")))?;
+        let mut small: Vec<String> = words.small.iter().map(|(word, topic)| named_topic(word, topic)).collect();
+        small.sort();
+        small.dedup();
+        let acts: Vec<&str> = words.free.iter().map(|(act, _)| act.as_str()).collect();
+        for (title, words) in [("words of these rules", small.join(", ")), ("at any time", acts.join(", "))] {
+            if !words.is_empty() {
+                self.screen.row(&Row::at(0).strong(title))?;
+                self.screen.row(&Row::prose(2).plain(words))?;
+            }
         }
         let how = "A bare answer needs no command: `2`, `yes`, a name. Names may be cut short. Tab completes. What is no plain word is Lua, and so is \
                    all behind a `=`.";
-        Ok(self.screen.row(&Row::at(0).with(how, Tone::Faint))?)
+        Ok(self.screen.row(&Row::prose(0).with(how, Tone::Faint))?)
     }
+}
+
+/// A small word with the topic that it answers, where that is another word.
+fn named_topic(word: &str, topic: &str) -> String {
+    if word == topic { word.to_owned() } else { format!("{word} ({topic})") }
 }

@@ -146,6 +146,8 @@ impl Repl {
                 }
             }
             if let Err(complaint) = self.line(&line) {
+                // What was refused may have closed the question on its way.
+                self.step = self.session.advance()?;
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
                 if scripted {
                     return Ok(ExitCode::FAILURE);
