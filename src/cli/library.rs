@@ -26,20 +26,20 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
 
 /// Loads a ruleset with house rules on top; what is wrong with it is told on standard error, all of it.
 pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>> {
-    if let Some(unknown) = std::iter::once(id).chain(layers.iter().map(String::as_str)).find(|id| !library.contains(id))
-    {
-        return Err(unknown_ruleset(library, unknown));
-    }
+    std::iter::once(id).chain(layers.iter().map(String::as_str)).try_for_each(|id| known(library, id))?;
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
 }
 
-/// The error of an id that names no ruleset.
-fn unknown_ruleset(library: &Library, id: &str) -> anyhow::Error {
+/// Makes sure that an id names a ruleset, be it whole or broken.
+pub fn known(library: &Library, id: &str) -> Result<()> {
+    if library.contains(id) {
+        return Ok(());
+    }
     let ids = library.ids();
-    call_error(match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
+    Err(call_error(match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
         Some(near) => format!("there is no ruleset `{id}`; did you mean `{near}`?"),
         None => format!("there is no ruleset `{id}` in {}; there are {}", library.describe(), ids.join(", ")),
-    })
+    }))
 }
 
 /// Tells all problems of a ruleset and sums them up in the error.

@@ -6,7 +6,6 @@ use anyhow::Result;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::pending::Pending as _;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::screen::{Row, Screen};

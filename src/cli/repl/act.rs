@@ -10,7 +10,6 @@ use super::line::{Phrase, split_first};
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::pending::Pending as _;
 use crate::cli::roll::roll_by;
 use crate::cli::screen::Row;
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use riskbreaker::Session;
 use serde_json::json;
 
+use super::lent::Lent;
 use super::{Complaint, Done, Repl};
-use crate::cli::pending::Pending as _;
 use crate::cli::screen::Row;
 
 impl Repl {
@@ -32,7 +32,7 @@ impl Repl {
         let text = fs::read_to_string(path).map_err(unreadable)?;
         let session = Session::load(&self.library, &text)
             .map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))?;
-        self.session = session;
+        self.session = Lent::new(session);
         self.done.clear();
         self.undone.clear();
         self.machine = None;

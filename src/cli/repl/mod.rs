@@ -7,6 +7,7 @@ mod complete;
 mod difference;
 mod editor;
 mod keep;
+mod lent;
 mod line;
 mod lines;
 mod look;
@@ -24,25 +25,24 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step};
+use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step, Table};
 use serde_json::json;
 
 use self::command::{Command, Word};
 pub use self::editor::Editor;
+use self::lent::Lent;
 pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
 use self::vocabulary::Open;
 pub use self::vocabulary::Vocabulary;
-use super::pending::Table;
 use super::report;
 use super::screen::{Row, Screen, Span, Tone};
 
 /// A game with someone at the prompt.
 pub struct Repl {
-    /// Away only while a Lua program has it.
-    session: Session,
+    session: Lent,
     library: Library,
     screen: Screen,
     words: Arc<Mutex<Vocabulary>>,
@@ -85,7 +85,7 @@ impl Repl {
     pub fn new(session: Session, library: Library, screen: Screen, words: Arc<Mutex<Vocabulary>>) -> Repl {
         Repl {
             chance: Chance::stream(session.seed(), OUTSIDE),
-            session,
+            session: Lent::new(session),
             library,
             screen,
             words,
