@@ -6,6 +6,7 @@ use anyhow::Result;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
+use super::nearest::nearest;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::roll::random_seed;
 use super::screen::{Row, Screen};
@@ -90,7 +91,12 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
         setup = setup.seat(seat, driver);
     }
     let title = scenario_title(&rules, &setup);
+    let near = |name: &str| nearest(name, rules.scenarios().keys().map(String::as_str)).map(str::to_owned);
     let session = Session::start(&rules, setup).map_err(|error| match error {
+        StartError::NoScenario { name, .. } if near(&name).is_some() => {
+            let near = near(&name).unwrap_or_default();
+            call_error(format!("{} has no scenario `{name}`; did you mean `{near}`?", rules.id()))
+        }
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
     })?;

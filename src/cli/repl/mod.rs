@@ -109,7 +109,6 @@ impl Repl {
             complaint.told(&mut self.screen, &lines.place(), scripted)?;
         }
         let mut interrupted = false;
-        let mut carried_out = 0;
         while !self.left {
             self.screen.measure();
             self.gather_words();
@@ -130,7 +129,6 @@ impl Repl {
             if scripted && self.chunk.is_empty() && meaning::is_comment(&line) {
                 continue;
             }
-            carried_out += 1;
             if scripted {
                 self.screen.row(&Row::at(0).plain(format!("» {}", line.trim_end())))?;
                 if let Step::Fault(fault) = &self.step
@@ -154,16 +152,15 @@ impl Repl {
                 }
             }
         }
-        self.close(&lines, carried_out)
+        self.close(&lines)
     }
 
     /// What is said at the end of the input.
-    fn close(self, lines: &Lines, carried_out: usize) -> Result<ExitCode> {
+    fn close(self, lines: &Lines) -> Result<ExitCode> {
         let complaint = match &self.step {
             _ if !lines.scripted() || self.left => None,
             _ if !self.chunk.is_empty() => Some("the Lua that began above has no end".to_owned()),
             Step::Fault(fault) => Some(format!("the game stands still: {fault}")),
-            _ if carried_out == 0 && lines.is_file() => Some("the script holds no command".to_owned()),
             _ => None,
         };
         let Some(complaint) = complaint else { return Ok(ExitCode::SUCCESS) };
@@ -250,10 +247,21 @@ impl Repl {
 
     /// Plays on until somebody is asked, and tells what happened and what is asked.
     fn settle(&mut self) -> Done {
+        self.play_on()?;
+        self.show_standing()
+    }
+
+    /// Plays on until somebody is asked, and tells what happened.
+    fn play_on(&mut self) -> Done {
         self.step = self.session.advance()?;
         let events = self.session.take_events();
         self.tell(&events)?;
         self.own.clear();
+        Ok(())
+    }
+
+    /// Tells where the game stands now: what is asked, what is broken, or that it is over.
+    fn show_standing(&mut self) -> Done {
         match self.step.clone() {
             Step::Ask => self.ask(false),
             Step::Fault(fault) => {
@@ -287,7 +295,9 @@ impl Repl {
         if self.screen.json() {
             return Ok(seen.iter().try_for_each(|event| self.screen.object(event))?);
         }
-        let rows = telling::tell(&seen, &mut self.own, self.screen.width());
+        let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
+        let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
+        let rows = telling::tell(&seen, &mut self.own, &absent, self.screen.width());
         Ok(self.screen.rows(&rows)?)
     }
 
