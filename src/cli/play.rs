@@ -119,7 +119,8 @@ fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, 
         )?;
         return Ok(());
     }
-    let mut parts = vec![rules.to_owned(), title.to_owned(), format!("seed {}", session.seed())];
+    let mut parts =
+        vec![format!("{rules} from {}", library.describe()), title.to_owned(), format!("seed {}", session.seed())];
     parts.retain(|part| !part.is_empty());
     if !lines.scripted() {
         parts.push("help lists the commands, Tab completes, anything else is Lua".into());

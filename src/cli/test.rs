@@ -51,7 +51,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             vec![id.clone()]
         }
         None if args.specs.is_some() || !args.layers.is_empty() => vec![library::default_ruleset(&library)?],
-        None => library.ids(),
+        None => library::all(&library)?,
     };
     let mut screen = Screen::stdout(args.json);
     let mut green = true;

@@ -25,7 +25,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step, Table};
+use riskbreaker::{
+    Answer, Chance, Driver, EntityId, Event, Library, Question, QuestionId, Session, SessionError, Step, Table,
+};
 use serde_json::json;
 
 use self::command::{Command, Word};
@@ -51,6 +53,8 @@ pub struct Repl {
     focus: Option<QuestionId>,
     /// What was asked last, so that it is not asked twice in the same words.
     asked: Option<Question>,
+    /// For whom something was asked last.
+    about: Option<EntityId>,
     /// Topics that have been asked for in this game.
     topics: BTreeSet<String>,
     /// Answers of the line that is being carried out: they are not told back.
@@ -92,6 +96,7 @@ impl Repl {
             step: Step::Ask,
             focus: None,
             asked: None,
+            about: None,
             topics: BTreeSet::new(),
             own: Vec::new(),
             done: Vec::new(),
@@ -143,7 +148,10 @@ impl Repl {
                     return Ok(ExitCode::FAILURE);
                 }
             }
-            if let Err(complaint) = self.line(&line) {
+            // Lines can be pasted together, or written below each other.
+            let carried_out =
+                if line.is_empty() { self.line("") } else { line.lines().try_for_each(|line| self.line(line)) };
+            if let Err(complaint) = carried_out {
                 // What was refused may have closed the question on its way.
                 self.step = self.session.advance()?;
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
@@ -242,7 +250,17 @@ impl Repl {
     fn settle_after(&mut self, decisions: usize) -> Done {
         self.done.push(decisions);
         self.undone.clear();
-        self.settle()
+        self.step = self.session.advance()?;
+        let events = self.session.take_events();
+        let silent = events.is_empty() && matches!(self.step, Step::Ask) && !self.screen.json();
+        self.tell(&events)?;
+        self.own.clear();
+        if silent {
+            // Others have to answer, too, before anything happens.
+            let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
+            self.screen.row(&Row::at(2).faint(format!("noted; still asked: {}", names.join(", "))))?;
+        }
+        self.show_standing()
     }
 
     /// Plays on until somebody is asked, and tells what happened and what is asked.
@@ -308,6 +326,7 @@ impl Repl {
         if !anew && self.asked.as_ref() == Some(&question) {
             return Ok(());
         }
+        self.about = question.about.or(self.about);
         let about = question.about.map(|id| self.session.view().title(id));
         if self.screen.json() {
             for question in self.session.questions() {
