@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::nearest::nearest;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::report::system;
 use super::roll::random_seed;
 use super::screen::{Row, Screen};
 use super::{call_error, library};
@@ -105,7 +106,7 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 

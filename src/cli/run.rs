@@ -22,7 +22,7 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let bytes = std::fs::read(&args.file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => call_error(format!("{name}: there is no such file")),
-        _ => call_error(format!("{name}: {error}")),
+        _ => call_error(format!("{name}: {}", report::system(&error))),
     })?;
     let source = String::from_utf8(bytes).map_err(|_| call_error(format!("{name}: not UTF-8 text")))?;
     if source.trim().is_empty() {

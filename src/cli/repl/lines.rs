@@ -8,6 +8,7 @@ use super::editor::Editor;
 use super::meaning::is_comment;
 use super::prompt::Prompt;
 use crate::cli::call_error;
+use crate::cli::report::system;
 
 /// Where the lines come from that are played: a person at a terminal, a pipe, or a file.
 pub enum Lines {
@@ -105,7 +106,7 @@ impl Feed {
             Ok(Some(bytes)) => bytes,
             Ok(None) => return Err(no("is a folder; a script is a file with a command on each line")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no("there is no such file")),
-            Err(error) => return Err(no(&error.to_string())),
+            Err(error) => return Err(no(&system(&error))),
         };
         if bytes.len() as u64 > LONGEST_SCRIPT {
             return Err(no("is longer than 16 MiB"));

@@ -121,10 +121,13 @@ impl Repl {
             let width = self.screen.width().unwrap_or(usize::MAX);
             let line = match lines.next(&prompt, width)? {
                 Next::Line(line) => line,
+                Next::Interrupted if !self.chunk.is_empty() => {
+                    self.chunk.clear();
+                    continue;
+                }
                 Next::Interrupted if interrupted => break,
                 Next::Interrupted => {
                     interrupted = true;
-                    self.chunk.clear();
                     self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
                     continue;
                 }
@@ -154,6 +157,7 @@ impl Repl {
             if let Err(complaint) = carried_out {
                 // What was refused may have closed the question on its way.
                 self.step = self.session.advance()?;
+                self.own.clear();
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
                 if scripted {
                     return Ok(ExitCode::FAILURE);
@@ -186,9 +190,8 @@ impl Repl {
         let words = self.words();
         let mut line = line;
         self.focus = None;
-        if let Some((name, rest)) = addressed(line)
-            && let Some(question) = self.question_about(name)
-        {
+        if let Some((name, rest)) = addressed(line) {
+            let Some(question) = self.question_about(name) else { return Err(self.not_asked(name)) };
             self.focus = Some(question);
             line = rest;
             self.gather_words();
@@ -370,6 +373,14 @@ impl Repl {
             super::nearest::Named::One((_, id)) => Some(*id),
             _ => None,
         }
+    }
+
+    fn not_asked(&self, name: &str) -> Complaint {
+        let asked: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
+        Complaint::Wrong(match asked.as_slice() {
+            [] => format!("nothing is asked of `{name}` now"),
+            asked => format!("nothing is asked of `{name}` now; asked: {}", asked.join(", ")),
+        })
     }
 
     /// For whom a question is asked: an entity, or else a seat.
