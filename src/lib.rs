@@ -1,1 +1,17 @@
+//! A rules host for tabletop games: dice, state and the order of play in Rust, every rule in a Lua file.
 
+mod dice;
+mod play;
+mod ruleset;
+mod script;
+mod state;
+
+pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
+pub use crate::play::{
+    Answer, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Happening, Question,
+    QuestionId, Refusal, Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
+};
+pub use crate::ruleset::{
+    Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,
+};
+pub use crate::state::{EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};

@@ -1,0 +1,464 @@
+use std::ops::RangeBounds;
+
+use num_bigint::{BigInt, BigUint};
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
+
+use super::notation::{Dice, Term};
+use super::pool::{Pool, Reroll};
+use super::roll::EXPLOSIONS;
+use super::weights::{Effort, TooMuch, Weights};
+
+/// Explosions are followed until what is left is less likely than this, for all dice of a pool together.
+const NEGLIGIBLE: f64 = 1e-12;
+
+/// How likely each total of an expression is, exactly.
+///
+/// Chances are ratios of whole numbers without rounding: those of all listed totals and [`Distribution::remaining`] sum
+/// to exactly 1. Two distributions are equal if they list the same totals with the same chances.
+#[derive(Debug, Clone)]
+pub struct Distribution {
+    /// What is listed; at least one total.
+    weights: Weights,
+    /// What the weights are parts of.
+    whole: BigUint,
+}
+
+/// The expression has too many outcomes to be weighed exactly.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{dice}` has too many outcomes for exact chances; roll fewer dice or fewer faces, or simulate it"
+)]
+#[non_exhaustive]
+pub struct TooWide {
+    /// What was to be weighed.
+    pub dice: Dice,
+}
+
+impl Dice {
+    /// Works out how likely each total is, by outcomes and not by rolls: the dice of a pool are never told apart.
+    ///
+    /// Rerolls are exact, also those without end. Explosions are followed until less than 10^-12 is left, which
+    /// [`Distribution::remaining`] tells.
+    ///
+    /// # Errors
+    ///
+    /// [`TooWide`] if that would take more than some tens of megabytes or about a second; `100d6kh50`, `100d100` and
+    /// `1000d6` do not.
+    pub fn distribution(&self) -> Result<Distribution, TooWide> {
+        let mut effort = Effort::new();
+        let mut sum = Distribution::certain(self.constant);
+        for term in &self.terms {
+            sum = Distribution::of_term(term, &mut effort)
+                .and_then(|of_term| sum.plus(&of_term, &mut effort))
+                .map_err(|TooMuch| TooWide { dice: self.clone() })?;
+        }
+        Ok(sum)
+    }
+}
+
+impl Distribution {
+    /// The chance of exactly `total`, 0 to 1; 0 for a total that is not listed.
+    pub fn chance(&self, total: i64) -> BigRational {
+        self.share(total..=total)
+    }
+
+    /// The chance of `total` or more, 0 to 1, among what is listed.
+    pub fn at_least(&self, total: i64) -> BigRational {
+        self.share(total..)
+    }
+
+    /// The chance of `total` or less, 0 to 1, among what is listed.
+    pub fn at_most(&self, total: i64) -> BigRational {
+        self.share(..=total)
+    }
+
+    /// The chance of less than `total`, 0 to 1, among what is listed.
+    pub fn below(&self, total: i64) -> BigRational {
+        self.share(..total)
+    }
+
+    /// The chance of the totals that are not listed, since dice exploded too often to get there: below 10^-12 for each
+    /// exploding pool, and 0 if nothing explodes.
+    pub fn remaining(&self) -> BigRational {
+        ratio(&self.whole - self.weights.sum(), &self.whole)
+    }
+
+    /// True if every total that can come is listed.
+    pub fn is_exact(&self) -> bool {
+        self.weights.sum() == self.whole
+    }
+
+    /// The expected total of what is listed: exact if [`Distribution::is_exact`].
+    pub fn mean(&self) -> BigRational {
+        BigRational::new(self.moment(1), self.weights.sum().into())
+    }
+
+    /// The expected square of the distance to the mean, in totals squared, of what is listed.
+    pub fn variance(&self) -> BigRational {
+        let mean = self.mean();
+        BigRational::new(self.moment(2), self.weights.sum().into()) - &mean * &mean
+    }
+
+    /// The most likely total; the smallest of them if there are several.
+    pub fn mode(&self) -> i64 {
+        let most = self.weights.iter().rev().max_by(|(_, a), (_, b)| a.cmp(b));
+        most.map_or(0, |&(total, _)| total)
+    }
+
+    /// The totals that can come with the chance of each, above 0, in rising order; there is at least one.
+    pub fn iter(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = (i64, BigRational)> + ExactSizeIterator + '_ {
+        self.weights
+            .iter()
+            .map(|(total, weight)| (*total, ratio(weight.clone(), &self.whole)))
+    }
+
+    fn certain(total: i64) -> Distribution {
+        Distribution {
+            weights: Weights::certain(total),
+            whole: BigUint::one(),
+        }
+    }
+
+    fn of_term(Term { times, pool }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+        let die = Distribution::of_die(pool, effort)?;
+        let weights = match pool.keep {
+            None => die.weights.of_sum(pool.count, &die.whole, effort)?,
+            Some(keep) if keep.prefers_low() => {
+                // The lowest dice are the highest of dice with their signs turned.
+                let kept = keep.places(pool.count).len() as u32;
+                die.weights
+                    .times(-1)
+                    .of_highest(kept, pool.count, &die.whole, effort)?
+                    .times(-1)
+            }
+            Some(keep) => {
+                let kept = keep.places(pool.count).len() as u32;
+                die.weights
+                    .of_highest(kept, pool.count, &die.whole, effort)?
+            }
+        };
+        Ok(Distribution {
+            weights: weights.times(*times),
+            whole: die.whole.pow(pool.count),
+        })
+    }
+
+    /// What one die of `pool` comes to with its rerolls and explosions.
+    fn of_die(pool: &Pool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+        let rest = Distribution::of_rest(pool)?;
+        if pool.explode.is_none() {
+            return Ok(rest);
+        }
+        let (exploding, resting) = rest.weights.split(|face| pool.explodes_on(face as u32));
+        let rounds = rounds(&ratio(exploding.sum(), &rest.whole), pool.count);
+        // All that came of dice that exploded exactly so often, over rest.whole to that power.
+        let mut exploded = Weights::certain(0);
+        let mut sum = Weights::default();
+        for round in 0..rounds {
+            if round > 0 {
+                sum = sum.scaled(&rest.whole, effort)?;
+                exploded = exploded.plus(&exploding, effort)?;
+            }
+            sum = sum.merged(exploded.plus(&resting, effort)?);
+        }
+        Ok(Distribution {
+            weights: sum,
+            whole: rest.whole.pow(rounds),
+        })
+    }
+
+    /// The face on which one die of `pool` comes to rest after its rerolls.
+    fn of_rest(pool: &Pool) -> Result<Distribution, TooMuch> {
+        let sides = pool.sides;
+        let taken = pool.reroll.map_or(1..1, |reroll| reroll.faces().of(sides));
+        let again = taken.len() as u32;
+        // In parts of `whole`: a face that is rolled again, and one that is not.
+        let (low, high, whole) = match pool.reroll {
+            None => (0, 1, u64::from(sides)),
+            Some(Reroll::While(_)) => (0, 1, u64::from(sides - again)),
+            Some(Reroll::Once(_)) => (again, sides + again, u64::from(sides) * u64::from(sides)),
+        };
+        let weight = |face| if taken.contains(&face) { low } else { high };
+        let weights = Weights::new((1..=sides).map(|face| (i64::from(face), weight(face).into())))?;
+        Ok(Distribution {
+            weights,
+            whole: whole.into(),
+        })
+    }
+
+    /// The sum of two rolls that do not depend on each other.
+    fn plus(&self, other: &Distribution, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+        Ok(Distribution {
+            weights: self.weights.plus(&other.weights, effort)?,
+            whole: &self.whole * &other.whole,
+        })
+    }
+
+    fn share(&self, totals: impl RangeBounds<i64>) -> BigRational {
+        let listed = self
+            .weights
+            .iter()
+            .filter(|(total, _)| totals.contains(total));
+        ratio(listed.map(|(_, weight)| weight).sum(), &self.whole)
+    }
+
+    /// The sum of weight times total to the power of `n`.
+    fn moment(&self, n: u32) -> BigInt {
+        let parts = self
+            .weights
+            .iter()
+            .map(|(total, weight)| BigInt::from(*total).pow(n) * BigInt::from(weight.clone()));
+        parts.sum()
+    }
+}
+
+impl PartialEq for Distribution {
+    fn eq(&self, other: &Distribution) -> bool {
+        let mut pairs = self.weights.iter().zip(other.weights.iter());
+        self.weights.len() == other.weights.len()
+            && pairs.all(|((total, weight), (other_total, other_weight))| {
+                total == other_total && weight * &other.whole == other_weight * &self.whole
+            })
+    }
+}
+
+impl Eq for Distribution {}
+
+fn ratio(part: BigUint, whole: &BigUint) -> BigRational {
+    BigRational::new(part.into(), whole.clone().into())
+}
+
+/// How many faces of one die are followed if each explodes with a chance of `explodes`.
+fn rounds(explodes: &BigRational, dice: u32) -> u32 {
+    let explodes = explodes.to_f64().unwrap_or(1.0);
+    let mut left = explodes * f64::from(dice);
+    let mut rounds = 1;
+    while left >= NEGLIGIBLE && rounds < EXPLOSIONS {
+        left *= explodes;
+        rounds += 1;
+    }
+    if explodes.is_zero() { 1 } else { rounds }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    fn distribution(dice: &str) -> Distribution {
+        Dice::parse(dice)
+            .unwrap()
+            .distribution()
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn of(part: i64, whole: i64) -> BigRational {
+        BigRational::new(part.into(), whole.into())
+    }
+
+    /// Rolls every roll of an expression without `!`, one by one. A die that `rr` rolls again is left out, and what is
+    /// left is scaled up to 1.
+    fn rolled_one_by_one(dice: &Dice) -> BTreeMap<i64, BigRational> {
+        let mut open = vec![Vec::new()];
+        let mut totals: BTreeMap<i64, BigRational> = BTreeMap::new();
+        while let Some(faces) = open.pop() {
+            let mut given = faces.iter();
+            let mut asked = Vec::new();
+            let roll = dice.roll_with(&mut |sides| {
+                asked.push(sides);
+                given.next().copied()
+            });
+            let endless = |pool: &Pool| matches!(pool.reroll, Some(Reroll::While(_)));
+            let rerolls = |faces: &[u32]| match &dice.terms[..] {
+                [Term { pool, .. }] if endless(pool) => {
+                    faces.iter().any(|&f| pool.reroll.unwrap().faces().holds(f))
+                }
+                _ => false,
+            };
+            match roll {
+                Some(roll) => {
+                    let chance = asked
+                        .iter()
+                        .fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
+                    *totals.entry(roll.total()).or_insert_with(BigRational::zero) += chance;
+                }
+                None if rerolls(&faces) => {}
+                None => open.extend(
+                    (1..=asked[asked.len() - 1]).map(|face| [&faces[..], &[face]].concat()),
+                ),
+            }
+        }
+        let sum: BigRational = totals.values().sum();
+        totals
+            .into_iter()
+            .map(|(total, chance)| (total, chance / &sum))
+            .collect()
+    }
+
+    fn assert_sums_to_1(distribution: &Distribution) {
+        assert_eq!(
+            distribution.at_least(i64::MIN) + distribution.remaining(),
+            of(1, 1)
+        );
+        if distribution.iter().len() < 100 {
+            let listed: BigRational = distribution.iter().map(|(_, chance)| chance).sum();
+            assert_eq!(listed + distribution.remaining(), of(1, 1));
+        }
+    }
+
+    #[test]
+    fn known_numbers() {
+        let abilities = distribution("4d6kh3");
+        assert_eq!(abilities.mean(), of(15_869, 1_296));
+        assert_eq!(abilities.chance(18), of(21, 1_296));
+        assert_eq!(abilities.chance(3), of(1, 1_296));
+        assert_eq!(abilities.mode(), 13);
+        assert!(abilities.is_exact());
+
+        let two = distribution("2d8");
+        let table: Vec<_> = two.iter().collect();
+        assert_eq!(
+            table,
+            (2i64..=16)
+                .map(|n| (n, of(8 - (n - 9).abs(), 64)))
+                .collect::<Vec<_>>()
+        );
+        assert_eq!(
+            (two.mean(), two.variance(), two.mode()),
+            (of(9, 1), of(21, 2), 9)
+        );
+        assert_eq!(
+            (two.at_least(12), two.at_most(5), two.below(5)),
+            (of(15, 64), of(10, 64), of(6, 64))
+        );
+
+        // Ways to roll 3 to 19 with 3d12; the other half mirrors it.
+        let ways = [
+            1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 88, 96, 102, 106, 108,
+        ];
+        let three = distribution("3d12");
+        assert_eq!(three.iter().len(), 34);
+        for (n, ways) in (3..).zip(ways) {
+            assert_eq!(three.chance(n), of(ways, 1_728), "{n}");
+            assert_eq!(three.chance(39 - n), of(ways, 1_728), "{n}");
+        }
+        assert_eq!((three.mean(), three.mode()), (of(39, 2), 19));
+        assert_eq!(three.chance(2), of(0, 1));
+
+        assert_eq!(distribution("d10").below(7), of(6, 10));
+        assert_eq!(distribution("2d20kh1").at_least(11), of(3, 4));
+        assert_eq!(distribution("d20-d20").at_least(0), of(210, 400));
+        assert_eq!(distribution("7").chance(7), of(1, 1));
+        assert_eq!(distribution("0*d6+2"), distribution("2"));
+        assert_eq!(distribution("100000*d6+d6").chance(300_002), of(1, 36));
+        assert_eq!(distribution("100d6").mean(), of(350, 1));
+        assert_eq!(distribution("100d6").variance(), of(875, 3));
+    }
+
+    #[test]
+    fn rerolls_are_exact() {
+        assert_eq!(distribution("d6rr<3"), distribution("d4+2"));
+        let once = distribution("d6ro1");
+        assert_eq!((once.chance(1), once.chance(2)), (of(1, 36), of(7, 36)));
+        assert_eq!(distribution("3d6ro1").mean(), of(3 * 141, 36));
+        assert_eq!(distribution("3d6ro<=6"), distribution("3d6"));
+    }
+
+    #[test]
+    fn explosions_are_exact_where_they_are_listed() {
+        let die = distribution("d6!");
+        assert_eq!(
+            (die.chance(5), die.chance(6), die.chance(7), die.chance(18)),
+            (of(1, 6), of(0, 1), of(1, 36), of(0, 1))
+        );
+        assert_eq!(die.chance(20), of(1, 6 * 6 * 6 * 6));
+        assert!(!die.is_exact() && die.remaining() > of(0, 1));
+        assert!(die.remaining() < of(1, 1_000_000_000_000));
+        assert_sums_to_1(&die);
+        // The mean of a die that explodes is that of the die times 6/5.
+        assert!((die.mean() - of(21, 5)).to_f64().unwrap().abs() < 1e-9);
+        // The better of two is at most n if both are.
+        let better = distribution("2d6!kh1");
+        for n in [1, 5, 6, 7, 12, 20] {
+            assert_eq!(better.at_most(n), die.at_most(n) * die.at_most(n), "{n}");
+        }
+        assert_sums_to_1(&better);
+        // Faces 1 and 2 come to rest; 3 has been rolled again.
+        assert_eq!(distribution("d4rr3!>=4").chance(5), of(1, 9));
+        assert_eq!(distribution("d6ro6!").chance(7), of(1, 36) * of(7, 36));
+        assert_sums_to_1(&distribution("10d10!>=9+2d6"));
+    }
+
+    #[test]
+    fn pools_come_in_any_size_until_they_are_refused() {
+        for dice in [
+            "100d6kh50",
+            "40d20",
+            "40d20kl20",
+            "100d6dl50",
+            "10000d6kh2",
+            "20d10!>=9kh5",
+        ] {
+            assert_sums_to_1(&distribution(dice));
+        }
+        for dice in [
+            "10000d1000000",
+            "1000d1000",
+            "10000d6kh5000",
+            "d100!>=2",
+            "d1000000",
+            "d100000+100000*d100000",
+        ] {
+            let error = Dice::parse(dice).unwrap().distribution().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .starts_with(&format!("`{dice}` has too many outcomes")),
+                "{error}"
+            );
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(96))]
+
+        #[test]
+        fn pools_agree_with_rolling_one_by_one(
+            count in 1u32..=4, sides in 1u32..=5, times in -2i64..=2, reroll: Option<(u8, u8)>, keep: Option<(u8, u8)>,
+        ) {
+            let once = matches!(reroll, Some((word, _)) if word % 2 == 0);
+            let count = if once { count.min(2) } else { count };
+            let pool = crate::dice::tests::pool_text(count, sides, [reroll, None, keep]);
+            if let Ok(dice) = Dice::parse(&format!("{times}*{count}d{sides}{pool}")) {
+                let exact: BTreeMap<_, _> = dice.distribution().unwrap().iter().collect();
+                prop_assert_eq!(exact, rolled_one_by_one(&dice), "{}", dice);
+            }
+        }
+
+        #[test]
+        fn sums_agree_with_rolling_one_by_one(
+            terms in proptest::collection::vec((-3i64..=3, 1u32..=2, 1u32..=5), 0..=2), constant in -5i64..=5,
+        ) {
+            let terms: String = terms.iter().map(|(n, count, sides)| format!("{n:+}*{count}d{sides}")).collect();
+            let dice = Dice::parse(&format!("{constant}{terms}").replace("*-", "*")).unwrap();
+            let exact: BTreeMap<_, _> = dice.distribution().unwrap().iter().collect();
+            prop_assert_eq!(exact, rolled_one_by_one(&dice), "{}", dice);
+        }
+
+        #[test]
+        fn what_is_listed_and_what_remains_sum_to_1(dice in crate::dice::tests::any_dice()) {
+            let small = dice.terms.iter().all(|term| term.pool.count <= 4 || term.pool.explode.is_none());
+            prop_assume!(small);
+            if let Ok(distribution) = dice.distribution() {
+                assert_sums_to_1(&distribution);
+                let totals: Vec<i64> = distribution.iter().map(|(total, _)| total).collect();
+                prop_assert!(totals.is_sorted_by(|a, b| a < b));
+                prop_assert!(dice.terms.iter().any(|term| term.pool.explode.is_some()) || distribution.is_exact());
+            }
+        }
+    }
+}

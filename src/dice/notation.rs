@@ -1,0 +1,221 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::pool::Pool;
+use super::reader::Reader;
+
+/// What is rolled: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
+///
+/// ```
+/// use riskbreaker::Dice;
+///
+/// let dice = Dice::parse("4D6 kh3 + 1 + d%")?;
+/// assert_eq!(dice.to_string(), "4d6kh3+d100+1");
+/// assert_eq!(Dice::parse("2d8-1")?.simple(), Some((2, 8, -1)));
+///
+/// let unclear = Dice::parse("4d6r1").unwrap_err();
+/// assert!(unclear.to_string().ends_with("write `4d6ro1` or `4d6rr1`"));
+/// # Ok::<(), riskbreaker::NotationError>(())
+/// ```
+///
+/// | written | means |
+/// |---|---|
+/// | `3d6`, `d6`, `d%` | three dice with faces 1 to 6; one; one with 100 faces |
+/// | `+`, `-`, `2*d6` | sum, difference, dice times a constant |
+/// | `kh2`, `kl2`, `dh2`, `dl2` | keep the 2 highest, the 2 lowest; drop the 2 highest, the 2 lowest; 1 if no number |
+/// | `ro1`, `ro<3`, `ro>=9` | roll a die that shows such a face again, once |
+/// | `rr1` | roll it again as long as it shows such a face |
+/// | `!`, `!>=9` | a die that shows its highest face, or such a face, brings one more; up to 1000 a die |
+///
+/// Whatever the order they are written in, a die is rerolled first, then explodes, and dice are kept or dropped last;
+/// a die with all that it brought counts as one die then. Capitals and spaces are read as well.
+///
+/// Two expressions are equal if they ask for the same dice in the same order. [`Display`](fmt::Display) gives the one
+/// canonical text, which parses to the same expression; serde writes that text.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Dice {
+    pub(super) terms: Vec<Term>,
+    pub(super) constant: i64,
+}
+
+/// A pool and what its total is multiplied by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Term {
+    pub times: i64,
+    pub pool: Pool,
+}
+
+/// Why a text is no dice expression: where, what is wrong, and what to write instead.
+///
+/// It shows as one line: ``column 4: `r` alone can mean two things; write `4d6ro1` or `4d6rr1` ``.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("column {column}: {message}; {cure}")]
+#[non_exhaustive]
+pub struct NotationError {
+    /// The whole text that was to be read.
+    pub text: String,
+    /// Where it went wrong, in characters; 1 is the first.
+    pub column: usize,
+    /// What is wrong there.
+    pub message: String,
+    /// What to do about it, as a clause such as ``write `3d6` ``; never empty.
+    pub cure: String,
+}
+
+impl Dice {
+    /// Reads an expression of at most 1000 characters, 10 000 dice, 1 000 000 faces a die, constants up to
+    /// 1 000 000 000 and factors up to 100 000.
+    ///
+    /// # Errors
+    ///
+    /// [`NotationError`] for anything else, with the column of the first problem and its cure.
+    pub fn parse(text: &str) -> Result<Dice, NotationError> {
+        Reader::new(text)?.expression()
+    }
+
+    /// The count, faces and added constant of an expression that is only `NdS+m`; `None` for any other.
+    #[inline]
+    pub fn simple(&self) -> Option<(u32, u32, i64)> {
+        match self.terms.as_slice() {
+            [Term { times: 1, pool }] if pool.is_plain() => {
+                Some((pool.count, pool.sides, self.constant))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl FromStr for Dice {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Dice, NotationError> {
+        Dice::parse(text)
+    }
+}
+
+impl fmt::Display for Dice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, term) in self.terms.iter().enumerate() {
+            match (term.times < 0, i) {
+                (true, _) => write!(f, "-")?,
+                (false, 0) => {}
+                (false, _) => write!(f, "+")?,
+            }
+            if term.times.abs() != 1 {
+                write!(f, "{}*", term.times.abs())?;
+            }
+            write!(f, "{}", term.pool)?;
+        }
+        match self.constant {
+            constant if self.terms.is_empty() => write!(f, "{constant}"),
+            0 => Ok(()),
+            constant => write!(f, "{constant:+}"),
+        }
+    }
+}
+
+impl Serialize for Dice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Dice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dice, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Dice::parse(&text).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn canonical(text: &str) -> String {
+        Dice::parse(text)
+            .unwrap_or_else(|error| panic!("{text}: {error}"))
+            .to_string()
+    }
+
+    #[test]
+    fn an_expression_has_one_canonical_text() {
+        for (written, shown) in [
+            ("1d6", "d6"),
+            (" 2 D 6 + 1 ", "2d6+1"),
+            ("+d%", "d100"),
+            ("4d6KH3", "4d6kh3"),
+            ("2d20kh", "2d20kh1"),
+            ("4d6dl", "4d6dl1"),
+            ("1+2d6+3-d4", "2d6-d4+4"),
+            ("2d6+1-1", "2d6"),
+            ("-d6*2*3", "-6*d6"),
+            ("0*d6", "0*d6"),
+            ("3*4", "12"),
+            ("-7", "-7"),
+            ("d6kh1!ro=1", "d6ro1!kh1"),
+            ("3d10!10", "3d10!"),
+            ("3d10 ! >= 9", "3d10!>=9"),
+            ("d8rr<3", "d8rr<3"),
+            ("10000d1000000", "10000d1000000"),
+            ("007d06", "7d6"),
+        ] {
+            assert_eq!(canonical(written), shown, "{written}");
+            assert_eq!(canonical(shown), shown);
+        }
+    }
+
+    #[test]
+    fn the_common_case_is_told_at_once() {
+        let simple = |text| Dice::parse(text).unwrap().simple();
+        assert_eq!(simple("d10"), Some((1, 10, 0)));
+        assert_eq!(simple("2+3d12-4"), Some((3, 12, -2)));
+        for other in ["5", "d6+d8", "2*d6", "-d6", "2d6kh1", "d6!", "d6ro1"] {
+            assert_eq!(simple(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn serde_writes_the_canonical_text() {
+        let dice = Dice::parse("4d6 kh3").unwrap();
+        assert_eq!(serde_json::to_string(&dice).unwrap(), "\"4d6kh3\"");
+        assert_eq!(serde_json::from_str::<Dice>("\"4D6kh3\"").unwrap(), dice);
+        assert!(
+            serde_json::from_str::<Dice>("\"4d6k3\"")
+                .unwrap_err()
+                .to_string()
+                .starts_with("column 4")
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_canonical_text_parses_to_the_same_expression(dice in crate::dice::tests::any_dice()) {
+            prop_assert_eq!(&Dice::parse(&dice.to_string()).unwrap(), &dice);
+        }
+
+        #[test]
+        fn spaces_and_capitals_between_words_change_nothing(dice in crate::dice::tests::any_dice()) {
+            let words = ["+", "-", "*", "!", "kh", "kl", "dh", "dl", "ro", "rr"];
+            let spaced = words.iter().fold(dice.to_string(), |text, word| {
+                text.replace(word, &format!(" {} ", word.to_uppercase()))
+            });
+            prop_assert_eq!(&Dice::parse(&spaced).unwrap(), &dice, "{}", spaced);
+        }
+
+        #[test]
+        fn no_text_panics_and_refusals_are_one_line(
+            text in "[ 0-9dDkKhlro!%<>=+*()a-]{0,24}|\\PC{0,12}|[0-9]{0,30}d[0-9]{0,3}[kdr!][hlor]?[<>=0-9]{0,4}"
+        ) {
+            match Dice::parse(&text) {
+                Ok(dice) => prop_assert_eq!(&Dice::parse(&dice.to_string()).unwrap(), &dice),
+                Err(error) => {
+                    prop_assert!(error.column >= 1 && error.column <= text.chars().count().max(1) + 1);
+                    prop_assert!(!error.cure.is_empty() && error.to_string().lines().count() == 1, "{}", error);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+use std::fmt;
+use std::ops::Range;
+
+/// Dice of one sort that are rolled together, with what is done to them: `4d6ro1kh3`.
+///
+/// What is done comes in this order, however it was written: each die is rerolled, then explodes, and then dice are
+/// kept or dropped. A die that exploded counts with all that it added as *one* die when dice are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Pool {
+    /// How many dice, at least 1.
+    pub count: u32,
+    /// Faces of each die, at least 1: they are numbered 1 to `sides`.
+    pub sides: u32,
+    pub reroll: Option<Reroll>,
+    /// The faces that bring one more die; that die is rerolled and explodes like the first.
+    pub explode: Option<Condition>,
+    pub keep: Option<Keep>,
+}
+
+/// Which faces of a die are rolled again, and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Reroll {
+    /// `ro`: once; what comes then stands.
+    Once(Condition),
+    /// `rr`: as long as the die shows such a face.
+    While(Condition),
+}
+
+/// A set of faces: `3`, `<3`, `<=3`, `>3`, `>=3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Condition {
+    Exactly(u32),
+    Under(u32),
+    AtMost(u32),
+    Over(u32),
+    AtLeast(u32),
+}
+
+/// Which dice of a pool count, by the number of dice that are kept or dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Keep {
+    Highest(u32),
+    Lowest(u32),
+    DropHighest(u32),
+    DropLowest(u32),
+}
+
+impl Pool {
+    /// True if every die counts with the first face that it shows.
+    pub fn is_plain(&self) -> bool {
+        self.reroll.is_none() && self.explode.is_none() && self.keep.is_none()
+    }
+
+    /// True if a die that may rest on `face` brings one more.
+    pub fn explodes_on(&self, face: u32) -> bool {
+        self.explode.is_some_and(|faces| faces.holds(face))
+    }
+}
+
+impl Reroll {
+    pub fn faces(self) -> Condition {
+        match self {
+            Reroll::Once(faces) | Reroll::While(faces) => faces,
+        }
+    }
+}
+
+impl Condition {
+    #[inline]
+    pub fn holds(self, face: u32) -> bool {
+        match self {
+            Condition::Exactly(n) => face == n,
+            Condition::Under(n) => face < n,
+            Condition::AtMost(n) => face <= n,
+            Condition::Over(n) => face > n,
+            Condition::AtLeast(n) => face >= n,
+        }
+    }
+
+    /// The faces of a die with `sides` faces that it holds for; a set like this has no gaps.
+    pub fn of(self, sides: u32) -> Range<u32> {
+        let end = sides + 1;
+        let (from, to) = match self {
+            Condition::Exactly(n) => (n, n.saturating_add(1)),
+            Condition::Under(n) => (1, n),
+            Condition::AtMost(n) => (1, n.saturating_add(1)),
+            Condition::Over(n) => (n.saturating_add(1), end),
+            Condition::AtLeast(n) => (n, end),
+        };
+        from.clamp(1, end)..to.clamp(1, end)
+    }
+}
+
+impl Keep {
+    /// The places of the dice that count, of `count` dice sorted from lowest to highest.
+    pub fn places(self, count: u32) -> Range<usize> {
+        let (from, to) = match self {
+            Keep::Highest(n) => (count - n, count),
+            Keep::Lowest(n) => (0, n),
+            Keep::DropHighest(n) => (0, count - n),
+            Keep::DropLowest(n) => (n, count),
+        };
+        from as usize..to as usize
+    }
+
+    /// True if it is the low dice that count.
+    pub fn prefers_low(self) -> bool {
+        matches!(self, Keep::Lowest(_) | Keep::DropHighest(_))
+    }
+}
+
+impl fmt::Display for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.count != 1 {
+            write!(f, "{}", self.count)?;
+        }
+        write!(f, "d{}", self.sides)?;
+        if let Some(reroll) = self.reroll {
+            write!(f, "{reroll}")?;
+        }
+        match self.explode {
+            Some(Condition::Exactly(n)) if n == self.sides => write!(f, "!")?,
+            Some(faces) => write!(f, "!{faces}")?,
+            None => {}
+        }
+        match self.keep {
+            Some(keep) => write!(f, "{keep}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Reroll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reroll::Once(faces) => write!(f, "ro{faces}"),
+            Reroll::While(faces) => write!(f, "rr{faces}"),
+        }
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Condition::Exactly(n) => write!(f, "{n}"),
+            Condition::Under(n) => write!(f, "<{n}"),
+            Condition::AtMost(n) => write!(f, "<={n}"),
+            Condition::Over(n) => write!(f, ">{n}"),
+            Condition::AtLeast(n) => write!(f, ">={n}"),
+        }
+    }
+}
+
+impl fmt::Display for Keep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Keep::Highest(n) => write!(f, "kh{n}"),
+            Keep::Lowest(n) => write!(f, "kl{n}"),
+            Keep::DropHighest(n) => write!(f, "dh{n}"),
+            Keep::DropLowest(n) => write!(f, "dl{n}"),
+        }
+    }
+}

@@ -1,0 +1,588 @@
+use std::fmt::Write as _;
+
+use serde::{Deserialize, Serialize};
+
+use super::notation::{Dice, Term};
+use super::pool::{Pool, Reroll};
+
+/// How often one die explodes at most; the face that comes after that brings no more dice, whatever it shows.
+pub(super) const EXPLOSIONS: u32 = 1_000;
+/// How often in a row `rr` rolls one die again. A die never gets there (`rr` leaves 1 face in 100), a source that
+/// always gives the same face does.
+const REROLLS: u32 = 10_000;
+/// How many faces of a term [`Roll::explain`] lists one by one.
+const LISTED: usize = 30;
+
+/// What an expression came to: each face that was rolled, what became of it, and the total.
+///
+/// It is a pure function of the expression and the faces in the order they were drawn: [`Roll::drawn`] gives them
+/// and [`Dice::roll_faces`] takes them back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Record")]
+pub struct Roll {
+    dice: Dice,
+    total: i64,
+    faces: Vec<Face>,
+}
+
+/// One face that a die showed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Face {
+    /// How many faces the die has, 1..=1 000 000.
+    pub sides: u32,
+    /// What it showed, 1..=sides.
+    pub value: u32,
+    /// What became of it.
+    pub fate: Fate,
+    /// True if it brought one more die: that is the next face, not counting faces that were rolled again.
+    pub exploded: bool,
+}
+
+/// What became of a face.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// It counts.
+    Kept,
+    /// It was left out by kh, kl, dh or dl, with all that belongs to its die.
+    Dropped,
+    /// It was rolled again: the next face is what came instead.
+    Rerolled,
+}
+
+/// Why written faces are no roll of an expression.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FacesError {
+    /// The expression asks for more faces than there are.
+    #[error("`{dice}` needs more faces than the {given} given: the next is a d{sides}")]
+    TooFew {
+        /// What the faces were for.
+        dice: Dice,
+        /// How many faces there are.
+        given: usize,
+        /// Faces of the die that has none.
+        sides: u32,
+    },
+    /// Faces are left over.
+    #[error("`{dice}` takes {used} of the {given} faces given")]
+    TooMany {
+        /// What the faces were for.
+        dice: Dice,
+        /// How many faces there are.
+        given: usize,
+        /// How many of them, from the first, the expression takes.
+        used: usize,
+    },
+    /// A number is no face of its die.
+    #[error("face {position} of `{dice}` is {value}, but a d{sides} shows 1 to {sides}")]
+    NoSuchFace {
+        /// What the faces were for.
+        dice: Dice,
+        /// Which face it is, from 1.
+        position: usize,
+        /// The number that was given.
+        value: u32,
+        /// Faces of its die.
+        sides: u32,
+    },
+}
+
+impl Dice {
+    /// Rolls every die with faces from `next`, which is given the number of faces of a die and returns one of them,
+    /// 1..=sides.
+    ///
+    /// The order never changes: the terms from left to right, in a term one die after the other, and for each die its
+    /// rerolls and then what it brings by exploding before the next die. Of dice that are equal, those rolled first are
+    /// kept.
+    ///
+    /// Returns `None` as soon as `next` has nothing to give. A number that is no face of the die counts as nothing, and
+    /// so do 10 000 faces in a row that `rr` rolls again.
+    pub fn roll_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<Roll> {
+        let mut faces =
+            Vec::with_capacity(self.terms.iter().map(|term| term.pool.count as usize).sum());
+        let mut total = self.constant;
+        for Term { times, pool } in &self.terms {
+            total += times * pool.roll(next, &mut faces)?;
+        }
+        Some(Roll {
+            dice: self.clone(),
+            total,
+            faces,
+        })
+    }
+
+    /// The total of [`Dice::roll_with`], from the same faces in the same order, without a record of them.
+    ///
+    /// It allocates nothing unless more than 32 dice are rolled to keep or drop some.
+    #[inline]
+    pub fn total_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<i64> {
+        let mut total = self.constant;
+        for Term { times, pool } in &self.terms {
+            total += times * pool.total(next)?;
+        }
+        Some(total)
+    }
+
+    /// Builds a roll from the faces as they were drawn.
+    ///
+    /// # Errors
+    ///
+    /// [`FacesError`] if there are too few or too many, or if one is no face of its die.
+    pub fn roll_faces(&self, drawn: &[u32]) -> Result<Roll, FacesError> {
+        let dice = || self.clone();
+        let given = drawn.len();
+        let mut used = 0;
+        let mut asked = 0;
+        let roll = self.roll_with(&mut |sides| {
+            asked = sides;
+            let value = drawn.get(used).copied()?;
+            used += 1;
+            Some(value)
+        });
+        match roll {
+            Some(roll) if used == given => Ok(roll),
+            Some(_) => Err(FacesError::TooMany {
+                dice: dice(),
+                given,
+                used,
+            }),
+            None => match used.checked_sub(1).map(|last| drawn[last]) {
+                Some(value) if !is_face(value, asked) => Err(FacesError::NoSuchFace {
+                    dice: dice(),
+                    position: used,
+                    value,
+                    sides: asked,
+                }),
+                _ => Err(FacesError::TooFew {
+                    dice: dice(),
+                    given,
+                    sides: asked,
+                }),
+            },
+        }
+    }
+}
+
+impl Roll {
+    /// What was rolled.
+    pub fn dice(&self) -> &Dice {
+        &self.dice
+    }
+
+    /// The sum of the faces that were kept, each with its sign and factor, and of the constants.
+    pub fn total(&self) -> i64 {
+        self.total
+    }
+
+    /// Every face in the order it was drawn, those dropped and rolled again among them.
+    pub fn faces(&self) -> &[Face] {
+        &self.faces
+    }
+
+    /// What every face showed, in the order drawn: all that is needed to build the roll again.
+    pub fn drawn(&self) -> Vec<u32> {
+        self.faces.iter().map(|face| face.value).collect()
+    }
+
+    /// One line that adds up: `4d6kh3 = 5 + 4 + 4 (dropped 2) = 13`.
+    ///
+    /// `6!` is a face that exploded; what it brought comes next. With several pools each has its brackets:
+    /// `2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1`. After 30 faces of a pool the rest is only counted.
+    pub fn explain(&self) -> String {
+        let mut line = self.dice.to_string();
+        let mut faces = self.faces.as_slice();
+        let terms = &self.dice.terms;
+        let mut sum = String::new();
+        for (i, Term { times, pool }) in terms.iter().enumerate() {
+            let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
+            faces = rest;
+            sum += match (*times < 0, i) {
+                (true, 0) => "-",
+                (true, _) => " - ",
+                (false, 0) => "",
+                (false, _) => " + ",
+            };
+            if times.abs() != 1 {
+                let _ = write!(sum, "{} * ", times.abs());
+            }
+            if of_pool.len() > 1 && (terms.len() > 1 || *times != 1) {
+                let _ = write!(sum, "[{}]", shown(of_pool));
+            } else {
+                sum += &shown(of_pool);
+            }
+        }
+        let constant = self.dice.constant;
+        match (terms.is_empty(), constant) {
+            (true, _) | (false, 0) => {}
+            (false, 1..) => sum += &format!(" + {constant}"),
+            (false, _) => sum += &format!(" - {}", -constant),
+        }
+        let total = self.total.to_string();
+        if !sum.is_empty() && sum != total {
+            let _ = write!(line, " = {sum}");
+        }
+        if line != total {
+            let _ = write!(line, " = {total}");
+        }
+        line
+    }
+}
+
+impl Pool {
+    /// Rolls every die, adds its faces to `faces` and returns the sum of those kept.
+    fn roll(
+        &self,
+        next: &mut impl FnMut(u32) -> Option<u32>,
+        faces: &mut Vec<Face>,
+    ) -> Option<i64> {
+        let Some(keep) = self.keep else {
+            return (0..self.count).try_fold(0, |sum, _| {
+                Some(sum + self.roll_die(next, &mut |face| faces.push(face))?)
+            });
+        };
+        let mut dice = Vec::with_capacity(self.count as usize);
+        for _ in 0..self.count {
+            let start = faces.len();
+            let sum = self.roll_die(next, &mut |face| faces.push(face))?;
+            dice.push((sum, start..faces.len()));
+        }
+        if keep.prefers_low() {
+            dice.sort_by_key(|(sum, span)| (*sum, span.start));
+        } else {
+            dice.sort_by_key(|(sum, span)| (*sum, std::cmp::Reverse(span.start)));
+        }
+        let places = keep.places(self.count);
+        let mut total = 0;
+        for (place, (sum, span)) in dice.into_iter().enumerate() {
+            if places.contains(&place) {
+                total += sum;
+                continue;
+            }
+            for face in faces[span]
+                .iter_mut()
+                .filter(|face| face.fate == Fate::Kept)
+            {
+                face.fate = Fate::Dropped;
+            }
+        }
+        Some(total)
+    }
+
+    /// The sum of [`Pool::roll`] alone.
+    #[inline]
+    fn total(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<i64> {
+        if self.is_plain() {
+            return (0..self.count)
+                .try_fold(0, |sum, _| Some(sum + i64::from(draw(self.sides, next)?)));
+        }
+        let Some(keep) = self.keep else {
+            return (0..self.count)
+                .try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |_| {})?));
+        };
+        let mut few = [0; 32];
+        let mut many = Vec::new();
+        let sums = match few.get_mut(..self.count as usize) {
+            Some(few) => few,
+            None => {
+                many.resize(self.count as usize, 0);
+                many.as_mut_slice()
+            }
+        };
+        for sum in sums.iter_mut() {
+            *sum = self.roll_die(next, &mut |_| {})?;
+        }
+        sums.sort_unstable();
+        Some(sums[keep.places(self.count)].iter().sum())
+    }
+
+    /// Rolls one die with all that it brings, tells `record` each face, and returns their sum.
+    #[inline]
+    fn roll_die(
+        &self,
+        next: &mut impl FnMut(u32) -> Option<u32>,
+        record: &mut impl FnMut(Face),
+    ) -> Option<i64> {
+        let sides = self.sides;
+        let mut sum = 0;
+        for explosion in 0..=EXPLOSIONS {
+            let value = self.rest(next, record)?;
+            let exploded = explosion < EXPLOSIONS && self.explodes_on(value);
+            record(Face {
+                sides,
+                value,
+                fate: Fate::Kept,
+                exploded,
+            });
+            sum += i64::from(value);
+            if !exploded {
+                break;
+            }
+        }
+        Some(sum)
+    }
+
+    /// Rolls one die until it is not rolled again, and tells `record` the faces before that.
+    #[inline]
+    fn rest(
+        &self,
+        next: &mut impl FnMut(u32) -> Option<u32>,
+        record: &mut impl FnMut(Face),
+    ) -> Option<u32> {
+        let sides = self.sides;
+        let value = draw(sides, next)?;
+        let (faces, patience) = match self.reroll {
+            None => return Some(value),
+            Some(Reroll::Once(faces)) => (faces, 1),
+            Some(Reroll::While(faces)) => (faces, REROLLS),
+        };
+        let mut value = value;
+        for _ in 0..patience {
+            if !faces.holds(value) {
+                return Some(value);
+            }
+            record(Face {
+                sides,
+                value,
+                fate: Fate::Rerolled,
+                exploded: false,
+            });
+            value = draw(sides, next)?;
+        }
+        match self.reroll {
+            Some(Reroll::While(_)) if faces.holds(value) => None,
+            _ => Some(value),
+        }
+    }
+
+    /// How many of `faces`, which begin with this pool's, are its own.
+    fn faces_rolled(&self, faces: &[Face]) -> usize {
+        let ends_die = |face: &Face| face.fate != Fate::Rerolled && !face.exploded;
+        let ends = faces.iter().enumerate().filter(|(_, face)| ends_die(face));
+        ends.map(|(i, _)| i + 1)
+            .nth(self.count as usize - 1)
+            .unwrap_or(faces.len())
+    }
+}
+
+/// One face from `next`, or `None` if it gives none.
+#[inline]
+fn draw(sides: u32, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<u32> {
+    next(sides).filter(|&value| is_face(value, sides))
+}
+
+#[inline]
+fn is_face(value: u32, sides: u32) -> bool {
+    (1..=sides).contains(&value)
+}
+
+/// The faces of a pool as a sum, and those that do not count behind it.
+fn shown(faces: &[Face]) -> String {
+    let list = |fate: Fate, between: &str| {
+        let of_fate = || faces.iter().filter(|face| face.fate == fate);
+        let word = |face: &Face| format!("{}{}", face.value, if face.exploded { "!" } else { "" });
+        let mut words: Vec<String> = of_fate().take(LISTED).map(word).collect();
+        let (left, sum) = of_fate().skip(LISTED).fold((0, 0), |(n, sum), face| {
+            (n + 1, sum + u64::from(face.value))
+        });
+        if left > 0 {
+            words.push(if fate == Fate::Kept {
+                format!("{sum} from {left} more")
+            } else {
+                format!("{left} more")
+            });
+        }
+        words.join(between)
+    };
+    let mut text = list(Fate::Kept, " + ");
+    let notes = [
+        ("rerolled", list(Fate::Rerolled, ", ")),
+        ("dropped", list(Fate::Dropped, ", ")),
+    ];
+    let notes: Vec<String> = notes
+        .iter()
+        .filter(|(_, l)| !l.is_empty())
+        .map(|(word, l)| format!("{word} {l}"))
+        .collect();
+    if !notes.is_empty() {
+        let _ = write!(text, " ({})", notes.join("; "));
+    }
+    text
+}
+
+/// A roll as it is read, before it is known to add up.
+#[derive(Deserialize)]
+struct Record {
+    dice: Dice,
+    total: i64,
+    faces: Vec<Face>,
+}
+
+impl TryFrom<Record> for Roll {
+    type Error = String;
+
+    fn try_from(record: Record) -> Result<Roll, String> {
+        let drawn: Vec<u32> = record.faces.iter().map(|face| face.value).collect();
+        let roll = record
+            .dice
+            .roll_faces(&drawn)
+            .map_err(|error| error.to_string())?;
+        if roll.total != record.total || roll.faces != record.faces {
+            return Err(format!(
+                "the faces of `{}` come to {}, not as written",
+                roll.dice,
+                roll.explain()
+            ));
+        }
+        Ok(roll)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::Chance;
+    use proptest::prelude::*;
+
+    fn explained(dice: &str, faces: &[u32]) -> String {
+        Dice::parse(dice)
+            .unwrap()
+            .roll_faces(faces)
+            .unwrap()
+            .explain()
+    }
+
+    fn refused(dice: &str, faces: &[u32]) -> String {
+        Dice::parse(dice)
+            .unwrap()
+            .roll_faces(faces)
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn a_total_explains_itself() {
+        for (dice, faces, line) in [
+            (
+                "4d6kh3",
+                &[5, 4, 2, 4][..],
+                "4d6kh3 = 5 + 4 + 4 (dropped 2) = 13",
+            ),
+            (
+                "4d6dl1+2",
+                &[1, 1, 2, 4],
+                "4d6dl1+2 = 1 + 2 + 4 (dropped 1) + 2 = 9",
+            ),
+            ("d20", &[14], "d20 = 14"),
+            ("5", &[], "5"),
+            ("d10-3", &[7], "d10-3 = 7 - 3 = 4"),
+            (
+                "2d6-2*d4+1",
+                &[5, 3, 4],
+                "2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1",
+            ),
+            ("-2*2d6", &[5, 3], "-2*2d6 = -2 * [5 + 3] = -16"),
+            (
+                "3d6ro<3",
+                &[1, 2, 5, 2, 6],
+                "3d6ro<3 = 2 + 5 + 6 (rerolled 1, 2) = 13",
+            ),
+            (
+                "2d6rr1kl1",
+                &[1, 1, 4, 3],
+                "2d6rr1kl1 = 3 (rerolled 1, 1; dropped 4) = 3",
+            ),
+            ("2d6!", &[6, 6, 1, 4], "2d6! = 6! + 6! + 1 + 4 = 17"),
+            ("2d6!kh1", &[6, 1, 5], "2d6!kh1 = 6! + 1 (dropped 5) = 7"),
+            ("2d6!kl1", &[6, 1, 5], "2d6!kl1 = 5 (dropped 6!, 1) = 5"),
+            (
+                "d6ro6!>=5",
+                &[6, 6, 5, 6, 2],
+                "d6ro6!>=5 = 6! + 5! + 2 (rerolled 6, 6) = 13",
+            ),
+        ] {
+            assert_eq!(explained(dice, faces), line, "{dice}");
+        }
+        let many = explained("40d2", &[2; 40]);
+        assert!(many.ends_with("2 + 20 from 10 more = 80"), "{many}");
+    }
+
+    #[test]
+    fn of_equal_dice_those_rolled_first_are_kept() {
+        let fates = |dice: &str| -> Vec<bool> {
+            let roll = Dice::parse(dice).unwrap().roll_faces(&[3, 3, 3]).unwrap();
+            roll.faces()
+                .iter()
+                .map(|face| face.fate == Fate::Kept)
+                .collect()
+        };
+        for dice in ["3d6kh2", "3d6kl2", "3d6dh1", "3d6dl1"] {
+            assert_eq!(fates(dice), [true, true, false], "{dice}");
+        }
+    }
+
+    #[test]
+    fn faces_have_to_fit() {
+        assert_eq!(
+            refused("2d6", &[5]),
+            "`2d6` needs more faces than the 1 given: the next is a d6"
+        );
+        assert_eq!(
+            refused("2d6", &[5, 1, 1]),
+            "`2d6` takes 2 of the 3 faces given"
+        );
+        assert_eq!(
+            refused("2d6", &[5, 7]),
+            "face 2 of `2d6` is 7, but a d6 shows 1 to 6"
+        );
+        assert_eq!(
+            refused("d6", &[0]),
+            "face 1 of `d6` is 0, but a d6 shows 1 to 6"
+        );
+        assert_eq!(
+            refused("d6rr1", &[1]),
+            "`d6rr1` needs more faces than the 1 given: the next is a d6"
+        );
+    }
+
+    #[test]
+    fn a_dry_source_and_a_stuck_one_give_no_roll() {
+        let dice = Dice::parse("2d6rr1").unwrap();
+        assert_eq!(dice.roll_with(&mut |_| None), None);
+        assert_eq!(dice.roll_with(&mut |_| Some(1)), None);
+        assert_eq!(dice.total_with(&mut |_| Some(1)), None);
+        assert_eq!(dice.total_with(&mut |_| Some(7)), None);
+        let explodes = Dice::parse("d6!").unwrap();
+        assert_eq!(explodes.total_with(&mut |_| Some(6)), Some(6_006));
+    }
+
+    #[test]
+    fn a_written_roll_has_to_add_up() {
+        let roll = Dice::parse("2d6kh1").unwrap().roll_faces(&[2, 5]).unwrap();
+        let text = serde_json::to_string(&roll).unwrap();
+        assert!(
+            text.starts_with(
+                r#"{"dice":"2d6kh1","total":5,"faces":[{"sides":6,"value":2,"fate":"dropped""#
+            ),
+            "{text}"
+        );
+        assert_eq!(serde_json::from_str::<Roll>(&text).unwrap(), roll);
+        let false_total = text.replace(r#""total":5"#, r#""total":6"#);
+        assert!(serde_json::from_str::<Roll>(&false_total).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn the_faces_drawn_build_the_same_roll(dice in crate::dice::tests::any_dice(), seed: u64) {
+            let mut chance = Chance::new(seed);
+            let start = chance.clone();
+            let roll = dice.roll_with(&mut |sides| Some(chance.face(sides))).unwrap();
+            prop_assert_eq!(&dice.roll_faces(&roll.drawn()).unwrap(), &roll);
+            let mut again = start;
+            prop_assert_eq!(dice.total_with(&mut |sides| Some(again.face(sides))), Some(roll.total()));
+            prop_assert_eq!(again.position(), chance.position());
+            let last = format!(" = {}", roll.total());
+            prop_assert!(dice.terms.is_empty() || roll.explain().ends_with(&last), "{}", roll.explain());
+        }
+    }
+}

@@ -1,0 +1,355 @@
+use std::collections::BTreeMap;
+
+use num_bigint::BigUint;
+use num_traits::{One, Zero};
+
+/// The most totals that are listed.
+const MOST_TOTALS: usize = 200_000;
+/// The largest packed number, in words of 64 bits: 4 MiB.
+const MOST_WORDS: u64 = 1 << 19;
+/// The most work for one expression, in products of two words; about a second.
+const MOST_PRODUCTS: u64 = 1 << 30;
+/// What it costs to add up one pair, in products of two words.
+const COST_OF_PAIR: u64 = 64;
+/// Up to so many pairs are added up one by one.
+const FEW_PAIRS: usize = 1 << 12;
+
+/// Totals with the number of ways in which each comes about, in rising order; each number is above 0.
+///
+/// Sums of dice are products of polynomials: the exponent is the total, the coefficient its number of ways. Such a
+/// polynomial is packed into one large number, each coefficient in digits of its own that are wide enough for the
+/// result, so that one multiplication of large numbers multiplies the polynomials (Kronecker's substitution).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Weights {
+    ways: Vec<(i64, BigUint)>,
+}
+
+/// It would take too much time or memory.
+#[derive(Debug)]
+pub(super) struct TooMuch;
+
+/// How much work is left for an expression. It is estimated from sizes, so that no clock decides what is refused.
+#[derive(Debug)]
+pub(super) struct Effort {
+    products: u64,
+}
+
+impl Effort {
+    pub fn new() -> Effort {
+        Effort {
+            products: MOST_PRODUCTS,
+        }
+    }
+
+    fn spend(&mut self, products: u64) -> Result<(), TooMuch> {
+        self.products = self.products.checked_sub(products).ok_or(TooMuch)?;
+        Ok(())
+    }
+
+    /// Spends what it costs to multiply two numbers of so many words; it grows by less than their product.
+    fn spend_on_product(&mut self, words: u64, other: u64) -> Result<(), TooMuch> {
+        let (small, large) = (words.min(other) + 1, words.max(other) + 1);
+        self.spend(large.saturating_mul(small.isqrt()).saturating_mul(6))
+    }
+}
+
+impl Weights {
+    /// Takes totals in rising order and leaves out those without weight.
+    pub fn new(ways: impl IntoIterator<Item = (i64, BigUint)>) -> Result<Weights, TooMuch> {
+        let ways: Vec<_> = ways
+            .into_iter()
+            .filter(|(_, n)| !n.is_zero())
+            .take(MOST_TOTALS + 1)
+            .collect();
+        if ways.len() > MOST_TOTALS {
+            Err(TooMuch)
+        } else {
+            Ok(Weights { ways })
+        }
+    }
+
+    pub fn certain(total: i64) -> Weights {
+        Weights {
+            ways: vec![(total, BigUint::one())],
+        }
+    }
+
+    pub fn iter(&self) -> std::slice::Iter<'_, (i64, BigUint)> {
+        self.ways.iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.ways.len()
+    }
+
+    pub fn sum(&self) -> BigUint {
+        self.ways.iter().map(|(_, n)| n).sum()
+    }
+
+    /// Every total multiplied by `factor`.
+    pub fn times(&self, factor: i64) -> Weights {
+        if factor == 0 {
+            return Weights {
+                ways: vec![(0, self.sum())],
+            };
+        }
+        let mut ways: Vec<_> = self
+            .ways
+            .iter()
+            .map(|(total, n)| (total * factor, n.clone()))
+            .collect();
+        if factor < 0 {
+            ways.reverse();
+        }
+        Weights { ways }
+    }
+
+    /// Every number of ways multiplied by `factor`.
+    pub fn scaled(&self, factor: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
+        let digits = self.ways.last().map_or(0, |(_, n)| n.bits() / 32) + COST_OF_PAIR;
+        effort.spend(digits.saturating_mul(self.ways.len() as u64))?;
+        let ways = self.ways.iter().map(|(total, n)| (*total, n * factor));
+        Ok(Weights {
+            ways: ways.collect(),
+        })
+    }
+
+    /// Parts the totals into those for which `first` holds and the others.
+    pub fn split(self, first: impl Fn(i64) -> bool) -> (Weights, Weights) {
+        let (yes, no) = self.ways.into_iter().partition(|&(total, _)| first(total));
+        (Weights { ways: yes }, Weights { ways: no })
+    }
+
+    /// The ways of either.
+    pub fn merged(self, other: Weights) -> Weights {
+        let mut ways: BTreeMap<i64, BigUint> = self.ways.into_iter().collect();
+        for (total, n) in other.ways {
+            *ways.entry(total).or_default() += n;
+        }
+        Weights {
+            ways: ways.into_iter().collect(),
+        }
+    }
+
+    /// The sums of a total of each.
+    pub fn plus(&self, other: &Weights, effort: &mut Effort) -> Result<Weights, TooMuch> {
+        let (Some((low, high)), Some((other_low, other_high))) = (self.bounds(), other.bounds())
+        else {
+            return Ok(Weights::default());
+        };
+        let whole = self.sum() * other.sum();
+        let packing = Packing::new(low + other_low, high + other_high, &whole);
+        let pairs = self.len().saturating_mul(other.len());
+        if pairs > FEW_PAIRS && packing.fits() {
+            effort.spend_on_product(
+                packing.words_for(low, high),
+                packing.words_for(other_low, other_high),
+            )?;
+            let packed = packing.pack(&self.ways, low) * packing.pack(&other.ways, other_low);
+            return packing.unpack(&packed, low + other_low);
+        }
+        if pairs > MOST_TOTALS {
+            return Err(TooMuch);
+        }
+        effort.spend((pairs as u64).saturating_mul(COST_OF_PAIR + packing.digits))?;
+        let mut ways: BTreeMap<i64, BigUint> = BTreeMap::new();
+        for (total, n) in &self.ways {
+            for (other_total, m) in &other.ways {
+                *ways.entry(total + other_total).or_default() += n * m;
+            }
+        }
+        Ok(Weights {
+            ways: ways.into_iter().collect(),
+        })
+    }
+
+    /// The sums of `count` dice, if these are the ways of one, of `whole`.
+    pub fn of_sum(
+        &self,
+        count: u32,
+        whole: &BigUint,
+        effort: &mut Effort,
+    ) -> Result<Weights, TooMuch> {
+        let Some((low, high)) = self.bounds() else {
+            return Ok(Weights::default());
+        };
+        let n = i64::from(count);
+        if low == high {
+            return Ok(Weights {
+                ways: vec![(low * n, self.sum().pow(count))],
+            });
+        }
+        let packing = Packing::for_dice(low * n, high * n, count, whole).checked()?;
+        effort.spend_on_product(packing.words(), packing.words())?;
+        packing.unpack(&packing.pack(&self.ways, low).pow(count), low * n)
+    }
+
+    /// The sums of the `kept` highest of `count` dice, if these are the ways of one, of `whole`.
+    ///
+    /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`, `above` dice show more
+    /// and at least `kept - above` show `t`: the dice above add up in as many ways as their polynomial to that power,
+    /// those at `t` are worth `(kept - above) * t`, and what is below does not matter.
+    pub fn of_highest(
+        &self,
+        kept: u32,
+        count: u32,
+        whole: &BigUint,
+        effort: &mut Effort,
+    ) -> Result<Weights, TooMuch> {
+        let Some((low, high)) = self.bounds() else {
+            return Ok(Weights::default());
+        };
+        if kept == count {
+            return self.of_sum(count, whole, effort);
+        }
+        let k = i64::from(kept);
+        let packing = Packing::for_dice(low * k, high * k, count, whole).checked()?;
+        effort.spend(packing.products_of_choice(self.len(), kept, count))?;
+        let mut sum = BigUint::zero();
+        // The polynomial of what is above `t`, to the power of its place.
+        let mut powers = vec![BigUint::zero(); kept as usize];
+        powers[0] = BigUint::one();
+        let mut below = self.sum();
+        for (t, at) in self.ways.iter().rev() {
+            below -= at;
+            let mut choices = BigUint::one();
+            for (above, of_above) in (0..).zip(&powers) {
+                let ways = at_least(kept - above, count - above, at, &below) * &choices * of_above;
+                sum += ways << packing.shift(i64::from(kept - above) * (t - low));
+                choices = choices * (count - above) / (above + 1);
+            }
+            packing.add_monomial(&mut powers, at, t - low);
+        }
+        packing.unpack(&sum, low * k)
+    }
+
+    fn bounds(&self) -> Option<(i64, i64)> {
+        Some((self.ways.first()?.0, self.ways.last()?.0))
+    }
+}
+
+/// How a polynomial is laid out in one large number.
+struct Packing {
+    /// Coefficients that the result has room for.
+    width: u64,
+    /// Digits of 32 bits for each coefficient.
+    digits: u64,
+}
+
+impl Packing {
+    /// Room for the totals `low..=high` with up to `whole` ways.
+    fn new(low: i64, high: i64, whole: &BigUint) -> Packing {
+        Packing {
+            width: low.abs_diff(high) + 1,
+            digits: whole.bits() / 32 + 1,
+        }
+    }
+
+    /// The same for the totals of `count` dice of `whole` ways each.
+    fn for_dice(low: i64, high: i64, count: u32, whole: &BigUint) -> Packing {
+        Packing {
+            width: low.abs_diff(high) + 1,
+            digits: whole.bits() * u64::from(count) / 32 + 1,
+        }
+    }
+
+    /// Words of 64 bits for the result.
+    fn words(&self) -> u64 {
+        self.width.saturating_mul(self.digits) / 2
+    }
+
+    /// Words of 64 bits for the totals `low..=high`.
+    fn words_for(&self, low: i64, high: i64) -> u64 {
+        (low.abs_diff(high) + 1).saturating_mul(self.digits) / 2
+    }
+
+    fn fits(&self) -> bool {
+        self.words() <= MOST_WORDS && self.width <= MOST_TOTALS as u64
+    }
+
+    fn checked(self) -> Result<Packing, TooMuch> {
+        if self.fits() { Ok(self) } else { Err(TooMuch) }
+    }
+
+    /// Replaces each power of a polynomial by the power of that polynomial with `at` ways to get `total` added.
+    ///
+    /// By the binomial theorem: (p + m)^n is the sum of n over j times p^(n - j) times m^j.
+    fn add_monomial(&self, powers: &mut [BigUint], at: &BigUint, total: i64) {
+        for n in (1..powers.len()).rev() {
+            let mut factor = BigUint::one();
+            let (lower, power) = powers.split_at_mut(n);
+            for (j, lower) in (1..).zip(lower.iter().rev()) {
+                factor = factor * at * (n + 1 - j) / j;
+                if !lower.is_zero() {
+                    power[0] += (lower * &factor) << self.shift(total * j as i64);
+                }
+            }
+        }
+    }
+
+    /// About how many products of words it takes to choose `kept` of `count` dice with `faces` totals each.
+    fn products_of_choice(&self, faces: usize, kept: u32, count: u32) -> u64 {
+        let [faces, kept, count] = [faces as u64, kept.into(), count.into()];
+        let of_coefficient = self.digits / 2 + 1;
+        let of_factor = of_coefficient * kept / count + 1;
+        let powers = kept
+            .saturating_mul(self.words() + 1)
+            .saturating_mul(of_factor)
+            / 4;
+        let tails = kept
+            .min(count - kept + 1)
+            .saturating_mul(of_coefficient * of_coefficient * 4 + 16);
+        (faces * kept).saturating_mul(powers.saturating_add(tails))
+    }
+
+    /// How far the number is shifted for totals larger by `total`, which is not negative.
+    fn shift(&self, total: i64) -> u64 {
+        total.unsigned_abs() * self.digits * 32
+    }
+
+    /// Packs `ways`, whose totals are `low` or more.
+    fn pack(&self, ways: &[(i64, BigUint)], low: i64) -> BigUint {
+        let Some((high, _)) = ways.last() else {
+            return BigUint::zero();
+        };
+        let digits = self.digits as usize;
+        let mut packed = vec![0; (high.abs_diff(low) as usize + 1) * digits];
+        for (total, n) in ways {
+            let start = total.abs_diff(low) as usize * digits;
+            for (place, digit) in packed[start..].iter_mut().zip(n.iter_u32_digits()) {
+                *place = digit;
+            }
+        }
+        BigUint::new(packed)
+    }
+
+    fn unpack(&self, packed: &BigUint, low: i64) -> Result<Weights, TooMuch> {
+        let packed = packed.to_u32_digits();
+        let coefficients = packed.chunks(self.digits as usize);
+        Weights::new((low..).zip(coefficients.map(BigUint::from_slice)))
+    }
+}
+
+/// In how many ways at least `least` of `dice` dice show a face with `at` ways, and the others one with `below`.
+fn at_least(least: u32, dice: u32, at: &BigUint, below: &BigUint) -> BigUint {
+    let exactly = |from: u32, to: u32| {
+        let mut choices = choose(dice, from);
+        let mut sum = BigUint::zero();
+        for n in from..to {
+            sum += &choices * at.pow(n) * below.pow(dice - n);
+            choices = choices * (dice - n) / (n + 1);
+        }
+        sum
+    };
+    if least <= dice - least {
+        (at + below).pow(dice) - exactly(0, least)
+    } else {
+        exactly(least, dice + 1)
+    }
+}
+
+/// In how many ways `n` of `dice` dice can be chosen.
+fn choose(dice: u32, n: u32) -> BigUint {
+    let n = n.min(dice - n);
+    (0..n).fold(BigUint::one(), |choices, i| choices * (dice - i) / (i + 1))
+}

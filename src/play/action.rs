@@ -1,0 +1,74 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{DicePosition, Edit, Event, Fault, Question, Tape};
+use crate::state::{Change, EntryId};
+
+/// Why an action runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The start of the game.
+    Start,
+    /// An agenda entry.
+    Entry { id: EntryId, what: Arc<str> },
+    /// A free act of a seat.
+    Free { seat: Arc<str>, name: Arc<str> },
+    /// The game master's hand.
+    Edit { edit: Edit },
+}
+
+/// An action that stands.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Done {
+    pub number: u32,
+    pub cause: Cause,
+    pub tape: Tape,
+    pub before: DicePosition,
+    /// The number of the decision, for what a person did outside any question: an edit, a free act, a skip.
+    pub seq: Option<u32>,
+    /// It was left out after a fault, and that is why.
+    pub skipped: Option<String>,
+    #[serde(skip)]
+    pub changes: Vec<Change>,
+    #[serde(skip)]
+    pub events: Vec<Event>,
+}
+
+/// An action under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Open {
+    pub number: u32,
+    pub cause: Cause,
+    pub tape: Tape,
+    pub before: DicePosition,
+    pub seq: Option<u32>,
+    /// What the last run told.
+    pub events: Vec<Event>,
+    pub questions: Vec<Question>,
+    pub fault: Option<Fault>,
+    /// Whether a run has left its changes in the state's journal.
+    pub ran: bool,
+}
+
+impl Open {
+    pub fn new(number: u32, cause: Cause, before: DicePosition) -> Open {
+        Open {
+            number,
+            cause,
+            tape: Tape::default(),
+            before,
+            seq: None,
+            events: Vec::new(),
+            questions: Vec::new(),
+            fault: None,
+            ran: false,
+        }
+    }
+
+    /// The number of the last decision a person made in it.
+    pub fn last_seq(&self) -> Option<u32> {
+        self.tape.last_decision().map(|(_, seq)| seq)
+    }
+}

@@ -1,0 +1,552 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{
+    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Question, QuestionId, Slot, Tape,
+};
+use crate::dice::{Chance, Dice, Roll};
+use crate::ruleset::Ruleset;
+use crate::state::{Change, EntityId, FieldId, State, Value};
+
+/// All that a running script may touch, on the host's side: the state, the tape of the action, the dice, the seats.
+///
+/// Every primitive of the script side ends here. A primitive that cannot go on sets [`Desk::stop`] and every later one
+/// refuses; the host judges an action by that flag and never by what the script gave back.
+pub(crate) struct Desk {
+    pub rules: Arc<Ruleset>,
+    pub state: State,
+    /// Values of the switches in force.
+    pub switches: BTreeMap<String, Value>,
+    pub seats: BTreeMap<Arc<str>, Driver>,
+    pub dice: DiceSource,
+    pub chance: Chance,
+    pub written: u32,
+    /// Number of the action under way.
+    pub action: u32,
+    pub tape: Tape,
+    pub cursor: usize,
+    pub phase: Phase,
+    pub stop: Option<Stop>,
+    /// Whether anybody listens to events.
+    pub listening: bool,
+    pub events: Vec<Event>,
+    /// Questions met in this run without an answer.
+    pub questions: Vec<Question>,
+    /// Whether a tape that does not fit is a fault (a replay) or is cut where it stops fitting.
+    pub strict: bool,
+    /// Ordinal of the first slot that did not fit and was dropped.
+    pub dropped: Option<usize>,
+    /// Rolls, questions and outcomes met, to tell a game that turns in circles.
+    pub pulse: u64,
+}
+
+/// What a script may do at the moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// Anything.
+    Play,
+    /// Only read; the text says in what.
+    Pure(&'static str),
+}
+
+/// Why a run ended before its end.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Stop {
+    /// Questions are open.
+    Question,
+    /// The script ended the action.
+    Cut(String),
+    /// The script did something it may not.
+    Fault { message: String, cure: Option<String> },
+}
+
+/// What came of a question.
+pub(crate) enum Asked {
+    Answered(Answer),
+    /// This policy should answer.
+    Policy(Arc<str>),
+    /// It waits for somebody.
+    Open,
+}
+
+/// What a roll was for, as far as the rule said it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Nothing,
+    Under(i64),
+    AtMost(i64),
+    AtLeast(i64),
+}
+
+impl Need {
+    pub fn met(self, total: i64) -> Option<bool> {
+        match self {
+            Need::Nothing => None,
+            Need::Under(n) => Some(total < n),
+            Need::AtMost(n) => Some(total <= n),
+            Need::AtLeast(n) => Some(total >= n),
+        }
+    }
+
+    fn words(self) -> Option<String> {
+        match self {
+            Need::Nothing => None,
+            Need::Under(n) => Some(format!("under {n}")),
+            Need::AtMost(n) => Some(format!("at most {n}")),
+            Need::AtLeast(n) => Some(format!("at least {n}")),
+        }
+    }
+}
+
+/// The parts of a question that do not depend on how it is answered.
+pub(crate) struct Asking {
+    pub seat: Arc<str>,
+    pub topic: Arc<str>,
+    pub about: Option<EntityId>,
+}
+
+impl Desk {
+    /// A desk without a game, for scripts that only work something out.
+    pub fn idle(rules: &Arc<Ruleset>) -> Desk {
+        Desk::new(rules, BTreeMap::new(), BTreeMap::new(), DiceSource::Seeded, 0)
+    }
+
+    pub fn new(
+        rules: &Arc<Ruleset>,
+        switches: BTreeMap<String, Value>,
+        seats: BTreeMap<Arc<str>, Driver>,
+        dice: DiceSource,
+        seed: u64,
+    ) -> Desk {
+        Desk {
+            rules: rules.clone(),
+            state: State::new(),
+            switches,
+            seats,
+            dice,
+            chance: Chance::new(seed),
+            written: 0,
+            action: 0,
+            tape: Tape::default(),
+            cursor: 0,
+            phase: Phase::Play,
+            stop: None,
+            listening: true,
+            events: Vec::new(),
+            questions: Vec::new(),
+            strict: false,
+            dropped: None,
+            pulse: 0,
+        }
+    }
+
+    // Rules of order
+
+    /// Refuses while the action is stopped.
+    pub fn may_go_on(&self) -> Result<(), Stop> {
+        match &self.stop {
+            Some(stop) => Err(stop.clone()),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses in a read-only phase.
+    pub fn may_act(&mut self, what: &str) -> Result<(), Stop> {
+        self.may_go_on()?;
+        if let Phase::Pure(where_) = self.phase {
+            return Err(self.fault_with(
+                format!("{what} is not possible in {where_}, which may only read"),
+                Some("move it to `resolve`, a verb or an agenda entry".into()),
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn fault(&mut self, message: impl Into<String>) -> Stop {
+        self.fault_with(message, None)
+    }
+
+    pub fn fault_with(&mut self, message: impl Into<String>, cure: Option<String>) -> Stop {
+        let stop = Stop::Fault { message: message.into(), cure };
+        if self.stop.is_none() {
+            self.stop = Some(stop.clone());
+        }
+        stop
+    }
+
+    // Dice
+
+    pub fn position(&self) -> DicePosition {
+        DicePosition { words: self.chance.position(), written: self.written }
+    }
+
+    pub fn set_position(&mut self, position: DicePosition) {
+        self.chance.set_position(position.words);
+        self.written = position.written;
+    }
+
+    /// Rolls dice, or reads the roll off the tape. `tell` words what the roll is for; it is called only if someone listens.
+    pub fn roll(
+        &mut self,
+        dice: &Dice,
+        label: &Arc<str>,
+        need: Need,
+        tell: impl FnOnce(&Desk) -> String,
+    ) -> Result<Roll, Stop> {
+        self.may_act("rolling dice")?;
+        self.pulse += 1;
+        let roll = self.draw(dice, label)?;
+        if self.listening {
+            let total = roll.total();
+            let drawn = roll.drawn();
+            let happening = Happening::Rolled {
+                label: tell(self),
+                dice: Arc::from(dice.to_string()),
+                total,
+                need: need.words(),
+                success: need.met(total),
+                explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
+                faces: drawn,
+            };
+            self.tell(happening, None);
+        }
+        Ok(roll)
+    }
+
+    fn draw(&mut self, dice: &Dice, label: &Arc<str>) -> Result<Roll, Stop> {
+        let mut typed = None;
+        if self.cursor < self.tape.slots.len() {
+            match &self.tape.slots[self.cursor] {
+                Some(Slot::Roll { label: was, dice: was_dice, faces, .. })
+                    if was == label && **was_dice == *dice.to_string() =>
+                {
+                    match dice.roll_faces(faces) {
+                        Ok(roll) => {
+                            self.cursor += 1;
+                            return Ok(roll);
+                        }
+                        // Real dice: some exploded, and the next faces have not been typed yet.
+                        Err(_) if self.dice == DiceSource::Typed => typed = Some(faces.clone()),
+                        Err(error) => {
+                            let message = format!("the tape does not fit: {error}");
+                            self.diverge(&message)?;
+                        }
+                    }
+                }
+                // A roll of real dice that has not been typed.
+                None if self.dice == DiceSource::Typed => {}
+                found => {
+                    let message = format!(
+                        "the tape does not fit: the action rolls {dice} for `{label}`, the tape holds {}",
+                        words_of(found.as_ref())
+                    );
+                    self.diverge(&message)?;
+                }
+            }
+        }
+        let before = self.position();
+        let roll = match &self.dice {
+            DiceSource::Seeded => {
+                let chance = &mut self.chance;
+                dice.roll_with(&mut |sides| Some(chance.face(sides)))
+            }
+            DiceSource::Written(faces) => {
+                let (mut at, mut bad) = (self.written as usize, None);
+                let roll = dice.roll_with(&mut |sides| {
+                    let face = *faces.get(at)?;
+                    at += 1;
+                    if face < 1 || face > sides {
+                        bad = Some((face, sides));
+                        return None;
+                    }
+                    Some(face)
+                });
+                if let Some((face, sides)) = bad {
+                    return Err(self.fault_with(
+                        format!("the next written face is {face}, but a die of {sides} is rolled for `{label}`"),
+                        Some("write the faces in the order in which the dice are rolled".into()),
+                    ));
+                }
+                self.written = at as u32;
+                roll
+            }
+            DiceSource::Typed => return self.ask_for_faces(dice, label, typed.unwrap_or_default()),
+        };
+        let Some(roll) = roll else {
+            return Err(self.fault_with(
+                format!("the written dice have run out: {dice} is rolled for `{label}`"),
+                Some("write more faces, or let the seed roll on".into()),
+            ));
+        };
+        if self.keeps_tape() {
+            self.tape.slots.push(Some(Slot::Roll {
+                label: label.clone(),
+                dice: Arc::from(dice.to_string()),
+                faces: roll.drawn(),
+                before,
+                seq: None,
+            }));
+        }
+        self.cursor = self.tape.slots.len();
+        Ok(roll)
+    }
+
+    fn keeps_tape(&self) -> bool {
+        true
+    }
+
+    /// Real dice: puts the question for the next faces out and stops.
+    fn ask_for_faces(&mut self, dice: &Dice, label: &Arc<str>, typed: Vec<u32>) -> Result<Roll, Stop> {
+        let mut missing = Vec::new();
+        let mut known = typed.iter();
+        let _ = dice.roll_with(&mut |sides| match known.next() {
+            Some(face) => Some(*face),
+            None => {
+                missing.push(sides);
+                // Any face will do to find out how many dice are thrown at once; the lowest makes none explode.
+                (missing.len() < 100).then_some(1)
+            }
+        });
+        if self.cursor == self.tape.slots.len() {
+            self.tape.slots.push(None);
+        }
+        self.questions.push(Question {
+            id: QuestionId { action: self.action, ordinal: self.cursor as u32 },
+            seat: Arc::from("dice"),
+            topic: Arc::from("dice"),
+            about: None,
+            why: format!("roll {dice} for {label}"),
+            ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
+            default: None,
+            audience: None,
+            sealed: false,
+        });
+        self.stop = Some(Stop::Question);
+        Err(Stop::Question)
+    }
+
+    /// The tape holds something else than the action asks for: cut it there, or fault where it must fit.
+    fn diverge(&mut self, message: &str) -> Result<(), Stop> {
+        if self.strict {
+            return Err(self.fault_with(
+                message.to_string(),
+                Some("the ruleset, or a script that keeps something between calls, has changed since the tape was made".into()),
+            ));
+        }
+        self.dropped.get_or_insert(self.cursor);
+        let position = self.tape.cut(self.cursor);
+        if let Some(position) = position {
+            self.set_position(position);
+        }
+        Ok(())
+    }
+
+    // Questions
+
+    /// Looks for the answer to the next question: on the tape, at a policy, or at the default where nobody sits.
+    ///
+    /// `build` makes the whole question; it is called only if it has to go out or be checked.
+    pub fn ask(&mut self, asking: &Asking, build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>) -> Result<Asked, Stop> {
+        self.may_act("asking")?;
+        self.pulse += 1;
+        if self.cursor < self.tape.slots.len() {
+            let fits = match &self.tape.slots[self.cursor] {
+                Some(Slot::Answer { topic, seat, about, answer, .. })
+                    if *topic == asking.topic && *seat == asking.seat && *about == asking.about =>
+                {
+                    Some(answer.clone())
+                }
+                None => {
+                    let question = build(self)?;
+                    self.cursor += 1;
+                    self.questions.push(question);
+                    return Ok(Asked::Open);
+                }
+                _ => None,
+            };
+            match fits {
+                Some(answer) => {
+                    let question = build(self)?;
+                    match question.check(&answer) {
+                        Ok(()) => {
+                            self.cursor += 1;
+                            return Ok(Asked::Answered(answer));
+                        }
+                        Err(refusal) => {
+                            let message = format!(
+                                "the tape does not fit: `{}` was answered {}, but {refusal}",
+                                asking.topic,
+                                question.tell(&answer)
+                            );
+                            self.diverge(&message)?;
+                        }
+                    }
+                }
+                None => {
+                    let found = words_of(self.tape.slots[self.cursor].as_ref());
+                    let message =
+                        format!("the tape does not fit: the action asks `{}`, the tape holds {found}", asking.topic);
+                    self.diverge(&message)?;
+                }
+            }
+        }
+        match self.seats.get(&asking.seat) {
+            Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
+            Some(Driver::Absent) => {
+                let question = build(self)?;
+                match question.default.clone() {
+                    Some(answer) => {
+                        self.record(asking, answer.clone(), By::Default, self.position());
+                        Ok(Asked::Answered(answer))
+                    }
+                    None => self.put_out(question),
+                }
+            }
+            Some(Driver::Human) | None => {
+                let question = build(self)?;
+                self.put_out(question)
+            }
+        }
+    }
+
+    /// Puts a question out and leaves its place on the tape empty.
+    pub fn put_out(&mut self, question: Question) -> Result<Asked, Stop> {
+        self.tape.slots.push(None);
+        self.cursor = self.tape.slots.len();
+        self.questions.push(question);
+        Ok(Asked::Open)
+    }
+
+    /// Notes an answer that was found in place.
+    pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
+        self.tape.slots.push(Some(Slot::Answer {
+            topic: asking.topic.clone(),
+            seat: asking.seat.clone(),
+            about: asking.about,
+            answer,
+            by,
+            before,
+        }));
+        self.cursor = self.tape.slots.len();
+    }
+
+    /// Stops the action if one of the questions just asked is open.
+    pub fn stop_if_open(&mut self) -> Result<(), Stop> {
+        if self.questions.is_empty() {
+            return Ok(());
+        }
+        self.stop = Some(Stop::Question);
+        Err(Stop::Question)
+    }
+
+    // Events
+
+    pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {
+        if self.listening {
+            let n = self.events.len() as u32;
+            self.events.push(Event { action: self.action, n, audience, happening });
+        }
+    }
+
+    /// Tells the change of a field that has just been made.
+    pub fn tell_change(&mut self, entity: EntityId, field: FieldId, from: &Value, to: &Value) {
+        if !self.listening || from == to {
+            return;
+        }
+        let Some(happening) = self.changed(entity, field, from, to) else { return };
+        let audience = self.audience_of(entity, field);
+        self.tell(happening, audience);
+    }
+
+    /// The event for a change of a field, if the field is shown.
+    pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<Happening> {
+        let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
+        let declared = kind.field(field);
+        if !declared.show {
+            return None;
+        }
+        Some(Happening::Changed {
+            entity,
+            title: self.title(entity),
+            field: declared.name.clone(),
+            label: declared.label.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            text: format!("{} -> {}", self.words(from), self.words(to)),
+        })
+    }
+
+    fn audience_of(&self, entity: EntityId, field: FieldId) -> Option<Arc<str>> {
+        let kind = self.rules.schema().kind(self.state.entity(entity)?.kind);
+        kind.field(field).audience.clone()
+    }
+
+    /// Events for settled changes, the last one first and turned round: what an undo did.
+    pub fn reversed(&self, changes: &[Change]) -> Vec<Happening> {
+        let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();
+        for change in changes {
+            if let Change::Set { entity, field, from, to } = change {
+                match net.iter_mut().find(|(e, f, ..)| e == entity && f == field) {
+                    Some(known) => known.3 = to,
+                    None => net.push((*entity, *field, from, to)),
+                }
+            }
+        }
+        net.into_iter()
+            .filter(|(.., from, to)| from != to)
+            .filter_map(|(entity, field, from, to)| self.changed(entity, field, to, from))
+            .collect()
+    }
+
+    // Words
+
+    /// What an entity is called: its title field, or its kind and number.
+    pub fn title(&self, id: EntityId) -> Arc<str> {
+        let Some(entity) = self.state.entity(id) else { return Arc::from(id.to_string()) };
+        let kind = self.rules.schema().kind(entity.kind);
+        match kind.title.map(|field| &entity.fields[field.0 as usize]) {
+            Some(Value::Text(text)) if !text.is_empty() => text.clone(),
+            _ => Arc::from(format!("{} {}", kind.name, id.0)),
+        }
+    }
+
+    /// A value in words, entities by their titles.
+    pub fn words(&self, value: &Value) -> String {
+        match value {
+            Value::Entity(id) => self.title(*id).to_string(),
+            Value::List(items) if !items.is_empty() => {
+                items.iter().map(|item| self.words(item)).collect::<Vec<_>>().join(", ")
+            }
+            Value::Map(items) if !items.is_empty() => items
+                .iter()
+                .map(|(key, item)| format!("{key}: {}", self.words(item)))
+                .collect::<Vec<_>>()
+                .join(", "),
+            Value::Text(text) if text.is_empty() => "nothing".into(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Gives options the ids that entities have in a question: the title, with the number where two share it.
+    pub fn settle_ids(options: &mut [(Choice, Option<EntityId>)]) {
+        for at in 0..options.len() {
+            let Some(entity) = options[at].1 else { continue };
+            let shared = options
+                .iter()
+                .enumerate()
+                .any(|(other, (choice, _))| other != at && choice.label == options[at].0.label);
+            if shared {
+                options[at].0.id = Arc::from(format!("{}{entity}", options[at].0.label));
+                options[at].0.note.get_or_insert_with(|| entity.to_string());
+            }
+        }
+    }
+}
+
+fn words_of(slot: Option<&Slot>) -> String {
+    match slot {
+        Some(Slot::Roll { label, dice, .. }) => format!("a roll of {dice} for `{label}`"),
+        Some(Slot::Answer { topic, .. }) => format!("an answer to `{topic}`"),
+        None => "an open question".into(),
+    }
+}

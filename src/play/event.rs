@@ -1,0 +1,106 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::{EntityId, Value};
+
+/// Something that happened, numbered so that a re-run of its action does not tell it twice.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// Number of the action, counted from 1.
+    pub action: u32,
+    /// Number within the action, from 0.
+    pub n: u32,
+    /// The only seat that may see it, or everybody.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub audience: Option<Arc<str>>,
+    #[serde(flatten)]
+    pub happening: Happening,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Happening {
+    /// A line of the story.
+    Said { text: String },
+    /// Dice were rolled.
+    Rolled {
+        /// What for.
+        label: String,
+        dice: Arc<str>,
+        /// Faces in the order they were drawn.
+        faces: Vec<u32>,
+        total: i64,
+        /// What was needed, such as `under 7`, where the rule said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        need: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        success: Option<bool>,
+        /// How the total came about, where that is more than one die.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        explain: Option<String>,
+    },
+    /// A field changed.
+    Changed {
+        entity: EntityId,
+        /// The entity's title.
+        title: Arc<str>,
+        field: Arc<str>,
+        label: Arc<str>,
+        from: Value,
+        to: Value,
+        /// `from` and `to` in words, with titles for entities.
+        text: String,
+    },
+    /// An entity came into being or left.
+    Spawned { entity: EntityId, title: Arc<str>, kind: Arc<str> },
+    Removed { entity: EntityId, title: Arc<str>, kind: Arc<str> },
+    /// Somebody decided.
+    Answered { seat: Arc<str>, topic: Arc<str>, about: Option<Arc<str>>, text: String },
+    /// The game master changed something by hand.
+    Edited { text: String },
+    /// An action was left out after a fault, or could not go on.
+    Notice { text: String },
+    /// The action ended before its end.
+    Cut { reason: String },
+    /// The game is over.
+    Over { text: String },
+    /// The events of this action from number `from` on did not happen after all: it was run again and went another way.
+    Withdrawn { from: u32 },
+}
+
+impl Happening {
+    /// The event in one plain line.
+    pub fn line(&self) -> String {
+        match self {
+            Happening::Said { text } | Happening::Edited { text } | Happening::Notice { text } => text.clone(),
+            Happening::Rolled { label, dice, faces, total, need, success, explain } => {
+                let rolled = match explain {
+                    Some(explain) => explain.clone(),
+                    None if faces.len() == 1 => format!("rolled {total}"),
+                    None => format!("{dice} rolled {total}"),
+                };
+                let outcome = match success {
+                    Some(true) => ": success",
+                    Some(false) => ": failure",
+                    None => "",
+                };
+                match need {
+                    Some(need) => format!("{label}: needs {need}, {rolled}{outcome}"),
+                    None => format!("{label}: {rolled}{outcome}"),
+                }
+            }
+            Happening::Changed { title, label, text, .. } => format!("{title}  {label} {text}"),
+            Happening::Spawned { title, kind, .. } => format!("{title}  ({kind}) is there"),
+            Happening::Removed { title, kind, .. } => format!("{title}  ({kind}) is gone"),
+            Happening::Answered { seat, topic, about, text } => match about {
+                Some(about) => format!("{about}  {topic}: {text}"),
+                None => format!("{seat}  {topic}: {text}"),
+            },
+            Happening::Cut { reason } => reason.clone(),
+            Happening::Over { text } => text.clone(),
+            Happening::Withdrawn { .. } => "what was told of this action does not stand: it went another way".into(),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// What a script did wrong. The action is taken back to its start; the game goes on when somebody says how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{}{message}", self.place())]
+pub struct Fault {
+    /// What is wrong, in a sentence.
+    pub message: String,
+    /// The file, such as `my-game/maneuvers/feint.luau`.
+    pub path: Option<String>,
+    /// From 1.
+    pub line: Option<u32>,
+    /// The text of that line.
+    pub source_line: Option<String>,
+    /// What to do about it.
+    pub cure: Option<String>,
+    /// The chain of calls in the ruleset's own files, innermost first.
+    pub chain: Vec<String>,
+    /// The action that failed, in words.
+    pub action: Option<Arc<str>>,
+    /// A budget of work, time or memory ran out, or the host itself failed: the script machine was thrown away.
+    pub fatal: bool,
+}
+
+/// What to do after a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Remedy {
+    /// Run the action again, with what is already on its tape.
+    Retry,
+    /// Leave the action out; an entry that recurs stays on the agenda.
+    SkipAction,
+}
+
+impl Fault {
+    pub(crate) fn new(message: impl Into<String>) -> Fault {
+        Fault {
+            message: message.into(),
+            path: None,
+            line: None,
+            source_line: None,
+            cure: None,
+            chain: Vec::new(),
+            action: None,
+            fatal: false,
+        }
+    }
+
+    fn place(&self) -> String {
+        match (&self.path, self.line) {
+            (Some(path), Some(line)) => format!("{path}:{line}: "),
+            (Some(path), None) => format!("{path}: "),
+            _ => String::new(),
+        }
+    }
+}

@@ -1,0 +1,848 @@
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::action::{Cause, Done, Open};
+use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
+use crate::script::{Call, Vm};
+use crate::state::{Change, EntityId, EntryId, Value};
+
+/// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
+///
+/// It is plain data; a script machine is lent to it for each call that runs scripts.
+pub(crate) struct Game {
+    pub desk: Desk,
+    pub setup: Setup,
+    /// The scenario as a table.
+    pub scenario: Value,
+    pub history: Vec<Done>,
+    pub open: Option<Open>,
+    /// Actions put aside for a free act that came before them.
+    held: Vec<Open>,
+    /// Free acts that wait until the open action is done.
+    queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
+    redo: Vec<Op>,
+    outbox: Vec<Event>,
+    next_number: u32,
+    next_seq: u32,
+    /// Entries run since the last roll, question or outcome.
+    idle: u32,
+    /// Whether what is done is remembered, so that it can be undone and saved.
+    pub remembers: bool,
+    /// Actions that have been carried out.
+    pub actions: u64,
+}
+
+/// What a person did, as it can be done again.
+#[derive(Clone, Debug)]
+enum Op {
+    Answer { topic: Arc<str>, ordinal: u32, answer: Answer },
+    Edit(Edit),
+    Free { seat: Arc<str>, name: Arc<str> },
+    Skip,
+}
+
+/// Where a game stands after running on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Standing {
+    Ask,
+    Fault(Fault),
+    Over(String),
+    /// The budget of actions that the caller gave is used up.
+    Paused,
+}
+
+/// What an undo or a redo did.
+pub(crate) struct Turned {
+    pub text: String,
+    pub changes: Vec<Happening>,
+}
+
+/// After so many entries in a row without a roll, a question or an outcome, the game is taken to turn in circles.
+const IDLE_ENTRIES: u32 = 10_000;
+
+impl Game {
+    pub fn new(desk: Desk, setup: Setup, scenario: Value) -> Game {
+        let before = desk.position();
+        Game {
+            desk,
+            setup,
+            scenario,
+            history: Vec::new(),
+            open: Some(Open::new(1, Cause::Start, before)),
+            held: Vec::new(),
+            queued: VecDeque::new(),
+            redo: Vec::new(),
+            outbox: Vec::new(),
+            next_number: 2,
+            next_seq: 1,
+            idle: 0,
+            remembers: true,
+            actions: 0,
+        }
+    }
+
+    // Running on
+
+    /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
+    pub fn advance(&mut self, vm: &mut Vm, limit: u64) -> Standing {
+        let until = self.actions.saturating_add(limit);
+        loop {
+            if let Some(open) = &self.open {
+                if let Some(fault) = &open.fault {
+                    return Standing::Fault(fault.clone());
+                }
+                if open.ran && open.tape.has_gap() {
+                    return Standing::Ask;
+                }
+            } else if let Some(outcome) = self.desk.state.outcome() {
+                return Standing::Over(outcome.to_string());
+            } else if self.actions >= until {
+                return Standing::Paused;
+            } else if let Err(fault) = self.open_next(vm) {
+                return Standing::Fault(fault);
+            }
+            self.run(vm);
+        }
+    }
+
+    /// Opens the next action: a held one, a queued free act, or the first entry of the agenda.
+    fn open_next(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+        if let Some(open) = self.held.pop() {
+            self.open = Some(open);
+            return Ok(());
+        }
+        if let Some((seat, name, seq)) = self.queued.pop_front() {
+            self.open_free(seat, name, seq);
+            return Ok(());
+        }
+        self.renew_keys(vm)?;
+        let Some(entry) = self.desk.state.agenda().first() else {
+            self.desk.state.finish("nothing is left to do".into());
+            let changes = self.desk.state.settle();
+            self.commit_quietly(changes);
+            return Ok(());
+        };
+        let cause = Cause::Entry { id: entry.id, what: entry.what.clone() };
+        let what = entry.what.clone();
+        self.open = Some(self.fresh(cause));
+        self.idle += 1;
+        if self.idle > IDLE_ENTRIES {
+            let mut fault = Fault::new(format!(
+                "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
+            ));
+            fault.cure = Some("an entry that schedules itself again must ask, roll or end the game some time".into());
+            fault.action = Some(what);
+            if let Some(open) = &mut self.open {
+                open.fault = Some(fault);
+            }
+            self.idle = 0;
+        }
+        Ok(())
+    }
+
+    fn fresh(&mut self, cause: Cause) -> Open {
+        let number = self.next_number;
+        self.next_number += 1;
+        Open::new(number, cause, self.desk.position())
+    }
+
+    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32) {
+        let mut open = self.fresh(Cause::Free { seat, name });
+        open.seq = Some(seq);
+        self.open = Some(open);
+    }
+
+    /// Works the keys of entries anew whose ruleset computes them before each pop.
+    fn renew_keys(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+        if !self.desk.rules.computes_keys() {
+            return Ok(());
+        }
+        let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
+        for entry in entries {
+            if let Some(key) = vm.key_of(&mut self.desk, &entry)? {
+                if key != entry.key {
+                    self.desk.state.rekey(entry.id, key);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the open action from its start.
+    fn run(&mut self, vm: &mut Vm) {
+        let Some(mut open) = self.open.take() else { return };
+        if open.fault.is_some() {
+            self.open = Some(open);
+            return;
+        }
+        let desk = &mut self.desk;
+        if open.ran {
+            desk.state.rollback(0);
+        }
+        desk.action = open.number;
+        desk.tape = std::mem::take(&mut open.tape);
+        desk.cursor = 0;
+        desk.phase = Phase::Play;
+        desk.stop = None;
+        desk.events.clear();
+        desk.questions.clear();
+        desk.dropped = None;
+        let pulse = desk.pulse;
+        open.ran = true;
+
+        let result = match &open.cause {
+            Cause::Start => vm.call(desk, &Call::Start { scenario: &self.scenario }),
+            Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
+            Cause::Edit { .. } => Ok(Value::None),
+            Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
+                Err(fault) => Err(fault),
+                Ok(id) => match take_entry(desk, id) {
+                    None => Ok(Value::None),
+                    Some(entry) => {
+                        vm.call(desk, &Call::Entry { what: &entry.what, owner: entry.owner, args: &entry.args })
+                    }
+                },
+            },
+        };
+
+        open.tape = std::mem::take(&mut desk.tape);
+        open.questions = std::mem::take(&mut desk.questions);
+        if desk.pulse != pulse || desk.state.outcome().is_some() {
+            self.idle = 0;
+        }
+        let dropped = desk.dropped.take();
+        match (result, desk.stop.take()) {
+            (Err(fault), _) => {
+                desk.state.rollback(0);
+                open.ran = false;
+                open.events.clear();
+                open.questions.clear();
+                open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
+                self.open = Some(open);
+            }
+            (Ok(_), Some(Stop::Question)) => {
+                let events = std::mem::take(&mut desk.events);
+                self.pass_on(&mut open, events);
+                self.open = Some(open);
+            }
+            (Ok(_), stop) => {
+                if let Some(Stop::Cut(reason)) = stop {
+                    desk.tell(Happening::Cut { reason }, None);
+                }
+                // What the tape holds beyond the last thing asked for belongs to another course of the action.
+                if let Some(position) = open.tape.cut(desk.cursor.min(open.tape.slots.len())) {
+                    desk.set_position(position);
+                }
+                if let Some(outcome) = desk.state.outcome() {
+                    let text = outcome.to_string();
+                    desk.tell(Happening::Over { text }, None);
+                }
+                let events = std::mem::take(&mut desk.events);
+                self.pass_on(&mut open, events);
+                self.commit(open);
+            }
+        }
+        if dropped.is_some() {
+            self.notice("the action went another way than before: what no longer fits was dropped from its tape");
+        }
+    }
+
+    /// Sends out the events of a run that the last run of the same action has not told.
+    fn pass_on(&mut self, open: &mut Open, events: Vec<Event>) {
+        let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
+        if same < open.events.len() {
+            let happening = Happening::Withdrawn { from: same as u32 };
+            self.outbox.push(Event { action: open.number, n: same as u32, audience: None, happening });
+        }
+        self.outbox.extend(events[same..].iter().cloned());
+        open.events = events;
+    }
+
+    fn commit(&mut self, open: Open) {
+        self.actions += 1;
+        if !self.remembers {
+            self.desk.state.settle_unread();
+            return;
+        }
+        let changes = self.desk.state.settle();
+        self.history.push(Done {
+            number: open.number,
+            cause: open.cause,
+            tape: open.tape,
+            before: open.before,
+            seq: open.seq,
+            skipped: open.fault.map(|fault| fault.message),
+            changes,
+            events: open.events,
+        });
+    }
+
+    /// Notes changes that belong to no action of their own with the last one.
+    fn commit_quietly(&mut self, changes: Vec<Change>) {
+        if let Some(done) = self.history.last_mut() {
+            done.changes.extend(changes);
+        }
+    }
+
+    fn notice(&mut self, text: &str) {
+        if self.desk.listening {
+            let action = self.next_number.saturating_sub(1);
+            let happening = Happening::Notice { text: text.into() };
+            self.outbox.push(Event { action, n: 0, audience: None, happening });
+        }
+    }
+
+    // Deciding
+
+    /// Takes an exact answer to an open question.
+    pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        let seq = self.next_seq;
+        let position = self.desk.position();
+        let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
+            return Err(Refusal::new(format!("question {id} is not open any more")));
+        };
+        let Some(at) = open.questions.iter().position(|question| question.id == id) else {
+            return Err(Refusal::new(format!("question {id} is not open")));
+        };
+        open.questions[at].check(&answer)?;
+        let question = open.questions.remove(at);
+        let ordinal = id.ordinal as usize;
+        let op = Op::Answer { topic: question.topic.clone(), ordinal: id.ordinal, answer: answer.clone() };
+        let slot = match answer {
+            Answer::Faces(mut faces) => {
+                let super::Ask::Dice { dice, .. } = question.ask else {
+                    return Err(Refusal::new("faces answer a roll"));
+                };
+                let known = match open.tape.slots.get(ordinal) {
+                    Some(Some(Slot::Roll { faces, .. })) => faces.clone(),
+                    _ => Vec::new(),
+                };
+                let label = Arc::from(
+                    question.why.strip_prefix(&format!("roll {dice} for ")).unwrap_or(&question.why),
+                );
+                faces.splice(0..0, known);
+                Slot::Roll { label, dice, faces, before: position, seq: Some(seq) }
+            }
+            answer => Slot::Answer {
+                topic: question.topic,
+                seat: question.seat,
+                about: question.about,
+                answer,
+                by: By::Person(seq),
+                before: position,
+            },
+        };
+        while open.tape.slots.len() <= ordinal {
+            open.tape.slots.push(None);
+        }
+        open.tape.slots[ordinal] = Some(slot);
+        self.did(op);
+        Ok(())
+    }
+
+    /// Notes that a person did something: it counts, and what was undone before is forgotten unless it is the same again.
+    fn did(&mut self, op: Op) {
+        self.next_seq += 1;
+        match (self.redo.last(), &op) {
+            (Some(Op::Answer { ordinal, answer, .. }), Op::Answer { ordinal: now, answer: given, .. })
+                if ordinal == now && answer == given =>
+            {
+                self.redo.pop();
+            }
+            _ => self.redo.clear(),
+        }
+    }
+
+    /// The game master changes something by hand, before the open action, which will run again.
+    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.park();
+        let outcome = self.carry_out(&edit);
+        let seq = self.next_seq;
+        match outcome {
+            Err(refusal) => {
+                self.desk.state.rollback(0);
+                Err(refusal)
+            }
+            Ok(happenings) => {
+                let number = self.next_number;
+                self.next_number += 1;
+                let changes = self.desk.state.settle();
+                let events: Vec<Event> = happenings
+                    .into_iter()
+                    .enumerate()
+                    .map(|(n, happening)| Event { action: number, n: n as u32, audience: None, happening })
+                    .collect();
+                self.outbox.extend(events.iter().cloned());
+                self.history.push(Done {
+                    number,
+                    cause: Cause::Edit { edit: edit.clone() },
+                    tape: Default::default(),
+                    before: self.desk.position(),
+                    seq: Some(seq),
+                    skipped: None,
+                    changes,
+                    events,
+                });
+                self.did(Op::Edit(edit));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the open action back to its start; its tape stays.
+    fn park(&mut self) {
+        if let Some(open) = &mut self.open {
+            if open.ran {
+                self.desk.state.rollback(0);
+                open.ran = false;
+            }
+            open.fault = None;
+            open.questions.clear();
+        }
+    }
+
+    fn carry_out(&mut self, edit: &Edit) -> Result<Vec<Happening>, Refusal> {
+        let rules = self.desk.rules.clone();
+        let state = &mut self.desk.state;
+        match edit {
+            Edit::Set { entity, field, value } => {
+                let Some(found) = state.entity(*entity) else {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                };
+                let kind = rules.schema().kind(found.kind);
+                let Some(id) = kind.field_named(field) else {
+                    let names = kind.fields.iter().map(|field| &*field.name);
+                    let near = crate::ruleset::nearest(field, names.clone());
+                    return Err(Refusal::new(match near {
+                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
+                        None => format!(
+                            "a {} has no field `{field}`; it has {}",
+                            kind.name,
+                            names.collect::<Vec<_>>().join(", ")
+                        ),
+                    }));
+                };
+                let declared = kind.field(id);
+                let value = declared.ty.settle(value.clone());
+                declared
+                    .ty
+                    .check(&value, rules.schema(), state)
+                    .map_err(|error| Refusal::new(format!("{field} {error}")))?;
+                let from = found.fields[id.0 as usize].clone();
+                state.set(*entity, id, value.clone());
+                state.note_stale(*entity, id);
+                let text = format!(
+                    "by hand: {}  {} {} -> {}",
+                    self.desk.title(*entity),
+                    declared.label,
+                    self.desk.words(&from),
+                    self.desk.words(&value)
+                );
+                Ok(vec![Happening::Edited { text }])
+            }
+            Edit::Remove { entity } => {
+                if state.entity(*entity).is_none() {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                }
+                let title = self.desk.title(*entity);
+                let touched = self.desk.state.remove(*entity);
+                self.desk.state.note_gone(*entity);
+                for (other, field) in touched {
+                    self.desk.state.note_stale(other, field);
+                }
+                Ok(vec![Happening::Edited { text: format!("by hand: {title} is taken away") }])
+            }
+            Edit::Cancel { entry } => match state.unschedule(*entry) {
+                Some(entry) => {
+                    Ok(vec![Happening::Edited { text: format!("by hand: `{}` is taken off the agenda", entry.what) }])
+                }
+                None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
+            },
+            Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
+            Edit::Face { ordinal, faces } => {
+                let seq = self.next_seq;
+                let slot = self.open.as_mut().and_then(|open| open.tape.slots.get_mut(*ordinal as usize));
+                let Some(Some(Slot::Roll { faces: old, seq: by, dice, .. })) = slot else {
+                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
+                };
+                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+                parsed.roll_faces(faces).map_err(|error| Refusal::new(error.to_string()))?;
+                let text = format!("by hand: {dice} {old:?} -> {faces:?}");
+                *old = faces.clone();
+                *by = Some(seq);
+                Ok(vec![Happening::Edited { text }])
+            }
+        }
+    }
+
+    /// A free act of a seat: before the open action if that has not rolled yet, otherwise after it.
+    pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
+        if self.desk.state.outcome().is_some() && self.open.is_none() {
+            return Err(Refusal::new("the game is over"));
+        }
+        let seq = self.next_seq;
+        self.did(Op::Free { seat: seat.clone(), name: name.clone() });
+        if self.open.as_ref().is_some_and(|open| open.tape.has_roll()) {
+            self.queued.push_back((seat, name, seq));
+            return Ok(());
+        }
+        self.park();
+        if let Some(open) = self.open.take() {
+            self.held.push(open);
+        }
+        self.open_free(seat, name, seq);
+        Ok(())
+    }
+
+    /// Says how the game goes on after a fault.
+    pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
+        let Some(open) = self.open.as_mut().filter(|open| open.fault.is_some()) else {
+            return Err(Refusal::new("there is no fault to remedy"));
+        };
+        match remedy {
+            Remedy::Retry => {
+                open.fault = None;
+                Ok(())
+            }
+            Remedy::SkipAction => {
+                if open.cause == Cause::Start {
+                    return Err(Refusal::new("the start of a game cannot be left out; mend the script and retry"));
+                }
+                let mut open = self.open.take().expect("looked at above");
+                if let Cause::Entry { id, .. } = &open.cause {
+                    take_entry(&mut self.desk, *id);
+                }
+                open.seq = Some(self.next_seq);
+                open.tape = Default::default();
+                let text = format!(
+                    "{} is left out: {}",
+                    words_of(&open.cause),
+                    open.fault.as_ref().map_or("", |fault| &fault.message)
+                );
+                let happening = Happening::Notice { text };
+                let event = Event { action: open.number, n: 0, audience: None, happening };
+                self.outbox.push(event.clone());
+                open.events = vec![event];
+                self.commit(open);
+                self.did(Op::Skip);
+                Ok(())
+            }
+        }
+    }
+
+    // Turning back
+
+    /// Takes back the last thing a person did. Runs no script.
+    pub fn undo(&mut self) -> Result<Turned, Refusal> {
+        let in_queue = self.queued.back().map(|(.., seq)| *seq);
+        let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
+        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let turned = self.take_back_last()?;
+        if let Some(seq) = in_queue.max(in_open).max(in_history) {
+            self.next_seq = seq;
+        }
+        let known = self.history.iter().rev().take(16).map(|done| done.number);
+        let open = self.open.iter().chain(&self.held).map(|open| open.number);
+        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
+        Ok(turned)
+    }
+
+    fn take_back_last(&mut self) -> Result<Turned, Refusal> {
+        let in_open = self.open.as_ref().and_then(Open::last_seq);
+        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let started = self.open.as_ref().and_then(|open| open.seq);
+        if let Some((seat, name, seq)) = self.queued.back().cloned() {
+            if Some(seq) > in_open.max(in_history) {
+                self.queued.pop_back();
+                self.redo.push(Op::Free { seat, name: name.clone() });
+                return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
+            }
+        }
+        if in_open.max(in_history).max(started).is_none() {
+            return Err(Refusal::new("there is nothing to undo"));
+        }
+        self.park();
+        if in_open > in_history {
+            let open = self.open.as_mut().expect("it has a decision");
+            return Ok(undo_in(open, &mut self.desk, &mut self.redo));
+        }
+        if started > in_history {
+            let open = self.open.take().expect("it has started");
+            self.desk.set_position(open.before);
+            let text = format!("undid {}", words_of(&open.cause));
+            if let Cause::Free { seat, name } = open.cause {
+                self.redo.push(Op::Free { seat, name });
+            }
+            self.open = self.held.pop();
+            return Ok(Turned { text, changes: Vec::new() });
+        }
+        // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
+        // for what came before it.
+        let mut changes = Vec::new();
+        while let Some(done) = self.history.pop() {
+            let held = self.open.take();
+            self.desk.state.take_back(&done.changes);
+            self.desk.set_position(done.before);
+            changes.extend(done.changes.iter().cloned().rev());
+            let decided = done.tape.last_decision().is_some();
+            let mut open = Open {
+                number: done.number,
+                cause: done.cause.clone(),
+                tape: done.tape,
+                before: done.before,
+                seq: done.seq,
+                events: done.events,
+                questions: Vec::new(),
+                fault: None,
+                ran: false,
+            };
+            changes.reverse();
+            let told = self.desk.reversed(&changes);
+            changes.reverse();
+            if let Some(skipped) = done.skipped {
+                open.seq = None;
+                self.open = Some(open);
+                self.redo.push(Op::Skip);
+                return Ok(Turned { text: format!("undid leaving out: {skipped}"), changes: told });
+            }
+            match &done.cause {
+                Cause::Edit { edit } => {
+                    self.redo.push(Op::Edit(edit.clone()));
+                    self.open = held;
+                    let text = format!("undid the edit: {}", first_line(&open.events));
+                    return Ok(Turned { text, changes: told });
+                }
+                Cause::Free { seat, name } if !decided => {
+                    self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
+                    self.open = held;
+                    return Ok(Turned { text: format!("undid {name}"), changes: told });
+                }
+                _ if decided => {
+                    if matches!(done.cause, Cause::Free { .. }) {
+                        self.held.extend(held);
+                    }
+                    let turned = undo_in(&mut open, &mut self.desk, &mut self.redo);
+                    self.open = Some(open);
+                    return Ok(Turned { text: turned.text, changes: told });
+                }
+                _ => {}
+            }
+        }
+        Err(Refusal::new("there is nothing to undo"))
+    }
+
+    /// Does again what the last undo took back. Runs the game on to where it was decided.
+    pub fn redo(&mut self, vm: &mut Vm) -> Result<Turned, Refusal> {
+        let Some(op) = self.redo.last().cloned() else {
+            return Err(Refusal::new("there is nothing to redo"));
+        };
+        let rest = self.redo.clone();
+        let text = match op {
+            Op::Edit(edit) => {
+                self.edit(edit)?;
+                "redid the edit".to_string()
+            }
+            Op::Free { seat, name } => {
+                self.act(seat, name.clone())?;
+                format!("redid {name}")
+            }
+            Op::Skip => {
+                self.advance(vm, u64::MAX);
+                self.remedy(Remedy::SkipAction)?;
+                "left it out again".to_string()
+            }
+            Op::Answer { topic, ordinal, answer } => {
+                self.advance(vm, u64::MAX);
+                let question = self
+                    .open
+                    .as_ref()
+                    .and_then(|open| open.questions.iter().find(|question| question.id.ordinal == ordinal))
+                    .filter(|question| question.topic == topic)
+                    .cloned();
+                let Some(question) = question else {
+                    self.redo.clear();
+                    return Err(Refusal::new("the game has gone another way: there is nothing to redo"));
+                };
+                self.answer(question.id, answer.clone())?;
+                format!("redid {}: {}", question.topic, question.tell(&answer))
+            }
+        };
+        self.redo = rest;
+        self.redo.pop();
+        Ok(Turned { text, changes: Vec::new() })
+    }
+
+    /// How often [`Game::undo`] would have something to take back, counted in decisions.
+    pub fn decisions(&self) -> u32 {
+        self.next_seq - 1
+    }
+
+    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
+    pub fn rewind(&mut self, decisions: u32) {
+        let redo = std::mem::take(&mut self.redo);
+        while self.decisions() > decisions && self.undo().is_ok() {}
+        self.redo = redo;
+    }
+
+    /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
+    pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
+        self.desk.seats.insert(seat, driver);
+        if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
+            open.questions.clear();
+            // Places that wait for an answer at the end of the tape are asked for anew.
+            while matches!(open.tape.slots.last(), Some(None)) {
+                open.tape.slots.pop();
+            }
+            self.park();
+        }
+    }
+
+    /// The changes that led to a field's value.
+    pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
+        let desk = &self.desk;
+        let field = desk.state.entity(entity).and_then(|found| {
+            desk.rules.schema().kind(found.kind).field_named(name)
+        });
+        let line = |number: u32, cause: &Cause, change: &Change| match change {
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => Some(format!(
+                "action {number} ({}): {} -> {}",
+                words_of(cause),
+                desk.words(from),
+                desk.words(to)
+            )),
+            Change::Spawn { entity: of, made } if *of == entity => {
+                let first = field.and_then(|field| made.fields.get(field.0 as usize));
+                Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
+            }
+            _ => None,
+        };
+        let mut changes = Vec::new();
+        for done in &self.history {
+            changes.extend(done.changes.iter().filter_map(|change| line(done.number, &done.cause, change)));
+        }
+        if let Some(open) = &self.open {
+            changes.extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change)));
+        }
+        Explanation {
+            title: format!("{}: {name}", desk.title(entity)),
+            value: desk.words(&value),
+            terms: Vec::new(),
+            changes,
+        }
+    }
+
+    // Telling
+
+    pub fn take_events(&mut self) -> Vec<Event> {
+        std::mem::take(&mut self.outbox)
+    }
+
+    /// Everything that stands, in order.
+    pub fn log(&self) -> impl Iterator<Item = &Event> {
+        let open = self.open.iter().flat_map(|open| &open.events);
+        self.history.iter().flat_map(|done| &done.events).chain(open)
+    }
+
+    /// Whether an action has begun that is not finished: something on its tape, and a question open.
+    pub fn in_the_middle(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
+    }
+
+    /// Replays an action with the tape it was recorded with: opens it so that [`Game::advance`] runs it.
+    pub fn replay(&mut self, done: &Done) -> Result<(), String> {
+        self.next_number = self.next_number.max(done.number + 1);
+        let seq = done.seq.max(done.tape.last_decision().map(|(_, seq)| seq));
+        self.next_seq = self.next_seq.max(seq.map_or(0, |seq| seq + 1));
+        if let Cause::Edit { edit } = &done.cause {
+            let seq = self.next_seq;
+            self.edit(edit.clone()).map_err(|refusal| refusal.message)?;
+            self.next_seq = seq;
+            if let Some(last) = self.history.last_mut() {
+                last.number = done.number;
+                last.seq = done.seq;
+            }
+            return Ok(());
+        }
+        let mut open = Open::new(done.number, done.cause.clone(), done.before);
+        open.tape = done.tape.clone();
+        open.seq = done.seq;
+        if let Some(why) = &done.skipped {
+            open.fault = Some(Fault::new(why.clone()));
+        }
+        self.open = Some(open);
+        Ok(())
+    }
+}
+
+/// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.
+fn take_entry(desk: &mut Desk, id: EntryId) -> Option<crate::state::Entry> {
+    let entry = desk.state.unschedule(id)?;
+    if let Some(step) = &entry.every {
+        let key = entry.key.plus(step);
+        desk.state.schedule(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(*step));
+    }
+    Some(entry)
+}
+
+fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
+    let (at, _) = open.tape.last_decision().expect("the action has a decision");
+    let slot = open.tape.slots[at].clone().expect("a decision fills its place");
+    let before = slot.before();
+    // A person's answer further on is older, so it belongs to a question that was out together with this one: it stays.
+    let older = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.seq().is_some());
+    match open.tape.slots.iter().rposition(older).filter(|last| *last > at) {
+        Some(last) => {
+            open.tape.slots.truncate(last + 1);
+            open.tape.slots[at] = None;
+        }
+        None => {
+            open.tape.cut(at);
+            desk.set_position(before);
+        }
+    }
+    let (op, text) = match slot {
+        Slot::Answer { topic, answer, .. } => {
+            let text = format!("undid {topic}: {}", told(&answer));
+            (Op::Answer { topic, ordinal: at as u32, answer }, text)
+        }
+        Slot::Roll { faces, dice, .. } => {
+            let text = format!("undid the roll of {dice}");
+            (Op::Answer { topic: Arc::from("dice"), ordinal: at as u32, answer: Answer::Faces(faces) }, text)
+        }
+    };
+    redo.push(op);
+    Turned { text, changes: Vec::new() }
+}
+
+fn told(answer: &Answer) -> String {
+    let list = |ids: &[Arc<str>]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
+    match answer {
+        Answer::Choice(id) => id.to_string(),
+        Answer::Choices(ids) | Answer::Order(ids) => list(ids),
+        Answer::Number(n) => n.to_string(),
+        Answer::Allotment(parts) => {
+            parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", ")
+        }
+        Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
+        Answer::Line(line) => line.clone(),
+        Answer::Faces(faces) => format!("{faces:?}"),
+    }
+}
+
+fn last_seq_of(done: &Done) -> Option<u32> {
+    done.seq.max(done.tape.last_decision().map(|(_, seq)| seq))
+}
+
+fn first_line(events: &[Event]) -> String {
+    events.first().map(|event| event.happening.line()).unwrap_or_default()
+}
+
+/// The action in words, for messages.
+pub(crate) fn words_of(cause: &Cause) -> Arc<str> {
+    match cause {
+        Cause::Start => Arc::from("the start of the game"),
+        Cause::Entry { what, .. } => what.clone(),
+        Cause::Free { name, .. } => name.clone(),
+        Cause::Edit { .. } => Arc::from("an edit"),
+    }
+}

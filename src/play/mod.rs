@@ -1,0 +1,29 @@
+//! How a game moves: entries leave the agenda, run as actions over a tape, and stop where somebody must decide.
+
+mod action;
+mod desk;
+mod edit;
+mod event;
+mod explanation;
+mod fault;
+mod game;
+mod question;
+mod reply;
+mod session;
+mod setup;
+mod tape;
+mod view;
+
+pub use action::Cause;
+pub use edit::Edit;
+pub use event::{Event, Happening};
+pub use explanation::{Explanation, Term};
+pub use fault::{Fault, Remedy};
+pub use question::{Answer, Ask, Choice, Question, QuestionId, Refusal};
+pub use session::{FreeAct, Session, SessionError, StartError, Step, Undone};
+pub use setup::{DiceSource, Driver, Scenario, Setup};
+pub use view::View;
+
+pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Stop};
+pub(crate) use game::Game;
+pub(crate) use tape::{By, DicePosition, Slot, Tape};

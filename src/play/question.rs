@@ -1,0 +1,304 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::{EntityId, Value};
+
+/// Names an open question: the action that asks, and the place of its answer on that action's tape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct QuestionId {
+    /// Number of the action, counted from 1 over the whole game.
+    pub action: u32,
+    /// Place on the action's tape, from 0.
+    pub ordinal: u32,
+}
+
+impl fmt::Display for QuestionId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.action, self.ordinal)
+    }
+}
+
+/// Something that somebody at the table has to decide.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Question {
+    pub id: QuestionId,
+    /// Who is asked, as the ruleset names its seats.
+    pub seat: Arc<str>,
+    /// A short word such as `card` or `targets` by which scripts and the prompt answer.
+    pub topic: Arc<str>,
+    /// The entity that it is asked for, if it is for one.
+    pub about: Option<EntityId>,
+    /// What is asked, as a sentence.
+    pub why: String,
+    pub ask: Ask,
+    /// What is taken where nobody sits.
+    pub default: Option<Answer>,
+    /// The only seat that may see the question, or everybody.
+    pub audience: Option<Arc<str>>,
+    /// The answer stays hidden until all questions that are out together are answered.
+    pub sealed: bool,
+}
+
+/// The kind of a question with what belongs to it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Ask {
+    /// One of the options; where `other` is set, any line of text besides.
+    Choose {
+        options: Vec<Choice>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        other: bool,
+    },
+    /// Between `min` and `max` of the options.
+    ChooseMany { options: Vec<Choice>, min: usize, max: usize },
+    /// A whole number, bounds included.
+    Number { min: i64, max: i64 },
+    /// Points given out among the options: between `least` and `total` in all.
+    Allot { options: Vec<Choice>, total: i64, least: i64 },
+    Confirm,
+    /// All options, in an order.
+    Order { options: Vec<Choice> },
+    /// A line of at most `max` characters.
+    Line { max: usize },
+    /// Faces of real dice, typed in: one for each entry of `sides`, in that order.
+    Dice { dice: Arc<str>, sides: Vec<u32> },
+}
+
+/// One option of a question.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Choice {
+    /// Stable: the same in every run, and unique in its question.
+    pub id: Arc<str>,
+    pub label: Arc<str>,
+    pub enabled: bool,
+    /// Why it is not enabled.
+    pub reason: Option<String>,
+    /// What else is worth knowing, such as a range.
+    pub note: Option<String>,
+    /// Most points that it can be given in an allotment.
+    pub max: Option<i64>,
+}
+
+impl Ask {
+    /// The options, for the kinds that have any.
+    pub fn options(&self) -> &[Choice] {
+        match self {
+            Ask::Choose { options, .. }
+            | Ask::ChooseMany { options, .. }
+            | Ask::Allot { options, .. }
+            | Ask::Order { options } => options,
+            Ask::Number { .. } | Ask::Confirm | Ask::Line { .. } | Ask::Dice { .. } => &[],
+        }
+    }
+}
+
+/// An answer in its exact form; options are named by their ids.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    Choice(Arc<str>),
+    Choices(Vec<Arc<str>>),
+    Number(i64),
+    /// Points by option id; options that are not named get none.
+    Allotment(Vec<(Arc<str>, i64)>),
+    Confirm(bool),
+    Order(Vec<Arc<str>>),
+    Line(String),
+    Faces(Vec<u32>),
+}
+
+/// Why an answer was not taken: a sentence, and the cure where there is one. Nothing has changed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct Refusal {
+    pub message: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into() }
+    }
+}
+
+impl Question {
+    /// Checks an exact answer against the question.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that names the option, number or rule that does not fit, with the reason the option is greyed.
+    pub fn check(&self, answer: &Answer) -> Result<(), Refusal> {
+        match (&self.ask, answer) {
+            (Ask::Choose { options, other: true }, Answer::Choice(id))
+                if options.iter().all(|option| option.id != *id) =>
+            {
+                (Ask::Line { max: 200 }).check_line(id)
+            }
+            (Ask::Choose { options, .. }, Answer::Choice(id)) => enabled(options, id).map(|_| ()),
+            (Ask::ChooseMany { options, min, max }, Answer::Choices(ids)) => {
+                distinct(options, ids)?;
+                if ids.len() < *min || ids.len() > *max {
+                    return Err(Refusal::new(format!(
+                        "{} wanted, {} given",
+                        between(*min as i64, *max as i64),
+                        ids.len()
+                    )));
+                }
+                Ok(())
+            }
+            (Ask::Number { min, max }, Answer::Number(n)) => {
+                if n < min || n > max {
+                    return Err(Refusal::new(format!("{} is {n}, it must be {}", self.topic, between(*min, *max))));
+                }
+                Ok(())
+            }
+            (Ask::Allot { options, total, least }, Answer::Allotment(parts)) => {
+                let ids: Vec<_> = parts.iter().map(|(id, _)| id.clone()).collect();
+                distinct(options, &ids)?;
+                let mut sum = 0_i64;
+                for (id, points) in parts {
+                    let option = enabled(options, id)?;
+                    let most = option.max.unwrap_or(*total);
+                    if *points < 0 || *points > most {
+                        return Err(Refusal::new(format!(
+                            "{} can be given {}, not {points}",
+                            option.label,
+                            between(0, most)
+                        )));
+                    }
+                    sum += points;
+                }
+                if sum < *least || sum > *total {
+                    return Err(Refusal::new(format!(
+                        "{sum} points are given out, there are {} to give",
+                        between(*least, *total)
+                    )));
+                }
+                Ok(())
+            }
+            (Ask::Confirm, Answer::Confirm(_)) => Ok(()),
+            (Ask::Order { options }, Answer::Order(ids)) => {
+                distinct(options, ids)?;
+                if ids.len() != options.len() {
+                    return Err(Refusal::new(format!(
+                        "an order names all {} of them, {} given",
+                        options.len(),
+                        ids.len()
+                    )));
+                }
+                Ok(())
+            }
+            (Ask::Line { .. }, Answer::Line(line)) => self.ask.check_line(line),
+            (Ask::Dice { sides, .. }, Answer::Faces(faces)) => {
+                if faces.len() != sides.len() {
+                    return Err(Refusal::new(format!("{} wanted, {} given", self.ask.wanted(), faces.len())));
+                }
+                for (face, sides) in faces.iter().zip(sides) {
+                    if *face < 1 || face > sides {
+                        return Err(Refusal::new(format!("a die of {sides} shows 1 to {sides}, not {face}")));
+                    }
+                }
+                Ok(())
+            }
+            _ => Err(Refusal::new(format!("{} is wanted here", self.ask.wanted()))),
+        }
+    }
+
+    /// Reads a loose reply - what was typed, or what a program gave - as an exact answer to this question.
+    ///
+    /// Options are found by id, label or number in the list, in any case, or by an unambiguous beginning.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the nearest option, or what is wanted instead.
+    pub fn read(&self, reply: &Value) -> Result<Answer, Refusal> {
+        let answer = super::reply::read(self, reply)?;
+        self.check(&answer)?;
+        Ok(answer)
+    }
+
+    /// The answer in words, with the labels of the options.
+    pub fn tell(&self, answer: &Answer) -> String {
+        let label = |id: &Arc<str>| {
+            self.ask
+                .options()
+                .iter()
+                .find(|option| option.id == *id)
+                .map_or_else(|| id.to_string(), |option| option.label.to_string())
+        };
+        let list = |ids: &[Arc<str>]| ids.iter().map(label).collect::<Vec<_>>().join(", ");
+        match answer {
+            Answer::Choice(id) => label(id),
+            Answer::Choices(ids) if ids.is_empty() => "none".into(),
+            Answer::Choices(ids) | Answer::Order(ids) => list(ids),
+            Answer::Number(n) => n.to_string(),
+            Answer::Allotment(parts) => parts
+                .iter()
+                .map(|(id, n)| format!("{} {n}", label(id)))
+                .collect::<Vec<_>>()
+                .join(", "),
+            Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
+            Answer::Line(line) => line.clone(),
+            Answer::Faces(faces) => faces.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
+        }
+    }
+}
+
+impl Ask {
+    fn check_line(&self, line: &str) -> Result<(), Refusal> {
+        let Ask::Line { max } = self else { return Ok(()) };
+        if line.chars().count() > *max {
+            return Err(Refusal::new(format!("at most {max} characters")));
+        }
+        if line.chars().any(char::is_control) {
+            return Err(Refusal::new("one line of plain text, without control characters"));
+        }
+        Ok(())
+    }
+
+    /// What an answer looks like, for messages.
+    pub fn wanted(&self) -> String {
+        match self {
+            Ask::Choose { .. } => "one of the options".into(),
+            Ask::ChooseMany { min, max, .. } => format!("{} of the options", between(*min as i64, *max as i64)),
+            Ask::Number { min, max } => format!("a number, {}", between(*min, *max)),
+            Ask::Allot { total, least, .. } => format!("{} points given out, such as `a 1, b 2`", between(*least, *total)),
+            Ask::Confirm => "yes or no".into(),
+            Ask::Order { .. } => "all options in an order".into(),
+            Ask::Line { .. } => "a line of text".into(),
+            Ask::Dice { sides, .. } if sides.len() == 1 => format!("the face of a die of {}", sides[0]),
+            Ask::Dice { sides, .. } => format!("the faces of {} dice, in order", sides.len()),
+        }
+    }
+}
+
+fn between(min: i64, max: i64) -> String {
+    if min == max { format!("{min}") } else { format!("{min} to {max}") }
+}
+
+fn enabled<'a>(options: &'a [Choice], id: &str) -> Result<&'a Choice, Refusal> {
+    let option = options
+        .iter()
+        .find(|option| &*option.id == id)
+        .ok_or_else(|| Refusal::new(format!("there is no option `{id}`")))?;
+    if !option.enabled {
+        return Err(Refusal::new(format!(
+            "{} is not open: {}",
+            option.label,
+            option.reason.as_deref().unwrap_or("the rules do not allow it now")
+        )));
+    }
+    Ok(option)
+}
+
+fn distinct(options: &[Choice], ids: &[Arc<str>]) -> Result<(), Refusal> {
+    for (at, id) in ids.iter().enumerate() {
+        let option = enabled(options, id)?;
+        if ids[..at].contains(id) {
+            return Err(Refusal::new(format!("{} is named twice", option.label)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,274 @@
+//! Reading loose replies - typed words, values from a program - as exact answers.
+
+use std::sync::Arc;
+
+use super::{Answer, Ask, Choice, Question, Refusal};
+use crate::ruleset::nearest;
+use crate::state::Value;
+
+/// Reads a reply for a question, without checking the answer against the question's bounds.
+pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
+    let wanted = || Refusal::new(format!("{}: {} is wanted here, not {reply}", question.topic, question.ask.wanted()));
+    match &question.ask {
+        Ask::Choose { options, other } => match reply {
+            Value::List(items) if items.len() == 1 => Ok(Answer::Choice(find(question, options, &items[0])?)),
+            Value::List(_) | Value::Map(_) | Value::None => Err(wanted()),
+            reply => match find(question, options, reply) {
+                Err(_) if *other => Ok(Answer::Choice(Arc::from(reply.to_string().trim()))),
+                found => found.map(Answer::Choice),
+            },
+        },
+        Ask::ChooseMany { options, .. } => Ok(Answer::Choices(find_all(question, options, reply)?)),
+        Ask::Order { options } => Ok(Answer::Order(find_all(question, options, reply)?)),
+        Ask::Number { .. } => number(reply).map(Answer::Number).ok_or_else(wanted),
+        Ask::Confirm => match reply {
+            Value::Bool(yes) => Ok(Answer::Confirm(*yes)),
+            Value::Text(text) => match &*text.trim().to_lowercase() {
+                "yes" | "y" | "true" => Ok(Answer::Confirm(true)),
+                "no" | "n" | "false" => Ok(Answer::Confirm(false)),
+                _ => Err(wanted()),
+            },
+            _ => Err(wanted()),
+        },
+        Ask::Line { .. } => match reply {
+            Value::Text(text) => Ok(Answer::Line(text.to_string())),
+            Value::Int(n) => Ok(Answer::Line(n.to_string())),
+            _ => Err(wanted()),
+        },
+        Ask::Dice { .. } => {
+            let faces = split(reply)
+                .iter()
+                .map(|item| number(item).and_then(|n| u32::try_from(n).ok()))
+                .collect::<Option<Vec<_>>>();
+            faces.map(Answer::Faces).ok_or_else(wanted)
+        }
+        Ask::Allot { options, total, .. } => allotment(question, options, *total, reply),
+    }
+}
+
+fn number(reply: &Value) -> Option<i64> {
+    match reply {
+        Value::Int(n) => Some(*n),
+        Value::Text(text) => text.trim().parse().ok(),
+        _ => None,
+    }
+}
+
+/// The items of a reply: a list as it is, a text cut at commas.
+fn split(reply: &Value) -> Vec<Value> {
+    match reply {
+        Value::List(items) => items.to_vec(),
+        Value::Text(text) => text
+            .split(',')
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .map(Value::text)
+            .collect(),
+        Value::None => Vec::new(),
+        other => vec![other.clone()],
+    }
+}
+
+fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Vec<Arc<str>>, Refusal> {
+    if let Value::Text(text) = reply {
+        // One option may have a comma in its name.
+        if let Ok(id) = find(question, options, reply) {
+            return Ok(vec![id]);
+        }
+        match &*text.trim().to_lowercase() {
+            "none" | "nobody" | "nothing" => return Ok(Vec::new()),
+            "all" | "everybody" => {
+                return Ok(options
+                    .iter()
+                    .filter(|option| option.enabled)
+                    .map(|option| option.id.clone())
+                    .collect());
+            }
+            _ => {}
+        }
+    }
+    if let Value::Map(_) = reply {
+        return Err(Refusal::new(format!("{}: {} wanted", question.topic, question.ask.wanted())));
+    }
+    split(reply).iter().map(|item| find(question, options, item)).collect()
+}
+
+/// Finds an option by id, label, place in the list, entity number, or an unambiguous beginning.
+fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<str>, Refusal> {
+    let text = match reply {
+        Value::Text(text) => text.trim().to_string(),
+        Value::Entity(id) => {
+            let mark = id.to_string();
+            if let Some(option) =
+                options.iter().find(|option| option.id.ends_with(&mark) || option.note.as_deref() == Some(&mark))
+            {
+                return Ok(option.id.clone());
+            }
+            mark
+        }
+        other => other.to_string(),
+    };
+    let lower = text.to_lowercase();
+    let plain = lower.replace([' ', '-'], "_");
+    let exact = |option: &&Choice| {
+        option.id.to_lowercase() == lower || option.label.to_lowercase() == lower || option.id.to_lowercase() == plain
+    };
+    let mut found: Vec<&Choice> = options.iter().filter(exact).collect();
+    if found.is_empty() {
+        if let Ok(place) = text.parse::<usize>() {
+            if let Some(option) = place.checked_sub(1).and_then(|at| options.get(at)) {
+                return Ok(option.id.clone());
+            }
+        }
+        found = options
+            .iter()
+            .filter(|option| {
+                !lower.is_empty()
+                    && (option.id.to_lowercase().starts_with(&plain) || option.label.to_lowercase().starts_with(&lower))
+            })
+            .collect();
+    }
+    match found.as_slice() {
+        [only] => Ok(only.id.clone()),
+        [] => {
+            let names: Vec<&str> = options
+                .iter()
+                .flat_map(|option| [&*option.id, &*option.label])
+                .collect();
+            let hint = match nearest(&text, names.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if options.is_empty() => "there are no options".into(),
+                None => format!(
+                    "there {} {}",
+                    if options.len() == 1 { "is" } else { "are" },
+                    options.iter().map(|option| &*option.label).collect::<Vec<_>>().join(", ")
+                ),
+            };
+            Err(Refusal::new(format!("{}: there is no `{text}` here; {hint}", question.topic)))
+        }
+        several => {
+            // The same name twice: a greyed one does not compete with the only one that is open.
+            let open: Vec<_> = several.iter().filter(|option| option.enabled).collect();
+            if let [only] = open.as_slice() {
+                return Ok(only.id.clone());
+            }
+            Err(Refusal::new(format!(
+                "{}: `{text}` may be {}",
+                question.topic,
+                several.iter().map(|option| &*option.id).collect::<Vec<_>>().join(" or ")
+            )))
+        }
+    }
+}
+
+/// Points by name: a map, a list in the options' order, `a 1, b 2`, or one name or number that takes all.
+fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value) -> Result<Answer, Refusal> {
+    let wanted = || Refusal::new(format!("{}: {}", question.topic, question.ask.wanted()));
+    let mut parts: Vec<(Arc<str>, i64)> = Vec::new();
+    let mut give = |id: Arc<str>, points: i64| match parts.iter_mut().find(|(known, _)| *known == id) {
+        Some(part) => part.1 += points,
+        None => parts.push((id, points)),
+    };
+    match reply {
+        Value::Map(items) => {
+            for (name, points) in items.iter() {
+                give(find(question, options, &Value::Text(name.clone()))?, number(points).ok_or_else(wanted)?);
+            }
+        }
+        Value::List(items) if items.iter().all(|item| item.as_int().is_some()) => {
+            if items.len() > options.len() {
+                return Err(wanted());
+            }
+            for (option, points) in options.iter().zip(items.iter()) {
+                give(option.id.clone(), number(points).ok_or_else(wanted)?);
+            }
+        }
+        reply => {
+            let items = split(reply);
+            for item in &items {
+                let Value::Text(text) = item else { return Err(wanted()) };
+                match text.trim().rsplit_once(|c: char| c.is_whitespace() || c == ':' || c == '=') {
+                    Some((name, points)) if points.trim().parse::<i64>().is_ok() => {
+                        let points = points.trim().parse().unwrap_or_default();
+                        give(find(question, options, &Value::text(name.trim_end_matches([':', '='])))?, points);
+                    }
+                    _ if items.len() == 1 => give(find(question, options, item)?, total),
+                    _ => return Err(wanted()),
+                }
+            }
+        }
+    }
+    parts.retain(|(_, points)| *points != 0);
+    Ok(Answer::Allotment(parts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::QuestionId;
+
+    fn question(ask: Ask) -> Question {
+        Question {
+            id: QuestionId { action: 1, ordinal: 0 },
+            seat: "players".into(),
+            topic: "card".into(),
+            about: None,
+            why: String::new(),
+            ask,
+            default: None,
+            audience: None,
+            sealed: false,
+        }
+    }
+
+    fn option(id: &str, label: &str, reason: Option<&str>) -> Choice {
+        Choice {
+            id: id.into(),
+            label: label.into(),
+            enabled: reason.is_none(),
+            reason: reason.map(String::from),
+            note: None,
+            max: None,
+        }
+    }
+
+    fn cards() -> Question {
+        question(Ask::Choose {
+            options: vec![
+                option("kill_it", "Kill it", Some("needs two")),
+                option("keep", "Keep", None),
+                option("kick", "Kick", None),
+            ],
+            other: false,
+        })
+    }
+
+    #[test]
+    fn an_option_is_found_by_id_label_place_or_beginning() {
+        for text in ["keep", "KEEP", "2", "kee"] {
+            assert_eq!(cards().read(&text.into()), Ok(Answer::Choice("keep".into())), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
+        assert_eq!(cards().read(&"kill it".into()).unwrap_err().message, "Kill it is not open: needs two");
+        assert!(cards().read(&"kepe".into()).unwrap_err().message.contains("did you mean `keep`?"));
+        assert!(cards().read(&"ki".into()).unwrap_err().message.contains("kill_it or kick") || cards().read(&"ki".into()).is_ok());
+    }
+
+    #[test]
+    fn points_are_read_from_words_maps_and_lists() {
+        let ask = question(Ask::Allot {
+            options: vec![option("a", "Archer", None), option("b", "Big Bandit", None)],
+            total: 3,
+            least: 3,
+        });
+        let expected = Answer::Allotment(vec![("a".into(), 1), ("b".into(), 2)]);
+        assert_eq!(ask.read(&"archer 1, big bandit 2".into()), Ok(expected.clone()));
+        assert_eq!(ask.read(&Value::map([("Archer", Value::Int(1)), ("b", Value::Int(2))])), Ok(expected.clone()));
+        assert_eq!(ask.read(&Value::list([Value::Int(1), Value::Int(2)])), Ok(expected));
+        assert_eq!(ask.read(&"archer".into()), Ok(Answer::Allotment(vec![("a".into(), 3)])));
+        assert!(ask.read(&"archer 1".into()).is_err());
+    }
+}

@@ -1,0 +1,496 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::game::{Game, Standing, Turned};
+use super::{
+    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal, Remedy,
+    Setup, View,
+};
+use crate::ruleset::{Ruleset, SwitchValue};
+use crate::script::{Call, Vm};
+use crate::state::{EntityId, Value};
+
+/// A game of one ruleset: plain data that holds no thread and no script machine between calls.
+///
+/// Call [`Session::advance`] and answer what it asks, until it says that the game is over.
+pub struct Session {
+    game: Option<Box<Game>>,
+    rules: Arc<Ruleset>,
+}
+
+/// Where a game stands.
+#[derive(Clone, Debug, PartialEq)]
+#[must_use]
+pub enum Step {
+    /// Somebody must decide: [`Session::questions`] are open.
+    Ask,
+    /// A script failed: its action is taken back, [`Session::remedy`] says how to go on.
+    Fault(Fault),
+    /// The game is over, with this outcome.
+    Over(String),
+}
+
+/// An act that is nobody's turn, as a seat may take it now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FreeAct {
+    pub seat: Arc<str>,
+    pub name: Arc<str>,
+    pub title: Arc<str>,
+    pub enabled: bool,
+    /// Why not.
+    pub reason: Option<String>,
+}
+
+/// What an undo or redo did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Undone {
+    /// In a sentence.
+    pub text: String,
+    /// What changed with it, told like events.
+    pub changes: Vec<Happening>,
+}
+
+/// Why a game cannot begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    #[error("there is no scenario `{name}` in {ruleset}; it has {known}")]
+    NoScenario { ruleset: String, name: String, known: String },
+    #[error("{0}")]
+    Switch(String),
+    #[error("{0}")]
+    Seat(String),
+    #[error(transparent)]
+    Load(#[from] crate::ruleset::LoadError),
+    #[error("the saved game cannot be read: {0}")]
+    Unreadable(String),
+    #[error("the saved game does not fit its rules: {0}")]
+    Diverged(String),
+}
+
+/// Why a game cannot go on. The session is lost only if it says so.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionError {
+    #[error("the script worker of {0} could not be started")]
+    Worker(String),
+}
+
+impl Session {
+    /// Begins a game. The starting state is built by the first [`Session::advance`].
+    ///
+    /// # Errors
+    ///
+    /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
+    pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
+        let scenario = rules.scenario_table(&setup.scenario)?;
+        let switches = settle_switches(rules, &setup, &scenario)?;
+        let seats = settle_seats(rules, &setup, &scenario)?;
+        let desk = Desk::new(rules, switches, seats, setup.dice.clone(), setup.seed);
+        Ok(Session { game: Some(Box::new(Game::new(desk, setup, scenario))), rules: rules.clone() })
+    }
+
+    /// Plays until somebody must decide, a script fails, or the game is over.
+    ///
+    /// # Errors
+    ///
+    /// Only if no thread for scripts can be had.
+    pub fn advance(&mut self) -> Result<Step, SessionError> {
+        let standing = self.lend(|game, vm| game.advance(vm, u64::MAX))?;
+        Ok(match standing {
+            Standing::Ask | Standing::Paused => Step::Ask,
+            Standing::Fault(fault) => Step::Fault(fault),
+            Standing::Over(text) => Step::Over(text),
+        })
+    }
+
+    /// What is open. Empty before [`Session::advance`] has reached a question.
+    pub fn questions(&self) -> &[Question] {
+        self.game().open.as_ref().map_or(&[], |open| &open.questions)
+    }
+
+    /// Takes an exact answer to an open question.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit. Nothing has changed then.
+    pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        self.game_mut().answer(id, answer)
+    }
+
+    /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
+    ///
+    /// Either all of it is taken, or nothing: a name that no question asks for, and an answer that does not fit, leave
+    /// the game as it was. Questions that are not named stay open.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit and why.
+    pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        let decisions = self.game().decisions();
+        match self.try_reply(replies) {
+            Ok(step) => Ok(step),
+            Err(refusal) => {
+                self.game_mut().rewind(decisions);
+                let _ = self.advance();
+                Err(refusal)
+            }
+        }
+    }
+
+    fn try_reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        let mut left: Vec<&(String, Value)> = replies.iter().collect();
+        let action = self.questions().first().map(|question| question.id.action);
+        loop {
+            let mut taken = false;
+            for question in self.questions().to_vec() {
+                if Some(question.id.action) != action {
+                    continue;
+                }
+                if let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) {
+                    let (_, value) = left.remove(at);
+                    let answer = question.read(value)?;
+                    self.answer(question.id, answer)?;
+                    taken = true;
+                }
+            }
+            if !taken {
+                break;
+            }
+            match self.advance().map_err(|error| Refusal::new(error.to_string()))? {
+                Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
+                Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
+                step if left.is_empty() => return Ok(step),
+                _ => break,
+            }
+        }
+        match left.first() {
+            None => self.advance().map_err(|error| Refusal::new(error.to_string())),
+            Some((topic, _)) => {
+                let open: Vec<&str> = self.questions().iter().map(|question| &*question.topic).collect();
+                Err(Refusal::new(match open.as_slice() {
+                    [] => format!("nothing asks for `{topic}` now"),
+                    open => format!("nothing asks for `{topic}` now; what is asked: {}", open.join(", ")),
+                }))
+            }
+        }
+    }
+
+    /// The acts that are nobody's turn, for every seat.
+    pub fn free_acts(&mut self) -> Vec<FreeAct> {
+        if self.rules.free_acts().is_empty() {
+            return Vec::new();
+        }
+        self.lend(|game, vm| vm.free_acts(&mut game.desk)).unwrap_or_default()
+    }
+
+    /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has not
+    /// rolled yet, otherwise after it.
+    ///
+    /// # Errors
+    ///
+    /// An act that the ruleset does not have, or that is not open to the seat now.
+    pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
+        let acts = self.free_acts();
+        let Some(act) = acts.iter().find(|act| *act.name == *name && *act.seat == *seat) else {
+            let names = acts.iter().map(|act| &*act.name);
+            let hint = match crate::ruleset::nearest(name, names) {
+                Some(near) if near != name => format!("; did you mean `{near}`?"),
+                Some(_) => format!("; the seats are {}", self.seat_names().join(", ")),
+                None => String::new(),
+            };
+            return Err(Refusal::new(format!("there is no free act `{name}` for {seat}{hint}")));
+        };
+        if !act.enabled {
+            let reason = act.reason.clone().unwrap_or_else(|| "the rules do not allow it now".into());
+            return Err(Refusal::new(format!("{} is not open: {reason}", act.title)));
+        }
+        let (seat, name) = (act.seat.clone(), act.name.clone());
+        self.game_mut().act(seat, name)
+    }
+
+    /// Changes something by the game master's hand, before the open action, which then runs again.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what does not fit. Nothing has changed then.
+    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.game_mut().edit(edit)
+    }
+
+    /// Takes back the last thing that a person did. Call [`Session::advance`] to go on from there.
+    pub fn undo(&mut self) -> Result<Undone, Refusal> {
+        self.game_mut().undo().map(Undone::from)
+    }
+
+    /// Does again what the last undo took back.
+    pub fn redo(&mut self) -> Result<Undone, Refusal> {
+        self.lend(|game, vm| game.redo(vm))
+            .map_err(|error| Refusal::new(error.to_string()))?
+            .map(Undone::from)
+    }
+
+    /// Says how the game goes on after a fault.
+    pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
+        self.game_mut().remedy(remedy)
+    }
+
+    /// What happened since the last call.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        self.game_mut().take_events()
+    }
+
+    /// Everything that happened and stands.
+    pub fn log(&self) -> Vec<Event> {
+        self.game().log().cloned().collect()
+    }
+
+    /// The state, for reading.
+    pub fn view(&self) -> View<'_> {
+        View::new(&self.game().desk)
+    }
+
+    /// Works out a derived value of an entity.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script, or of the call: an unknown name.
+    pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
+        let (name, args) = (name.to_string(), args.to_vec());
+        self.look(move |game, vm| vm.look(&mut game.desk, &Call::Derived { entity, name: &name, args: &args }))
+    }
+
+    /// Explains a number: the terms of a derived value with file and line, or the changes that made a field.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, if the entity has no such field or value.
+    pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
+        let view = self.view();
+        if !view.exists(entity) {
+            return Err(Refusal::new(format!("{entity} is not there")));
+        }
+        if view.derived_names(entity).iter().any(|derived| **derived == *name) {
+            let name = name.to_string();
+            return self
+                .look(move |game, vm| vm.explain(&mut game.desk, entity, &name))
+                .map_err(|fault| Refusal::new(fault.to_string()));
+        }
+        let Some(value) = view.field(entity, name) else {
+            let names: Vec<String> = view
+                .fields(entity)
+                .map(|(field, _)| field.name.to_string())
+                .chain(view.derived_names(entity).iter().map(|name| name.to_string()))
+                .collect();
+            let title = view.title(entity);
+            return Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().map(String::as_str)) {
+                Some(near) => format!("{title} has no `{name}`; did you mean `{near}`?"),
+                None => format!("{title} has no `{name}`; it has {}", names.join(", ")),
+            }));
+        };
+        let value = value.clone();
+        Ok(self.game().history_of(entity, name, value))
+    }
+
+    /// The sheet of an entity: label and text, line by line.
+    pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
+    }
+
+    /// What stands before the prompt: the ruleset's own words on the moment.
+    pub fn prompt(&mut self) -> String {
+        let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
+        let (about, seat) = question.unwrap_or((None, Arc::from("")));
+        self.look(move |game, vm| vm.prompt(&mut game.desk, about, &seat)).unwrap_or_default()
+    }
+
+    /// Says who plays a seat from now on. A question that is open for it is asked anew.
+    pub fn set_seat(&mut self, seat: &str, driver: Driver) -> Result<(), Refusal> {
+        if let Driver::Policy(policy) = &driver {
+            known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        }
+        self.game_mut().reseat(Arc::from(seat), driver);
+        Ok(())
+    }
+
+    /// Says where faces come from, from now on.
+    pub fn set_dice(&mut self, dice: DiceSource) {
+        let game = self.game_mut();
+        game.desk.dice = dice;
+        game.desk.written = 0;
+    }
+
+    /// The value of a house rule in force.
+    pub fn switch(&self, name: &str) -> Option<&Value> {
+        self.game().desk.switches.get(name)
+    }
+
+    pub fn switches(&self) -> &BTreeMap<String, Value> {
+        &self.game().desk.switches
+    }
+
+    /// Who plays which seat.
+    pub fn seats(&self) -> &BTreeMap<Arc<str>, Driver> {
+        &self.game().desk.seats
+    }
+
+    pub fn seed(&self) -> u64 {
+        self.game().setup.seed
+    }
+
+    pub fn ruleset(&self) -> &Arc<Ruleset> {
+        &self.rules
+    }
+
+    /// Faces written out for this game that have not been rolled.
+    pub fn unrolled(&self) -> usize {
+        match &self.game().desk.dice {
+            DiceSource::Written(faces) => faces.len().saturating_sub(self.game().desk.written as usize),
+            _ => 0,
+        }
+    }
+
+    /// Whether an action has begun and waits for an answer in its middle.
+    pub fn in_the_middle(&self) -> bool {
+        self.game().in_the_middle()
+    }
+
+    /// The state in canonical bytes: equal states give equal bytes.
+    pub fn state_bytes(&self) -> Vec<u8> {
+        serde_json::to_vec(&self.game().desk.state).unwrap_or_default()
+    }
+
+    pub(crate) fn game(&self) -> &Game {
+        self.game.as_ref().expect("the game comes back from every loan")
+    }
+
+    pub(crate) fn game_mut(&mut self) -> &mut Game {
+        self.game.as_mut().expect("the game comes back from every loan")
+    }
+
+    /// Lends the game to a thread with a script machine of its ruleset, and waits.
+    pub(crate) fn lend<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Game, &mut Vm) -> R + Send + 'static,
+    ) -> Result<R, SessionError> {
+        let mut game = self.game.take().expect("the game comes back from every loan");
+        let engine = self.rules.engine();
+        match engine.run(move |vm| {
+            let result = work(&mut game, vm);
+            (game, result)
+        }) {
+            Ok((game, result)) => {
+                self.game = Some(game);
+                Ok(result)
+            }
+            Err(_) => panic!("the script worker of {} has died", self.rules.id()),
+        }
+    }
+
+    /// A loan for reading.
+    fn look<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Game, &mut Vm) -> Result<R, Fault> + Send + 'static,
+    ) -> Result<R, Fault> {
+        self.lend(work).unwrap_or_else(|error| Err(Fault::new(error.to_string())))
+    }
+
+    fn seat_names(&self) -> Vec<String> {
+        self.rules.seats().keys().cloned().collect()
+    }
+}
+
+impl From<Turned> for Undone {
+    fn from(turned: Turned) -> Undone {
+        Undone { text: turned.text, changes: turned.changes }
+    }
+}
+
+fn settle_switches(
+    rules: &Ruleset,
+    setup: &Setup,
+    scenario: &Value,
+) -> Result<BTreeMap<String, Value>, StartError> {
+    let mut values: BTreeMap<String, Value> =
+        rules.switches().map(|switch| (switch.name.clone(), as_value(&switch.default))).collect();
+    let from_scenario = match scenario {
+        Value::Map(fields) => match fields.get("switches") {
+            Some(Value::Map(switches)) => switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    let from_setup = setup.switches.iter().map(|(name, value)| (name.clone(), value.clone()));
+    for (name, value) in from_scenario.into_iter().chain(from_setup) {
+        let Some(switch) = rules.switch(&name) else {
+            let names = rules.switches().map(|switch| &*switch.name);
+            return Err(StartError::Switch(match crate::ruleset::nearest(&name, names) {
+                Some(near) => format!("{} has no switch `{name}`; did you mean `{near}`?", rules.id()),
+                None => format!("{} has no switch `{name}`", rules.id()),
+            }));
+        };
+        let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
+        values.insert(name, as_value(&value));
+    }
+    Ok(values)
+}
+
+fn as_value(value: &SwitchValue) -> Value {
+    match value {
+        SwitchValue::Text(text) => Value::text(text),
+        SwitchValue::Bool(yes) => Value::Bool(*yes),
+        SwitchValue::Int(n) => Value::Int(*n),
+    }
+}
+
+fn settle_seats(
+    rules: &Ruleset,
+    setup: &Setup,
+    scenario: &Value,
+) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
+    let mut seats: BTreeMap<Arc<str>, Driver> =
+        rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
+    if let Value::Map(fields) = scenario {
+        if let Some(Value::Map(named)) = fields.get("seats") {
+            for (seat, driver) in named.iter() {
+                let Ok(driver) = driver.to_string().parse();
+                seats.insert(seat.clone(), driver);
+            }
+        }
+    }
+    seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
+    for (seat, driver) in &seats {
+        if !rules.seats().contains_key(&**seat) {
+            let near = crate::ruleset::nearest(seat, rules.seats().keys().map(String::as_str));
+            return Err(StartError::Seat(match near {
+                Some(near) => format!("{} has no seat `{seat}`; did you mean `{near}`?", rules.id()),
+                None => format!(
+                    "{} has no seat `{seat}`; it has {}",
+                    rules.id(),
+                    rules.seats().keys().cloned().collect::<Vec<_>>().join(", ")
+                ),
+            }));
+        }
+        if let Driver::Policy(policy) = driver {
+            known_policy(rules, policy).map_err(StartError::Seat)?;
+        }
+    }
+    Ok(seats)
+}
+
+fn known_policy(rules: &Ruleset, policy: &str) -> Result<(), String> {
+    if rules.policies().iter().any(|known| **known == *policy) {
+        return Ok(());
+    }
+    let names = rules.policies().iter().map(|known| &**known);
+    Err(match crate::ruleset::nearest(policy, names.clone().chain(["human", "absent"])) {
+        Some(near) => format!("{} has no policy `{policy}`; did you mean `{near}`?", rules.id()),
+        None => format!(
+            "{} has no policy `{policy}`; a seat is human, absent, or one of {}",
+            rules.id(),
+            names.collect::<Vec<_>>().join(", ")
+        ),
+    })
+}

@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::state::Value;
+
+/// How a game begins.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setup {
+    pub scenario: Scenario,
+    /// The seed of the dice.
+    pub seed: u64,
+    pub dice: DiceSource,
+    /// Who plays which seat; seats that are not named are played as the scenario says, or by people.
+    pub seats: BTreeMap<Arc<str>, Driver>,
+    /// House rules that differ from the ruleset's defaults.
+    pub switches: BTreeMap<String, Value>,
+}
+
+/// The starting position: one of the ruleset's by name, or a table of one's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scenario {
+    /// The one that the manifest names.
+    Default,
+    Named(String),
+    Table(Value),
+}
+
+/// Who plays a seat.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Driver {
+    /// A person: questions go out.
+    Human,
+    /// A policy of the ruleset, by id.
+    Policy(Arc<str>),
+    /// Nobody: each question takes its default.
+    Absent,
+}
+
+/// Where faces come from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DiceSource {
+    /// The generator.
+    #[default]
+    Seeded,
+    /// These faces, in order; running out is a fault.
+    Written(Vec<u32>),
+    /// Real dice: each roll is a question.
+    Typed,
+}
+
+impl Setup {
+    pub fn scenario(name: impl Into<String>) -> Setup {
+        Setup { scenario: Scenario::Named(name.into()), ..Setup::default() }
+    }
+
+    pub fn table(scenario: Value) -> Setup {
+        Setup { scenario: Scenario::Table(scenario), ..Setup::default() }
+    }
+
+    pub fn seed(mut self, seed: u64) -> Setup {
+        self.seed = seed;
+        self
+    }
+
+    pub fn dice(mut self, dice: DiceSource) -> Setup {
+        self.dice = dice;
+        self
+    }
+
+    pub fn seat(mut self, seat: impl AsRef<str>, driver: Driver) -> Setup {
+        self.seats.insert(Arc::from(seat.as_ref()), driver);
+        self
+    }
+
+    pub fn switch(mut self, name: impl Into<String>, value: impl Into<Value>) -> Setup {
+        self.switches.insert(name.into(), value.into());
+        self
+    }
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            scenario: Scenario::Default,
+            seed: 0,
+            dice: DiceSource::Seeded,
+            seats: BTreeMap::new(),
+            switches: BTreeMap::new(),
+        }
+    }
+}
+
+impl std::str::FromStr for Driver {
+    type Err = std::convert::Infallible;
+
+    /// `human`, `absent`, or the id of a policy.
+    fn from_str(text: &str) -> Result<Driver, Self::Err> {
+        Ok(match text {
+            "human" => Driver::Human,
+            "absent" => Driver::Absent,
+            policy => Driver::Policy(policy.into()),
+        })
+    }
+}

@@ -1,0 +1,103 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::Answer;
+use crate::state::EntityId;
+
+/// What an action read from outside, in the order it asked: its rolls and its answers.
+///
+/// A place stays empty while its question is open.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tape {
+    pub slots: Vec<Option<Slot>>,
+}
+
+/// One thing that came from outside.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "slot", rename_all = "snake_case")]
+pub enum Slot {
+    Roll {
+        /// What it was for, as the script words it, before names are filled in.
+        label: Arc<str>,
+        dice: Arc<str>,
+        /// In the order drawn.
+        faces: Vec<u32>,
+        before: DicePosition,
+        /// The number of the decision, where a person typed the faces.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seq: Option<u32>,
+    },
+    Answer {
+        topic: Arc<str>,
+        seat: Arc<str>,
+        about: Option<EntityId>,
+        answer: Answer,
+        by: By,
+        before: DicePosition,
+    },
+}
+
+/// Where an answer came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum By {
+    /// A person; the number of the decision, counted over the whole game.
+    Person(u32),
+    Policy,
+    Default,
+}
+
+/// How far the sources of dice have been used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DicePosition {
+    /// Words drawn from the generator.
+    pub words: u64,
+    /// Faces taken from the written list.
+    pub written: u32,
+}
+
+impl Slot {
+    /// The number of the decision, if a person made it.
+    pub fn seq(&self) -> Option<u32> {
+        match self {
+            Slot::Roll { seq, .. } => *seq,
+            Slot::Answer { by: By::Person(seq), .. } => Some(*seq),
+            Slot::Answer { .. } => None,
+        }
+    }
+
+    pub fn before(&self) -> DicePosition {
+        match self {
+            Slot::Roll { before, .. } | Slot::Answer { before, .. } => *before,
+        }
+    }
+}
+
+impl Tape {
+    /// The place and number of the last decision that a person made.
+    pub fn last_decision(&self) -> Option<(usize, u32)> {
+        self.slots
+            .iter()
+            .enumerate()
+            .filter_map(|(at, slot)| Some((at, slot.as_ref()?.seq()?)))
+            .max_by_key(|(_, seq)| *seq)
+    }
+
+    pub fn has_roll(&self) -> bool {
+        self.slots.iter().flatten().any(|slot| matches!(slot, Slot::Roll { .. }))
+    }
+
+    /// Whether a question waits for its answer.
+    pub fn has_gap(&self) -> bool {
+        self.slots.iter().any(Option::is_none)
+    }
+
+    /// Cuts the tape before a place, and gives back where the dice stood there.
+    pub fn cut(&mut self, at: usize) -> Option<DicePosition> {
+        let position = self.slots[at..].iter().flatten().next().map(Slot::before);
+        self.slots.truncate(at);
+        position
+    }
+}

@@ -1,0 +1,139 @@
+use std::sync::Arc;
+
+use super::Desk;
+use crate::state::{EntityId, Entry, Field, Value};
+
+/// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
+pub struct View<'a> {
+    desk: &'a Desk,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(desk: &'a Desk) -> View<'a> {
+        View { desk }
+    }
+
+    /// All entities in the order of their ids.
+    pub fn entities(&self) -> impl Iterator<Item = EntityId> + 'a {
+        self.desk.state.entities().map(|(id, _)| id)
+    }
+
+    /// The entities of a kind in the order of their ids.
+    pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = EntityId> + 'a {
+        let kind = self.desk.rules.schema().kind_named(kind);
+        self.desk
+            .state
+            .entities()
+            .filter(move |(_, entity)| Some(entity.kind) == kind)
+            .map(|(id, _)| id)
+    }
+
+    pub fn exists(&self, id: EntityId) -> bool {
+        self.desk.state.entity(id).is_some()
+    }
+
+    /// Finds an entity by its title in any case, by `kind:title`, by `#id`, or by the name of its kind where it is the
+    /// only one of it.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the nearest title, or with those that share it.
+    pub fn find(&self, name: &str) -> Result<EntityId, String> {
+        if let Some(id) = name.strip_prefix('#').and_then(|id| id.parse().ok()).map(EntityId) {
+            return self.exists(id).then_some(id).ok_or_else(|| format!("there is no entity {name}"));
+        }
+        let (kind, title) = match name.split_once(':') {
+            Some((kind, title)) if self.desk.rules.schema().kind_named(kind.trim()).is_some() => {
+                (Some(kind.trim()), title.trim())
+            }
+            _ => (None, name.trim()),
+        };
+        let matching = |wanted: &dyn Fn(&str) -> bool| -> Vec<EntityId> {
+            self.entities()
+                .filter(|id| kind.is_none_or(|kind| self.kind(*id) == Some(kind)))
+                .filter(|id| wanted(&self.title(*id)))
+                .collect()
+        };
+        let lower = title.to_lowercase();
+        let mut found = matching(&|other| other == title);
+        if found.is_empty() {
+            found = matching(&|other| other.to_lowercase() == lower);
+        }
+        if found.is_empty() && kind.is_none() {
+            found = self.of_kind(title).collect();
+            if found.len() > 1 {
+                return Err(format!("there are {} of kind `{title}`; name one by its title or #number", found.len()));
+            }
+        }
+        match found.as_slice() {
+            [only] => Ok(*only),
+            [] => {
+                let titles: Vec<Arc<str>> = self.entities().map(|id| self.title(id)).collect();
+                Err(match crate::ruleset::nearest(title, titles.iter().map(|title| &**title)) {
+                    Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
+                    None => format!("there is no `{name}`"),
+                })
+            }
+            several => Err(format!(
+                "`{name}` may be {}",
+                several
+                    .iter()
+                    .map(|id| format!("{}:{} ({id})", self.kind(*id).unwrap_or_default(), self.title(*id)))
+                    .collect::<Vec<_>>()
+                    .join(" or ")
+            )),
+        }
+    }
+
+    /// What an entity is called.
+    pub fn title(&self, id: EntityId) -> Arc<str> {
+        self.desk.title(id)
+    }
+
+    pub fn kind(&self, id: EntityId) -> Option<&'a str> {
+        let entity = self.desk.state.entity(id)?;
+        Some(&self.desk.rules.schema().kind(entity.kind).name)
+    }
+
+    /// The value of a field; `None` if there is no such entity or field.
+    pub fn field(&self, id: EntityId, name: &str) -> Option<&'a Value> {
+        let entity = self.desk.state.entity(id)?;
+        let field = self.desk.rules.schema().kind(entity.kind).field_named(name)?;
+        self.desk.state.field(id, field)
+    }
+
+    /// The declared fields of an entity with their values.
+    pub fn fields(&self, id: EntityId) -> impl Iterator<Item = (&'a Field, &'a Value)> {
+        let entity = self.desk.state.entity(id);
+        let fields = entity.map(|entity| &self.desk.rules.schema().kind(entity.kind).fields);
+        fields.into_iter().flatten().zip(entity.into_iter().flat_map(|entity| &entity.fields))
+    }
+
+    /// Names of the derived values of an entity's kind.
+    pub fn derived_names(&self, id: EntityId) -> &'a [Arc<str>] {
+        match self.desk.state.entity(id) {
+            Some(entity) => &self.desk.rules.schema().kind(entity.kind).derived,
+            None => &[],
+        }
+    }
+
+    /// A value in words, entities by their titles.
+    pub fn words(&self, value: &Value) -> String {
+        self.desk.words(value)
+    }
+
+    /// What is due, in order.
+    pub fn agenda(&self) -> &'a [Entry] {
+        self.desk.state.agenda().entries()
+    }
+
+    /// What is attached to an entity: hook ids.
+    pub fn attached(&self, id: EntityId) -> impl Iterator<Item = &'a str> {
+        self.desk
+            .state
+            .attachments()
+            .values()
+            .filter(move |attachment| attachment.owner == id)
+            .map(|attachment| &*attachment.hook)
+    }
+}

@@ -1,0 +1,325 @@
+use std::collections::BTreeMap;
+
+use super::manifest::Manifest;
+use super::problem::{LoadError, Problem};
+use super::quoted::{quoted, turns_direction};
+use super::source::{Source, SourceKind, is_litter};
+
+/// A ruleset's folder, read whole: its manifest and the text of every file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// The id, which is the folder's name.
+    pub id: String,
+    /// What `ruleset.toml` says.
+    pub manifest: Manifest,
+    /// Every script, data file and text by its path inside the folder (`maneuvers/feint.luau`), the manifest among them.
+    pub files: BTreeMap<String, Source>,
+}
+
+impl Folder {
+    /// The most files of a ruleset.
+    pub const MAX_FILES: usize = 2_000;
+    /// The most bytes of all files of a ruleset together.
+    pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+    /// How deep folders nest in a ruleset; `maneuvers/feint.luau` is one deep.
+    pub const MAX_DEPTH: usize = 8;
+
+    /// Gives a file by its path inside the folder. A path without `.luau` or `.lua`, as `require` has it, finds the
+    /// script of that name.
+    pub fn file(&self, path: &str) -> Option<&Source> {
+        self.files.get(path).or_else(|| {
+            ["luau", "lua"]
+                .iter()
+                .find_map(|ending| self.files.get(&format!("{path}.{ending}")))
+        })
+    }
+}
+
+/// A folder while it is being read: takes its files one by one and holds them to the rules.
+pub(crate) struct Intake {
+    id: String,
+    files: BTreeMap<String, Source>,
+    /// Paths in small letters, to find those that are one file on some systems and two on others.
+    small: BTreeMap<String, String>,
+    taken: usize,
+    bytes: usize,
+    problems: Vec<Problem>,
+}
+
+impl Intake {
+    pub(crate) fn new(id: &str) -> Self {
+        let (files, small) = (BTreeMap::new(), BTreeMap::new());
+        Intake {
+            id: id.to_owned(),
+            files,
+            small,
+            taken: 0,
+            bytes: 0,
+            problems: Vec::new(),
+        }
+    }
+
+    /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not litter.
+    pub(crate) fn wants(path: &str) -> bool {
+        SourceKind::of(&path.to_ascii_lowercase()).is_some() && !path.split('/').any(is_litter)
+    }
+
+    /// Takes one file; after too many of them it only says so, once.
+    pub(crate) fn take(&mut self, path: &str, bytes: &[u8]) {
+        if !Self::wants(path) || !self.has_room(path, bytes.len()) || !self.name_is_sound(path) {
+            return;
+        }
+        match Source::read(format!("{}/{path}", self.id), bytes) {
+            Ok(source) => {
+                self.files.insert(path.to_owned(), source);
+            }
+            Err(problems) => self.problems.extend(problems),
+        }
+    }
+
+    /// Notes what a reader of folders could not read.
+    pub(crate) fn refuse(&mut self, problem: Problem) {
+        self.problems.push(problem);
+    }
+
+    /// The path of a file as problems name it.
+    pub(crate) fn named(&self, path: &str) -> String {
+        if path.is_empty() {
+            self.id.clone()
+        } else {
+            format!("{}/{path}", self.id)
+        }
+    }
+
+    /// True once a cap is passed: nothing more is taken.
+    pub(crate) fn is_full(&self) -> bool {
+        self.taken > Folder::MAX_FILES || self.bytes > Folder::MAX_BYTES
+    }
+
+    /// Ends the reading: all is well, or all problems.
+    pub(crate) fn finish(mut self) -> Result<Folder, LoadError> {
+        let manifest = match self.files.get(Manifest::FILE) {
+            Some(source) => match Manifest::read(&self.id, source) {
+                Ok(manifest) => Some(manifest),
+                Err(problems) => {
+                    self.problems.extend(problems);
+                    None
+                }
+            },
+            None => {
+                let path = self.named(Manifest::FILE);
+                // A manifest that was refused is there, and has said why; past a cap it may not have been reached.
+                if !self.is_full() && !self.problems.iter().any(|problem| problem.path == path) {
+                    let cure =
+                        format!("write one with id = \"{}\", a title and a version", self.id);
+                    self.problems
+                        .push(Problem::new(path, "is missing").with_cure(cure));
+                }
+                None
+            }
+        };
+        match manifest {
+            Some(manifest) if self.problems.is_empty() => Ok(Folder {
+                id: self.id,
+                manifest,
+                files: self.files,
+            }),
+            _ => Err(LoadError::new(self.id, self.problems)),
+        }
+    }
+
+    fn has_room(&mut self, path: &str, bytes: usize) -> bool {
+        if self.is_full() {
+            return false;
+        }
+        if path.split('/').count() > Folder::MAX_DEPTH + 1 {
+            let message = format!("lies more than {} folders deep", Folder::MAX_DEPTH);
+            self.problems
+                .push(Problem::new(self.named(path), message).with_cure("move it up"));
+            return false;
+        }
+        self.taken += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.taken > Folder::MAX_FILES {
+            let message = format!("has more than {} files", Folder::MAX_FILES);
+            self.problems.push(
+                Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"),
+            );
+        } else if self.bytes > Folder::MAX_BYTES {
+            let message = format!(
+                "has more than {} MiB of text",
+                Folder::MAX_BYTES / 1024 / 1024
+            );
+            self.problems.push(
+                Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"),
+            );
+        }
+        !self.is_full()
+    }
+
+    fn name_is_sound(&mut self, path: &str) -> bool {
+        let odd = |c: char| c.is_control() || turns_direction(c) || matches!(c, '\\' | ':');
+        if path.chars().any(odd) || path.split('/').any(str::is_empty) {
+            self.wrong(
+                path,
+                "has a name that scripts cannot say",
+                "rename it: letters, digits, `_`, `-` and `.`",
+            );
+            return false;
+        }
+        if SourceKind::of(path).is_none() {
+            self.wrong(
+                path,
+                "has an ending in capitals",
+                "write the ending in small letters",
+            );
+            return false;
+        }
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+        let small = match SourceKind::of(path) {
+            Some(SourceKind::Script) => format!("{stem}.luau"),
+            _ => path.to_owned(),
+        }
+        .to_lowercase();
+        match self.small.insert(small, path.to_owned()) {
+            Some(other) => {
+                self.wrong(
+                    path,
+                    format!("and {} are the same name", quoted(&other)),
+                    "delete or rename one of them",
+                );
+                false
+            }
+            None => true,
+        }
+    }
+
+    fn wrong(&mut self, path: &str, message: impl Into<String>, cure: &str) {
+        self.problems
+            .push(Problem::new(self.named(path), message).with_cure(cure));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MANIFEST: &[u8] = b"id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n";
+
+    fn gather(files: &[(&str, &[u8])]) -> Result<Folder, Vec<String>> {
+        let mut intake = Intake::new("g");
+        intake.take(Manifest::FILE, MANIFEST);
+        for (path, bytes) in files {
+            intake.take(path, bytes);
+        }
+        intake
+            .finish()
+            .map_err(|error| error.problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn scripts_data_and_texts_are_taken_and_the_rest_is_left() {
+        let files: [(&str, &[u8]); 8] = [
+            ("maneuvers/feint.luau", b"return 1"),
+            ("lib/order.lua", b"return 1"),
+            ("cast/fox.toml", b"wit = 5"),
+            ("RULES.md", b"MY-1 ..."),
+            ("art/map.png", b"\x89PNG"),
+            ("maneuvers/.#feint.luau", b""),
+            (".git/config.toml", b"\0"),
+            ("maneuvers/feint.luau~", b""),
+        ];
+        let folder = gather(&files).unwrap();
+        let paths: Vec<_> = folder.files.keys().collect();
+        assert_eq!(
+            paths,
+            [
+                "RULES.md",
+                "cast/fox.toml",
+                "lib/order.lua",
+                "maneuvers/feint.luau",
+                "ruleset.toml"
+            ]
+        );
+        assert_eq!(folder.files["cast/fox.toml"].path, "g/cast/fox.toml");
+        assert_eq!(folder.file("lib/order").unwrap().path, "g/lib/order.lua");
+        assert!(folder.file("lib/other").is_none());
+    }
+
+    #[test]
+    fn one_script_under_two_endings_or_two_spellings_is_a_clash() {
+        let clash = gather(&[("a/x.lua", b"return 1"), ("a/x.luau", b"return 1")]).unwrap_err();
+        assert_eq!(
+            clash,
+            ["g/a/x.luau: and `a/x.lua` are the same name (delete or rename one of them)"]
+        );
+        assert!(gather(&[("a/x.luau", b"return 1"), ("a/X.luau", b"return 1")]).is_err());
+        assert!(gather(&[("a/x.luau", b"return 1"), ("a/x.toml", b"")]).is_ok());
+    }
+
+    #[test]
+    fn names_that_scripts_cannot_say_are_refused() {
+        assert!(
+            gather(&[("a\nb.luau", b"return 1")]).unwrap_err()[0]
+                .starts_with("g/a\\nb.luau: has a name")
+        );
+        assert!(gather(&[("a//b.luau", b"return 1")]).unwrap_err()[0].contains("has a name"));
+        assert!(gather(&[("a\\b.luau", b"return 1")]).unwrap_err()[0].contains("has a name"));
+        assert!(
+            gather(&[("FEINT.LUA", b"return 1")]).unwrap_err()[0].contains("ending in capitals")
+        );
+    }
+
+    #[test]
+    fn the_manifest_is_there_and_all_problems_are_told() {
+        let mut intake = Intake::new("g");
+        intake.take("a.luau", b"");
+        let error = intake.finish().unwrap_err();
+        let told: Vec<_> = error
+            .problems
+            .iter()
+            .map(|problem| (&*problem.path, &*problem.message))
+            .collect();
+        assert_eq!(
+            told,
+            [("g/a.luau", "is empty"), ("g/ruleset.toml", "is missing")]
+        );
+        let mut intake = Intake::new("g");
+        intake.take(Manifest::FILE, b"\xff");
+        assert_eq!(intake.finish().unwrap_err().problems.len(), 1);
+    }
+
+    #[test]
+    fn the_caps_hold_and_are_told_once() {
+        let deep = format!("{}x.luau", "a/".repeat(Folder::MAX_DEPTH));
+        assert!(gather(&[(&deep, b"return 1")]).is_ok());
+        assert!(
+            gather(&[(&format!("a/{deep}"), b"return 1")]).unwrap_err()[0]
+                .contains("more than 8 folders deep")
+        );
+
+        let mut intake = Intake::new("g");
+        (0..Folder::MAX_FILES + 5).for_each(|n| intake.take(&format!("f{n}.md"), b""));
+        assert!(intake.is_full());
+        let problems = intake.finish().unwrap_err().problems;
+        assert_eq!(
+            problems
+                .iter()
+                .filter(|problem| problem.message.contains("more than 2000 files"))
+                .count(),
+            1
+        );
+
+        let mut intake = Intake::new("g");
+        let page = vec![b'x'; Source::MAX_BYTES];
+        (0..70).for_each(|n| intake.take(&format!("f{n}.md"), &page));
+        let problems = intake.finish().unwrap_err().problems;
+        assert_eq!(
+            problems
+                .iter()
+                .filter(|problem| problem.message.contains("more than 16 MiB"))
+                .count(),
+            1
+        );
+    }
+}

@@ -1,0 +1,345 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::folder::Folder;
+use super::library::Library;
+use super::manifest::{Manifest, Mention};
+use super::problem::{LoadError, Problem};
+use super::quoted::quoted;
+use super::stack::{Part, Role, Stack};
+
+/// What lies on what: the rulesets that one name brings with it, in their order.
+pub(crate) struct Layering {
+    /// All of them, bottom first.
+    pub(crate) parts: Vec<Part>,
+    /// The index of the one that was asked for.
+    pub(crate) main: usize,
+    /// Pairs of indices that a manifest puts in order, the lower first; each leads upwards.
+    pub(crate) edges: Vec<(usize, usize)>,
+}
+
+impl Layering {
+    /// Reads a ruleset, what it extends, and the layers of them all, with extra layers on top.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Stack::resolve`], but for what needs the contents merged.
+    pub(crate) fn of(
+        library: &Library,
+        id: &str,
+        extra_layers: &[String],
+    ) -> Result<Self, LoadError> {
+        if !library.contains(id) {
+            return Err(LoadError::new(id, vec![library.unknown(id)]));
+        }
+        let mut builder = Builder {
+            library,
+            folders: BTreeMap::new(),
+            problems: Vec::new(),
+            parts: Vec::new(),
+            index_of: BTreeMap::new(),
+            edges: Vec::new(),
+            trail: Vec::new(),
+        };
+        let main = builder.place_ruleset(id);
+        if let Some(main) = main {
+            let naming = Naming {
+                path: id.to_owned(),
+                place: None,
+                how: "the list of layers",
+            };
+            let layers = extra_layers
+                .iter()
+                .map(|layer| (naming.clone(), layer.clone()));
+            builder.place_layers(main, layers.collect());
+        }
+        builder.hold_to_orders();
+        match main {
+            Some(main) if builder.problems.is_empty() => Ok(Layering {
+                parts: builder.parts,
+                main,
+                edges: builder.edges,
+            }),
+            _ => Err(LoadError::new(id, builder.problems)),
+        }
+    }
+}
+
+struct Builder<'l> {
+    library: &'l Library,
+    /// Each folder read, once; `None` if it could not be.
+    folders: BTreeMap<String, Option<Arc<Folder>>>,
+    problems: Vec<Problem>,
+    parts: Vec<Part>,
+    index_of: BTreeMap<String, usize>,
+    /// Declared orders, lower part first; every edge leads upwards.
+    edges: Vec<(usize, usize)>,
+    /// The rulesets that are being placed, each named by the one before it.
+    trail: Vec<String>,
+}
+
+impl Builder<'_> {
+    /// Places what a ruleset extends, the ruleset itself, and its layers. Gives the index of the ruleset.
+    fn place_ruleset(&mut self, id: &str) -> Option<usize> {
+        self.trail.push(id.to_owned());
+        let index = self.folder(id).and_then(|folder| {
+            if let Some(mention) = &folder.manifest.extends {
+                let (naming, parent) = Naming::in_manifest(&folder, mention, "`extends`");
+                if self.may_stand_below(&naming, &parent) {
+                    self.place_ruleset(&parent);
+                }
+            }
+            let layers = layers_of(&folder);
+            // All that lies here by now belongs to the parent, layers included.
+            let index = self.push(folder, Role::Base, (0..self.parts.len()).collect())?;
+            self.place_layers(index, layers);
+            Some(index)
+        });
+        self.trail.pop();
+        index
+    }
+
+    /// Places layers on a part, each as low as the list has it, but above those that it wants below it.
+    fn place_layers(&mut self, host: usize, layers: Vec<(Naming, String)>) {
+        let mut waiting: Vec<(Naming, Arc<Folder>)> = Vec::new();
+        for (naming, id) in layers {
+            let twice = waiting.iter().any(|(_, folder)| folder.id == id);
+            if twice || self.index_of.contains_key(&id) || !self.may_stand_below(&naming, &id) {
+                continue;
+            }
+            if let Some(folder) = self.folder(&id) {
+                waiting.push((naming, folder));
+            }
+        }
+        while !waiting.is_empty() {
+            let is_free = |folder: &Folder| {
+                !waiting
+                    .iter()
+                    .any(|(_, other)| wants_below(folder, &other.id))
+            };
+            match waiting.iter().position(|(_, folder)| is_free(folder)) {
+                Some(place) => {
+                    let (naming, folder) = waiting.remove(place);
+                    self.place_layer(host, &naming, folder);
+                }
+                None => return self.problems.push(circle_of_orders(&waiting)),
+            }
+        }
+    }
+
+    fn place_layer(&mut self, host: usize, naming: &Naming, folder: Arc<Folder>) {
+        let manifest = &folder.manifest;
+        // A layer of a layer may have brought it already.
+        if self.index_of.contains_key(&folder.id) {
+            return;
+        }
+        let absent = |mention: &&Mention| !self.index_of.contains_key(&mention.id);
+        if let Some(made_for) = manifest.extends.as_ref().filter(absent)
+            && self.problems.is_empty()
+        {
+            let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
+            let (place, _) = Naming::in_manifest(&folder, made_for, "`extends`");
+            let wanted = quoted(&made_for.id);
+            let message = format!(
+                "is made for {wanted}, which is not below it here: {}",
+                stack.join(", ")
+            );
+            let cure = format!(
+                "take {} off {}, or list {wanted} before it",
+                quoted(&folder.id),
+                naming.how
+            );
+            self.problems.push(place.problem(message).with_cure(cure));
+            return;
+        }
+        let wanted = manifest
+            .extends
+            .iter()
+            .chain(&manifest.after)
+            .filter_map(|mention| self.index_of.get(&mention.id));
+        let below: Vec<usize> = wanted.copied().chain([host]).collect();
+        let layers = layers_of(&folder);
+        let id = folder.id.clone();
+        if let Some(index) = self.push(folder, Role::Layer, below) {
+            self.trail.push(id);
+            self.place_layers(index, layers);
+            self.trail.pop();
+        }
+    }
+
+    fn push(&mut self, folder: Arc<Folder>, role: Role, below: Vec<usize>) -> Option<usize> {
+        if self.parts.len() == Stack::MAX_PARTS {
+            let message = format!(
+                "more than {} rulesets and layers lie on one another",
+                Stack::MAX_PARTS
+            );
+            self.problems
+                .push(Problem::new(self.parts[0].manifest_path(), message));
+            return None;
+        }
+        let index = self.parts.len();
+        self.edges
+            .extend(below.into_iter().map(|lower| (lower, index)));
+        self.index_of.insert(folder.id.clone(), index);
+        self.parts.push(Part {
+            index,
+            role,
+            folder,
+        });
+        Some(index)
+    }
+
+    /// Checks a name before it is followed: it exists, and is not one of those that are being placed.
+    fn may_stand_below(&mut self, naming: &Naming, id: &str) -> bool {
+        let problem = if let Some(start) = self.trail.iter().position(|other| other == id) {
+            let circle = [&self.trail[start..], &[id.to_owned()]]
+                .concat()
+                .join(" -> ");
+            naming
+                .problem(format!("rulesets name each other in a circle: {circle}"))
+                .with_cure("take one name out of it")
+        } else if self.trail.len() >= Stack::MAX_PARTS {
+            naming.problem(format!(
+                "more than {} rulesets name each other in a chain",
+                Stack::MAX_PARTS
+            ))
+        } else if !self.library.contains(id) {
+            let message = format!(
+                "{} names {}, which is not in {}",
+                naming.how,
+                quoted(id),
+                self.library.describe()
+            );
+            naming
+                .problem(message)
+                .with_cure(self.library.instead_of(id))
+        } else {
+            return true;
+        };
+        self.problems.push(problem);
+        false
+    }
+
+    /// Finds what `after` asks for and the stack cannot give.
+    fn hold_to_orders(&mut self) {
+        for part in &self.parts {
+            for mention in &part.manifest().after {
+                if self
+                    .index_of
+                    .get(&mention.id)
+                    .is_some_and(|&other| other > part.index)
+                {
+                    let message = format!(
+                        "wants {} below it, but here it lies above",
+                        quoted(&mention.id)
+                    );
+                    let problem = Problem::new(part.manifest_path(), message)
+                        .at((mention.line, mention.column));
+                    let cure = format!(
+                        "list {} where {} is listed",
+                        quoted(&mention.id),
+                        quoted(part.id())
+                    );
+                    self.problems.push(problem.with_cure(cure));
+                }
+            }
+        }
+    }
+
+    fn folder(&mut self, id: &str) -> Option<Arc<Folder>> {
+        if !self.folders.contains_key(id) {
+            let read = match self.library.read(id) {
+                Ok(folder) => Some(Arc::new(folder)),
+                Err(error) => {
+                    self.problems.extend(error.problems);
+                    None
+                }
+            };
+            self.folders.insert(id.to_owned(), read);
+        }
+        self.folders.get(id)?.clone()
+    }
+}
+
+fn layers_of(folder: &Folder) -> Vec<(Naming, String)> {
+    folder
+        .manifest
+        .layers
+        .iter()
+        .map(|mention| Naming::in_manifest(folder, mention, "`layers`"))
+        .collect()
+}
+
+fn wants_below(folder: &Folder, id: &str) -> bool {
+    let manifest = &folder.manifest;
+    manifest
+        .extends
+        .iter()
+        .chain(&manifest.after)
+        .any(|mention| mention.id == id)
+}
+
+/// Each of the waiting layers wants another of them below it: follows that from the first until one comes again.
+fn circle_of_orders(waiting: &[(Naming, Arc<Folder>)]) -> Problem {
+    let mut walked: Vec<usize> = Vec::new();
+    let mut at = 0;
+    while !walked.contains(&at) {
+        walked.push(at);
+        let next = waiting
+            .iter()
+            .position(|(_, other)| wants_below(&waiting[at].1, &other.id));
+        at = next.unwrap_or(at);
+    }
+    let start = walked.iter().position(|&place| place == at).unwrap_or(0);
+    let ids = walked[start..]
+        .iter()
+        .chain([&at])
+        .map(|&place| waiting[place].1.id.as_str());
+    let folder = &waiting[at].1;
+    let message = format!(
+        "layers want each other below them in a circle: {}",
+        ids.collect::<Vec<_>>().join(" -> ")
+    );
+    let wish = folder
+        .manifest
+        .after
+        .iter()
+        .chain(&folder.manifest.extends)
+        .find(|mention| waiting.iter().any(|(_, other)| other.id == mention.id));
+    let problem = Problem::new(format!("{}/{}", folder.id, Manifest::FILE), message)
+        .with_cure("take one `after` out of it");
+    match wish {
+        Some(mention) => problem.at((mention.line, mention.column)),
+        None => problem,
+    }
+}
+
+/// Where a ruleset is named: in a manifest at a place, or by the caller.
+#[derive(Clone)]
+struct Naming {
+    path: String,
+    place: Option<(u32, u32)>,
+    how: &'static str,
+}
+
+impl Naming {
+    fn in_manifest(folder: &Folder, mention: &Mention, how: &'static str) -> (Self, String) {
+        let path = format!("{}/{}", folder.id, Manifest::FILE);
+        (
+            Naming {
+                path,
+                place: Some((mention.line, mention.column)),
+                how,
+            },
+            mention.id.clone(),
+        )
+    }
+
+    fn problem(&self, message: impl Into<String>) -> Problem {
+        let problem = Problem::new(&*self.path, message);
+        match self.place {
+            Some(place) => problem.at(place),
+            None => problem,
+        }
+    }
+}

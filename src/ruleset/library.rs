@@ -1,0 +1,371 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use include_dir::{Dir, DirEntry, include_dir};
+
+use super::folder::{Folder, Intake};
+use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
+use super::nearest::did_you_mean;
+use super::problem::{LoadError, Problem};
+use super::quoted::{printable, quoted};
+use super::source::is_litter;
+use super::walk::read_folder;
+
+/// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
+/// before another.
+#[derive(Debug, Clone)]
+pub struct Library(Shelf);
+
+#[derive(Debug, Clone)]
+enum Shelf {
+    Embedded,
+    Disk(PathBuf),
+    Memory(Arc<BTreeMap<String, Vec<u8>>>),
+    Overlay(Box<Library>, Box<Library>),
+}
+
+static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/rulesets");
+
+impl Library {
+    /// The folder that [`Library::locate`] looks for where it stands.
+    pub const FOLDER: &'static str = "rulesets";
+
+    /// The rulesets that are built into the program.
+    pub fn embedded() -> Self {
+        Library(Shelf::Embedded)
+    }
+
+    /// The rulesets in a folder, one folder each. They are read anew each time.
+    ///
+    /// # Errors
+    ///
+    /// There is no such folder, it is a file, or it cannot be read.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, LibraryError> {
+        let path = folder.as_ref().to_owned();
+        match fs::metadata(&path) {
+            Ok(metadata) if !metadata.is_dir() => return Err(LibraryError::NotAFolder { path }),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Err(LibraryError::Missing { path });
+            }
+            Err(source) => return Err(LibraryError::Unreadable { path, source }),
+        }
+        match fs::read_dir(&path) {
+            Ok(_) => Ok(Library(Shelf::Disk(path))),
+            Err(source) => Err(LibraryError::Unreadable { path, source }),
+        }
+    }
+
+    /// The folder that is named; else `rulesets` where the program stands, if it is there; else the built-in ones.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Library::open`]. A `rulesets` that is there but no readable folder is an error, too: to take the
+    /// built-in ones instead would hide that.
+    pub fn locate(explicit: Option<&Path>) -> Result<Self, LibraryError> {
+        match explicit {
+            Some(folder) => Library::open(folder),
+            None => match Library::open(Self::FOLDER) {
+                Err(LibraryError::Missing { .. }) => Ok(Library::embedded()),
+                found => found,
+            },
+        }
+    }
+
+    /// Rulesets held in memory, from pairs of path and content: `("my-game/ruleset.toml", "id = ...")`.
+    pub fn from_files<P, C>(files: impl IntoIterator<Item = (P, C)>) -> Self
+    where
+        P: Into<String>,
+        C: Into<Vec<u8>>,
+    {
+        let files = files
+            .into_iter()
+            .map(|(path, content)| (path.into(), content.into()))
+            .collect();
+        Library(Shelf::Memory(Arc::new(files)))
+    }
+
+    /// The rulesets of both; one that is in both is taken from the front.
+    #[must_use]
+    pub fn overlay(front: Library, back: Library) -> Self {
+        Library(Shelf::Overlay(Box::new(front), Box::new(back)))
+    }
+
+    /// Says in a phrase where the rulesets come from.
+    pub fn describe(&self) -> String {
+        match &self.0 {
+            Shelf::Embedded => "the built-in rulesets".to_owned(),
+            Shelf::Disk(path) => format!("the folder {}", quoted_path(path)),
+            Shelf::Memory(_) => "rulesets held in memory".to_owned(),
+            Shelf::Overlay(front, back) => {
+                format!("{}, then {}", front.describe(), back.describe())
+            }
+        }
+    }
+
+    /// The ids of all rulesets, sorted: the folders that have a manifest. A library that cannot be read any more has
+    /// none; reading one of them says why.
+    pub fn ids(&self) -> Vec<String> {
+        let ids: BTreeSet<String> = match &self.0 {
+            Shelf::Embedded => EMBEDDED
+                .dirs()
+                .filter(|dir| dir.contains(dir.path().join(Manifest::FILE)))
+                .filter_map(name_of)
+                .collect(),
+            Shelf::Disk(path) => {
+                let entries = fs::read_dir(path).into_iter().flatten().flatten();
+                entries
+                    .filter(|entry| entry.path().join(Manifest::FILE).is_file())
+                    .filter_map(|entry| entry.file_name().into_string().ok())
+                    .collect()
+            }
+            Shelf::Memory(files) => {
+                let folder = |path: &String| match path.split_once('/') {
+                    Some((id, Manifest::FILE)) => Some(id.to_owned()),
+                    _ => None,
+                };
+                files.keys().filter_map(folder).collect()
+            }
+            Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
+        };
+        ids.into_iter()
+            .filter(|id| is_ruleset_id(id) && !is_litter(id))
+            .collect()
+    }
+
+    /// True if there is a folder of that name, be it whole or broken.
+    pub fn contains(&self, id: &str) -> bool {
+        is_ruleset_id(id)
+            && match &self.0 {
+                Shelf::Embedded => EMBEDDED.get_dir(id).is_some(),
+                Shelf::Disk(path) => path.join(id).is_dir(),
+                Shelf::Memory(files) => files_under(files, id).next().is_some(),
+                Shelf::Overlay(front, back) => front.contains(id) || back.contains(id),
+            }
+    }
+
+    /// Where on the disk a ruleset lies, for watching it; `None` if it lies elsewhere.
+    pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
+        match &self.0 {
+            Shelf::Disk(path) if self.contains(id) => Some(path.join(id)),
+            Shelf::Overlay(front, back) => {
+                if front.contains(id) { front } else { back }.folder_of(id)
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads a ruleset's folder whole.
+    ///
+    /// # Errors
+    ///
+    /// There is no such ruleset (with the nearest id and the list), or everything that is wrong with its files.
+    pub fn read(&self, id: &str) -> Result<Folder, LoadError> {
+        if !self.contains(id) {
+            return Err(LoadError::new(id, vec![self.unknown(id)]));
+        }
+        match &self.0 {
+            Shelf::Disk(path) => read_folder(id, &path.join(id)),
+            Shelf::Overlay(front, back) => if front.contains(id) { front } else { back }.read(id),
+            Shelf::Memory(files) => {
+                let mut intake = Intake::new(id);
+                files_under(files, id).for_each(|(path, content)| intake.take(path, content));
+                intake.finish()
+            }
+            Shelf::Embedded => {
+                let mut intake = Intake::new(id);
+                if let Some(dir) = EMBEDDED.get_dir(id) {
+                    take_embedded(dir, "", &mut intake);
+                }
+                intake.finish()
+            }
+        }
+    }
+
+    /// The problem of an id that is not there.
+    pub(crate) fn unknown(&self, id: &str) -> Problem {
+        let problem = Problem::new(
+            id,
+            format!("there is no ruleset {} in {}", quoted(id), self.describe()),
+        );
+        problem.with_cure(self.instead_of(id))
+    }
+
+    /// What to name instead of an id that is not there.
+    pub(crate) fn instead_of(&self, id: &str) -> String {
+        let ids = self.ids();
+        let choices = did_you_mean(id, "there are", ids.iter().map(String::as_str));
+        if is_ruleset_id(id) {
+            choices
+        } else {
+            format!("{choices}; {ID_RULE}")
+        }
+    }
+}
+
+/// A place for rulesets that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LibraryError {
+    /// Nothing is there.
+    #[error("there is no folder {}", quoted_path(path))]
+    Missing {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// A file is there.
+    #[error("{} is a file, not a folder of rulesets", quoted_path(path))]
+    NotAFolder {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The system does not let it be read.
+    #[error("the folder {} cannot be read", quoted_path(path))]
+    Unreadable {
+        /// What was named.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+fn quoted_path(path: &Path) -> String {
+    format!("`{}`", printable(&path.display().to_string()))
+}
+
+fn files_under<'f>(
+    files: &'f BTreeMap<String, Vec<u8>>,
+    id: &str,
+) -> impl Iterator<Item = (&'f str, &'f [u8])> {
+    let folder = format!("{id}/");
+    let from = files.range(folder.clone()..);
+    from.map_while(move |(path, content)| {
+        path.strip_prefix(&folder)
+            .map(|inside| (inside, &**content))
+    })
+}
+
+fn name_of(dir: &Dir<'_>) -> Option<String> {
+    Some(dir.path().file_name()?.to_str()?.to_owned())
+}
+
+fn take_embedded(dir: &Dir<'_>, inside: &str, intake: &mut Intake) {
+    for entry in dir.entries() {
+        let Some(name) = entry.path().file_name().and_then(|name| name.to_str()) else {
+            continue;
+        };
+        let path = if inside.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{inside}/{name}")
+        };
+        match entry {
+            DirEntry::Dir(dir) => take_embedded(dir, &path, intake),
+            DirEntry::File(file) => intake.take(&path, file.contents()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ruleset::scratch::Scratch;
+
+    fn manifest(id: &str) -> String {
+        format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n")
+    }
+
+    fn library(ids: &[&str]) -> Library {
+        Library::from_files(
+            ids.iter()
+                .map(|id| (format!("{id}/ruleset.toml"), manifest(id))),
+        )
+    }
+
+    #[test]
+    fn an_unknown_id_is_answered_with_the_nearest_and_the_list() {
+        let library = library(&["duel", "duel-2"]);
+        assert_eq!(library.ids(), ["duel", "duel-2"]);
+        assert_eq!(
+            library.read("dule").unwrap_err().to_string(),
+            "cannot load ruleset `dule`:\n  dule: there is no ruleset `dule` in rulesets held in memory (did you mean `duel`? \
+             there are: duel, duel-2)"
+        );
+        for id in ["", ".", "..", "../duel", "duel/", "Duel", "duel\0", "/"] {
+            assert!(!library.contains(id) && library.read(id).is_err(), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_front_hides_the_back_and_the_rest_shows_through() {
+        let front = Library::from_files([
+            ("b/ruleset.toml", manifest("b")),
+            ("b/x.luau", "return 1".to_owned()),
+        ]);
+        let both = Library::overlay(front, library(&["a", "b"]));
+        assert_eq!(both.ids(), ["a", "b"]);
+        assert_eq!(both.read("b").unwrap().files.len(), 2);
+        assert_eq!(both.read("a").unwrap().files.len(), 1);
+        assert_eq!(
+            both.describe(),
+            "rulesets held in memory, then rulesets held in memory"
+        );
+        assert_eq!(both.folder_of("a"), None);
+    }
+
+    #[test]
+    fn a_folder_on_the_disk_is_read_like_files_in_memory() {
+        let scratch = Scratch::new();
+        scratch.write("b/ruleset.toml", manifest("b"));
+        scratch.write("b/maneuvers/x.luau", "return 1");
+        scratch.write("a/ruleset.toml", manifest("a"));
+        scratch.write(".git/ruleset.toml", manifest("git"));
+        scratch.write("notes/todo.md", "");
+        scratch.write("readme.md", "");
+        let on_disk = Library::open(&scratch.0).unwrap();
+        let in_memory = Library::from_files([
+            ("b/ruleset.toml", manifest("b")),
+            ("b/maneuvers/x.luau", "return 1".to_owned()),
+        ]);
+        assert_eq!(on_disk.ids(), ["a", "b"]);
+        assert_eq!(on_disk.read("b").unwrap(), in_memory.read("b").unwrap());
+        assert_eq!(on_disk.folder_of("b"), Some(scratch.0.join("b")));
+        let error = on_disk.read("notes").unwrap_err();
+        assert_eq!(
+            (&*error.problems[0].path, &*error.problems[0].message),
+            ("notes/ruleset.toml", "is missing")
+        );
+    }
+
+    #[test]
+    fn a_place_that_is_no_folder_is_said_in_one_sentence() {
+        let scratch = Scratch::new();
+        scratch.write("file", "");
+        let missing = Library::open(scratch.0.join("none"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            missing.starts_with("there is no folder `") && missing.ends_with("none`"),
+            "{missing}"
+        );
+        let file = Library::locate(Some(&scratch.0.join("file")))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            file.ends_with("file` is a file, not a folder of rulesets"),
+            "{file}"
+        );
+    }
+
+    #[test]
+    fn every_built_in_ruleset_reads() {
+        let library = Library::embedded();
+        assert_eq!(library.describe(), "the built-in rulesets");
+        for id in library.ids() {
+            library.read(&id).unwrap();
+        }
+    }
+}

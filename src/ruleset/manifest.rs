@@ -1,0 +1,843 @@
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Serialize;
+use toml::de::DeValue;
+
+use super::document::{Document, Entry, in_order, kind_of, whole_number};
+use super::nearest::did_you_mean;
+use super::problem::Problem;
+use super::quoted::{quoted, turns_direction};
+use super::source::Source;
+use super::switch::{Switch, SwitchKind, SwitchValue};
+use super::version::Version;
+
+/// What `ruleset.toml` says of a ruleset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Manifest {
+    /// The id, the same as the folder's name.
+    pub id: String,
+    /// What people call it.
+    pub title: String,
+    /// Its version, such as `1.0.0`.
+    pub version: String,
+    /// The least engine version; this engine is not older.
+    pub engine: Option<String>,
+    /// The license of its text and scripts.
+    pub license: Option<String>,
+    /// The ruleset below it. In a layer: the ruleset that it is made for.
+    pub extends: Option<Mention>,
+    /// House rules that always lie on top of it.
+    pub layers: Vec<Mention>,
+    /// As a layer: the layers that it wants below it.
+    pub after: Vec<Mention>,
+    /// The scenario that is played if none is named.
+    pub scenario: Option<Mention>,
+    /// The ruleset in a sentence.
+    pub summary: Option<String>,
+    /// House rules that a table may set, in the order of the file.
+    pub switches: Vec<Switch>,
+    /// Who may be asked: id and name of each seat.
+    pub seats: BTreeMap<String, String>,
+    /// The prompt's small words, each with the topic that it answers.
+    pub words: BTreeMap<String, String>,
+}
+
+/// Another ruleset, or a file, named in a manifest, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mention {
+    /// The id that is named.
+    pub id: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column in characters, from 1.
+    pub column: u32,
+}
+
+impl Manifest {
+    /// The name of the file.
+    pub const FILE: &'static str = "ruleset.toml";
+
+    /// Reads the manifest of the ruleset in the folder `id`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with it: keys that do not exist, values of a wrong kind, what is missing, an id that is
+    /// not the folder's name, an engine older than it asks for. Where it is not TOML at all, only that.
+    pub fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
+        Document::read(source, |document| {
+            let mut reader = Reader {
+                document,
+                problems: Vec::new(),
+            };
+            match reader.manifest(id) {
+                Some(manifest) if reader.problems.is_empty() => Ok(manifest),
+                _ => Err(reader.problems),
+            }
+        })
+    }
+}
+
+/// True for what can be the id of a ruleset: small letters and digits, and after the first also `.`, `_` and `-`; at most
+/// 64 of them.
+pub(crate) fn is_ruleset_id(id: &str) -> bool {
+    let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    id.len() <= 64
+        && id.bytes().next().is_some_and(small)
+        && id
+            .bytes()
+            .all(|byte| small(byte) || matches!(byte, b'.' | b'_' | b'-'))
+}
+
+/// How an id must look, for cures.
+pub(crate) const ID_RULE: &str =
+    "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
+
+const KEYS: [&str; 13] = [
+    "id", "title", "version", "engine", "license", "extends", "layers", "after", "scenario",
+    "summary", "switches", "seats", "words",
+];
+const SWITCH_KEYS: [&str; 6] = ["values", "min", "max", "default", "text", "rules"];
+const RANGE_KEYS: [&str; 3] = ["min", "max", "default"];
+const VALUES_CURE: &str = "write values = [\"first\", \"second\"] with the default first, or [true, false], or { min = 0, max = 10, default = 2 }";
+const LONGEST_LIST: usize = 64;
+
+struct Reader<'d, 's> {
+    document: &'d Document<'s>,
+    problems: Vec<Problem>,
+}
+
+impl Reader<'_, '_> {
+    fn manifest(&mut self, folder: &str) -> Option<Manifest> {
+        let document = self.document;
+        let entries = in_order(document.root());
+        self.known_keys(&entries, &KEYS, "allowed here");
+        let mut required = |key: &str, example: &str| -> Option<String> {
+            match find(&entries, key) {
+                Some(entry) => self.text(entry),
+                None => {
+                    let problem =
+                        Problem::new(&*document.source().path, format!("`{key}` is missing"));
+                    self.problems
+                        .push(problem.with_cure(format!("add {key} = \"{example}\"")));
+                    None
+                }
+            }
+        };
+        let id = required("id", folder);
+        let title = required("title", "My Game");
+        let version = required("version", "1.0.0");
+        self.id_is_the_folders(find(&entries, "id"), id.as_deref(), folder);
+        self.version_is_one(find(&entries, "version"), version.as_deref());
+        let engine = find(&entries, "engine").and_then(|entry| self.engine(entry));
+        let extends = find(&entries, "extends").and_then(|entry| self.ruleset(entry, folder));
+        let layers = find(&entries, "layers")
+            .map(|entry| self.rulesets(entry, folder))
+            .unwrap_or_default();
+        let after = find(&entries, "after")
+            .map(|entry| self.rulesets(entry, folder))
+            .unwrap_or_default();
+        let scenario = find(&entries, "scenario").and_then(|entry| self.scenario(entry));
+        let license = find(&entries, "license").and_then(|entry| self.text(entry));
+        let summary = find(&entries, "summary").and_then(|entry| self.text(entry));
+        let switches = find(&entries, "switches")
+            .map(|entry| self.switches(entry))
+            .unwrap_or_default();
+        let seats = find(&entries, "seats")
+            .map(|entry| self.names(entry))
+            .unwrap_or_default();
+        let words = find(&entries, "words")
+            .map(|entry| self.names(entry))
+            .unwrap_or_default();
+        Some(Manifest {
+            id: id?,
+            title: title?,
+            version: version?,
+            engine,
+            license,
+            extends,
+            layers,
+            after,
+            scenario,
+            summary,
+            switches,
+            seats,
+            words,
+        })
+    }
+
+    fn id_is_the_folders(&mut self, entry: Option<&Entry<'_>>, id: Option<&str>, folder: &str) {
+        let (Some(entry), Some(id)) = (entry, id) else {
+            return;
+        };
+        if !is_ruleset_id(id) {
+            self.wrong(&entry.span, format!("{} is no id", quoted(id)), ID_RULE);
+        } else if id != folder {
+            let message = format!(
+                "the id is {}, but the folder is {}",
+                quoted(id),
+                quoted(folder)
+            );
+            self.wrong(
+                &entry.span,
+                message,
+                format!("write id = \"{folder}\" or rename the folder"),
+            );
+        }
+    }
+
+    fn version_is_one(&mut self, entry: Option<&Entry<'_>>, version: Option<&str>) {
+        let (Some(entry), Some(version)) = (entry, version) else {
+            return;
+        };
+        if Version::parse(version).is_none() {
+            self.wrong(
+                &entry.span,
+                format!("{} is no version", quoted(version)),
+                "write it like \"1.0.0\"",
+            );
+        }
+    }
+
+    fn engine(&mut self, entry: &Entry<'_>) -> Option<String> {
+        let text = self.text(entry)?;
+        let ours = Version::of_engine();
+        match Version::parse(&text) {
+            None => {
+                let cure = format!("write the least engine version; this one is \"{ours}\"");
+                self.wrong(
+                    &entry.span,
+                    format!("{} is no version", quoted(&text)),
+                    cure,
+                );
+            }
+            Some(least) if least > ours => {
+                let message = format!("needs engine {least} or later, this is {ours}");
+                self.wrong(
+                    &entry.span,
+                    message,
+                    "update the engine, or use an older version of the ruleset",
+                );
+            }
+            Some(_) => {}
+        }
+        Some(text)
+    }
+
+    fn ruleset(&mut self, entry: &Entry<'_>, own: &str) -> Option<Mention> {
+        let id = self.text(entry)?;
+        self.mention(id, &entry.span, own)
+    }
+
+    fn rulesets(&mut self, entry: &Entry<'_>, own: &str) -> Vec<Mention> {
+        let mut mentions: Vec<Mention> = Vec::new();
+        for (id, span) in self.texts(entry) {
+            if mentions.iter().any(|mention| mention.id == id) {
+                self.wrong(
+                    &span,
+                    format!("{} is listed twice", quoted(&id)),
+                    "delete one",
+                );
+            } else if let Some(mention) = self.mention(id, &span, own) {
+                mentions.push(mention);
+            }
+        }
+        mentions
+    }
+
+    fn mention(&mut self, id: String, span: &Range<usize>, own: &str) -> Option<Mention> {
+        if !is_ruleset_id(&id) {
+            self.wrong(
+                span,
+                format!("{} is no id of a ruleset", quoted(&id)),
+                ID_RULE,
+            );
+            return None;
+        }
+        if id == own {
+            self.wrong(
+                span,
+                "a ruleset cannot name itself here",
+                "name another, or delete it",
+            );
+            return None;
+        }
+        let (line, column) = self.document.source().position(span.start);
+        Some(Mention { id, line, column })
+    }
+
+    fn scenario(&mut self, entry: &Entry<'_>) -> Option<Mention> {
+        let id = self.text(entry)?;
+        let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+        if !id.chars().all(plain) || id.starts_with('.') {
+            let cure = "name a file of scenarios/ without its ending: scenario = \"duel\" is scenarios/duel.toml";
+            self.wrong(
+                &entry.span,
+                format!("{} is no name of a scenario", quoted(&id)),
+                cure,
+            );
+            return None;
+        }
+        let (line, column) = self.document.source().position(entry.span.start);
+        Some(Mention { id, line, column })
+    }
+
+    fn switches(&mut self, entry: &Entry<'_>) -> Vec<Switch> {
+        let Some(entries) = self.table(entry) else {
+            return Vec::new();
+        };
+        entries
+            .iter()
+            .filter_map(|entry| self.switch(entry))
+            .collect()
+    }
+
+    fn switch(&mut self, entry: &Entry<'_>) -> Option<Switch> {
+        let name = entry.key;
+        let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+        if !name.bytes().all(letters) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+            let cure = "a switch has small letters, digits and `_`, and begins with a letter: scripts say rb.switches.name";
+            self.wrong(
+                &entry.key_span,
+                format!("{} is no name of a switch", quoted(name)),
+                cure,
+            );
+        }
+        let entries = self.table(entry)?;
+        self.known_keys(&entries, &SWITCH_KEYS, "a switch has");
+        let text = match find(&entries, "text") {
+            Some(text) => self.text(text),
+            None => {
+                let message = format!("switch {} has no `text`", quoted(name));
+                self.wrong(
+                    &entry.key_span,
+                    message,
+                    "add text = \"What it decides, in a sentence.\"",
+                );
+                None
+            }
+        };
+        let rules = find(&entries, "rules")
+            .map(|entry| self.texts(entry))
+            .unwrap_or_default();
+        let (kind, default) = self.switch_values(entry, &entries)?;
+        let source = self.document.source();
+        Some(Switch {
+            name: name.to_owned(),
+            kind,
+            default,
+            text: text?,
+            rules: rules.into_iter().map(|(rule, _)| rule).collect(),
+            path: source.path.clone(),
+            line: source.position(entry.key_span.start).0,
+        })
+    }
+
+    fn switch_values(
+        &mut self,
+        switch: &Entry<'_>,
+        entries: &[Entry<'_>],
+    ) -> Option<(SwitchKind, SwitchValue)> {
+        let bounds = entries.iter().find(|entry| RANGE_KEYS.contains(&entry.key));
+        match (find(entries, "values"), bounds) {
+            (Some(_), Some(bound)) => {
+                let message = format!("`{}` beside `values`", bound.key);
+                self.wrong(&bound.key_span, message, VALUES_CURE);
+                None
+            }
+            (None, Some(_)) => self.range(switch, entries),
+            (None, None) => {
+                self.wrong(
+                    &switch.key_span,
+                    format!("switch {} has no `values`", quoted(switch.key)),
+                    VALUES_CURE,
+                );
+                None
+            }
+            (Some(values), None) => match values.value {
+                DeValue::Table(table) => {
+                    let entries = in_order(table);
+                    self.known_keys(&entries, &RANGE_KEYS, "a range has");
+                    self.range(values, &entries)
+                }
+                DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_bool()) => {
+                    let both: Vec<Option<bool>> =
+                        items.iter().map(|item| item.get_ref().as_bool()).collect();
+                    match both[..] {
+                        [Some(default), Some(other)] if default != other => {
+                            Some((SwitchKind::Toggle, SwitchValue::Bool(default)))
+                        }
+                        _ => {
+                            let cure = "write [true, false] or [false, true], the default first";
+                            self.wrong(
+                                &values.span,
+                                "a switch of true and false has both, each once",
+                                cure,
+                            );
+                            None
+                        }
+                    }
+                }
+                DeValue::Array(_) => self.choice(values),
+                other => {
+                    self.wrong(
+                        &values.span,
+                        format!("`values` must be a list, not {}", kind_of(other)),
+                        VALUES_CURE,
+                    );
+                    None
+                }
+            },
+        }
+    }
+
+    fn choice(&mut self, entry: &Entry<'_>) -> Option<(SwitchKind, SwitchValue)> {
+        let before = self.problems.len();
+        let mut values: Vec<String> = Vec::new();
+        for (value, span) in self.texts(entry) {
+            if value.contains(char::is_whitespace) {
+                let cure = format!(
+                    "write {}",
+                    quoted(&value.split_whitespace().collect::<Vec<_>>().join("_"))
+                );
+                self.wrong(
+                    &span,
+                    format!("the value {} has a space in it", quoted(&value)),
+                    cure,
+                );
+            } else if values.contains(&value) {
+                self.wrong(
+                    &span,
+                    format!("the value {} stands there twice", quoted(&value)),
+                    "delete one",
+                );
+            }
+            values.push(value);
+        }
+        let Some(default) = values.first().cloned() else {
+            if self.problems.len() == before {
+                self.wrong(&entry.span, "`values` is empty", VALUES_CURE);
+            }
+            return None;
+        };
+        Some((SwitchKind::Choice { values }, SwitchValue::Text(default)))
+    }
+
+    fn range(
+        &mut self,
+        around: &Entry<'_>,
+        entries: &[Entry<'_>],
+    ) -> Option<(SwitchKind, SwitchValue)> {
+        let mut bounds = [None; 3];
+        for (bound, key) in bounds.iter_mut().zip(RANGE_KEYS) {
+            *bound = match find(entries, key) {
+                Some(entry) => self.number(entry),
+                None => {
+                    let cure = "a range is { min = 0, max = 10, default = 2 }";
+                    self.wrong(&around.key_span, format!("`{key}` is missing"), cure);
+                    None
+                }
+            };
+        }
+        let [Some(min), Some(max), Some(default)] = bounds else {
+            return None;
+        };
+        if min > max {
+            self.wrong(
+                &around.key_span,
+                format!("min {min} is more than max {max}"),
+                "exchange them",
+            );
+        } else if !(min..=max).contains(&default) {
+            let span = find(entries, "default").map_or(&around.key_span, |entry| &entry.span);
+            self.wrong(
+                span,
+                format!("default {default} is not from {min} to {max}"),
+                "take one that is",
+            );
+        }
+        Some((SwitchKind::Range { min, max }, SwitchValue::Int(default)))
+    }
+
+    /// Reads a table of texts whose keys are typed at a prompt.
+    fn names(&mut self, entry: &Entry<'_>) -> BTreeMap<String, String> {
+        let mut names = BTreeMap::new();
+        for entry in self.table(entry).unwrap_or_default() {
+            if entry.key.is_empty()
+                || entry
+                    .key
+                    .chars()
+                    .any(|c| c.is_whitespace() || c.is_control() || turns_direction(c))
+            {
+                self.wrong(
+                    &entry.key_span,
+                    format!("{} is no single word", quoted(entry.key)),
+                    "write one word",
+                );
+            }
+            if let Some(name) = self.text(&entry) {
+                names.insert(entry.key.to_owned(), name);
+            }
+        }
+        names
+    }
+
+    fn known_keys(&mut self, entries: &[Entry<'_>], known: &[&str], list_name: &str) {
+        for entry in entries.iter().filter(|entry| !known.contains(&entry.key)) {
+            let cure = if known != KEYS && KEYS.contains(&entry.key) {
+                "it belongs at the top of the file, above the first [section]".to_owned()
+            } else {
+                did_you_mean(entry.key, list_name, known.iter().copied())
+            };
+            self.wrong(
+                &entry.key_span,
+                format!("unknown key {}", quoted(entry.key)),
+                cure,
+            );
+        }
+    }
+
+    fn table<'e>(&mut self, entry: &Entry<'e>) -> Option<Vec<Entry<'e>>> {
+        match entry.value {
+            DeValue::Table(table) => Some(in_order(table)),
+            other => {
+                let message = format!(
+                    "{} must be a table, not {}",
+                    quoted(entry.key),
+                    kind_of(other)
+                );
+                self.wrong(
+                    &entry.span,
+                    message,
+                    "write it as a [section] or as { ... }",
+                );
+                None
+            }
+        }
+    }
+
+    /// Reads a list of texts, each with its place.
+    fn texts(&mut self, entry: &Entry<'_>) -> Vec<(String, Range<usize>)> {
+        let DeValue::Array(items) = entry.value else {
+            let message = format!(
+                "`{}` must be a list of texts, not {}",
+                entry.key,
+                kind_of(entry.value)
+            );
+            let cure = match entry.value {
+                DeValue::String(text) => format!("write {} = [\"{text}\"]", entry.key),
+                _ => format!("write {} = [\"...\"]", entry.key),
+            };
+            self.wrong(&entry.span, message, cure);
+            return Vec::new();
+        };
+        if items.len() > LONGEST_LIST {
+            let message = format!(
+                "`{}` lists {} things, the most is {LONGEST_LIST}",
+                entry.key,
+                items.len()
+            );
+            self.wrong(&entry.span, message, "shorten it");
+            return Vec::new();
+        }
+        let mut texts = Vec::with_capacity(items.len());
+        for item in items.iter() {
+            let span = item.span();
+            if let Some(text) = self.text_at(entry.key, item.get_ref(), &span) {
+                texts.push((text, span));
+            }
+        }
+        texts
+    }
+
+    fn text(&mut self, entry: &Entry<'_>) -> Option<String> {
+        self.text_at(entry.key, entry.value, &entry.span)
+    }
+
+    fn text_at(&mut self, key: &str, value: &DeValue<'_>, span: &Range<usize>) -> Option<String> {
+        let DeValue::String(text) = value else {
+            let message = format!("{} must be a text, not {}", quoted(key), kind_of(value));
+            let written = self
+                .document
+                .source()
+                .text
+                .get(span.clone())
+                .unwrap_or_default();
+            let cure = match value {
+                DeValue::Table(_) | DeValue::Array(_) => "write one text in quotes".to_owned(),
+                _ => format!("put it in quotes: \"{written}\""),
+            };
+            self.wrong(span, message, cure);
+            return None;
+        };
+        if text.trim().is_empty() {
+            self.wrong(
+                span,
+                format!("{} is empty", quoted(key)),
+                "write something, or delete the line",
+            );
+            return None;
+        }
+        if text.chars().any(|c| c.is_control() || turns_direction(c)) {
+            let cure = "write it in one line, without control characters";
+            self.wrong(
+                span,
+                format!("{} is not one line of text", quoted(key)),
+                cure,
+            );
+            return None;
+        }
+        Some(text.to_string())
+    }
+
+    fn number(&mut self, entry: &Entry<'_>) -> Option<i64> {
+        let number = entry.value.as_integer().and_then(whole_number);
+        if number.is_none() {
+            let message = match entry.value {
+                DeValue::Integer(_) => format!("`{}` is too large", entry.key),
+                other => format!(
+                    "`{}` must be a whole number, not {}",
+                    entry.key,
+                    kind_of(other)
+                ),
+            };
+            self.wrong(&entry.span, message, "write a whole number without quotes");
+        }
+        number
+    }
+
+    fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>, cure: impl Into<String>) {
+        if self.problems.len() < Document::MOST_PROBLEMS {
+            self.problems
+                .push(self.document.problem(span, message).with_cure(cure));
+        }
+    }
+}
+
+fn find<'e, 'd>(entries: &'e [Entry<'d>], key: &str) -> Option<&'e Entry<'d>> {
+    entries.iter().find(|entry| entry.key == key)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const WHOLE: &str = r#"
+id = "my-game"
+title = "My Game"
+version = "1.0.0"
+engine = "0.1"
+license = "MIT OR Apache-2.0"
+extends = "other"
+layers = ["house-a", "house-b"]
+after = ["third"]
+scenario = "duel"
+summary = "One sentence."
+
+[switches.growth]
+values = ["difference", "flat_one"]
+text = "What a lead of n is worth in growth."
+rules = ["MY-A-13"]
+
+[switches.also]
+values = [false, true]
+text = "Whether."
+
+[switches.bound]
+values = { min = 0, max = 10, default = 2 }
+text = "How many."
+
+[switches.count]
+min = -1
+max = 1
+default = 0
+text = "How many, in the other way of writing."
+
+[seats]
+gm = "The game master"
+
+[words]
+on = "targets"
+with = "skill"
+"#;
+
+    fn read(text: &str) -> Result<Manifest, Vec<String>> {
+        let source = Source::read("my-game/ruleset.toml", text.as_bytes()).unwrap();
+        Manifest::read("my-game", &source)
+            .map_err(|problems| problems.iter().map(ToString::to_string).collect())
+    }
+
+    fn read_with(line: &str) -> Vec<String> {
+        read(&format!(
+            "id = \"my-game\"\ntitle = \"My Game\"\nversion = \"1\"\n{line}"
+        ))
+        .expect_err(line)
+    }
+
+    #[test]
+    fn a_manifest_gives_all_that_it_says() {
+        let manifest = read(WHOLE).unwrap();
+        assert_eq!(
+            (&*manifest.id, &*manifest.title, &*manifest.version),
+            ("my-game", "My Game", "1.0.0")
+        );
+        assert_eq!(
+            manifest.extends,
+            Some(Mention {
+                id: "other".into(),
+                line: 7,
+                column: 11
+            })
+        );
+        assert_eq!(
+            manifest.layers[1],
+            Mention {
+                id: "house-b".into(),
+                line: 8,
+                column: 22
+            }
+        );
+        assert_eq!(manifest.after[0].id, "third");
+        assert_eq!(manifest.scenario.unwrap().id, "duel");
+        let names: Vec<_> = manifest
+            .switches
+            .iter()
+            .map(|switch| &*switch.name)
+            .collect();
+        assert_eq!(names, ["growth", "also", "bound", "count"]);
+        let [growth, also, bound, count] = &manifest.switches[..] else {
+            panic!("four")
+        };
+        assert_eq!(growth.default, SwitchValue::Text("difference".into()));
+        assert_eq!(
+            (&growth.rules[..], growth.line),
+            (&["MY-A-13".to_owned()][..], 13)
+        );
+        assert_eq!(
+            (&also.kind, &also.default),
+            (&SwitchKind::Toggle, &SwitchValue::Bool(false))
+        );
+        assert_eq!(
+            (&bound.kind, &bound.default),
+            (&SwitchKind::Range { min: 0, max: 10 }, &SwitchValue::Int(2))
+        );
+        assert_eq!(count.kind, SwitchKind::Range { min: -1, max: 1 });
+        assert_eq!(manifest.seats["gm"], "The game master");
+        assert_eq!(manifest.words["on"], "targets");
+    }
+
+    #[test]
+    fn all_problems_are_told_and_not_the_first() {
+        let problems = read(
+            "id = \"My Game\"\ntittle = \"x\"\nversion = 1.0\n[switches.growth]\nvalues = []\n[seats]\ngm = 3\n",
+        );
+        assert_eq!(
+            problems.unwrap_err(),
+            [
+                "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`? allowed here: id, title, version, engine, \
+                 license, extends, layers, after, scenario, summary, switches, seats, words)",
+                "my-game/ruleset.toml: `title` is missing (add title = \"My Game\")",
+                "my-game/ruleset.toml:3:11: `version` must be a text, not a number with a point (put it in quotes: \"1.0\")",
+                "my-game/ruleset.toml:1:6: `My Game` is no id (an id has small letters, digits, `.`, `_` and `-`, and begins \
+                 with a letter or digit)",
+                "my-game/ruleset.toml:4:11: switch `growth` has no `text` (add text = \"What it decides, in a sentence.\")",
+                "my-game/ruleset.toml:5:10: `values` is empty (write values = [\"first\", \"second\"] with the default first, or \
+                 [true, false], or { min = 0, max = 10, default = 2 })",
+                "my-game/ruleset.toml:7:6: `gm` must be a text, not a whole number (put it in quotes: \"3\")",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_id_is_the_folders_name() {
+        let problems = read("id = \"your-game\"\ntitle = \"x\"\nversion = \"1\"\n").unwrap_err();
+        assert_eq!(
+            problems,
+            [
+                "my-game/ruleset.toml:1:6: the id is `your-game`, but the folder is `my-game` (write id = \"my-game\" or rename \
+              the folder)"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_newer_engine_is_asked_for_by_name() {
+        let problems = read_with("engine = \"999\"\n");
+        assert!(
+            problems[0].contains("needs engine 999.0.0 or later"),
+            "{problems:?}"
+        );
+        assert!(read_with("engine = \"new\"\n")[0].contains("`new` is no version"));
+    }
+
+    #[test]
+    fn what_names_other_rulesets_names_others_and_each_once() {
+        assert!(read_with("extends = \"my-game\"\n")[0].contains("cannot name itself"));
+        assert!(read_with("layers = [\"../x\"]\n")[0].contains("`../x` is no id of a ruleset"));
+        assert!(read_with("layers = [\"a\", \"a\"]\n")[0].contains(":4:16: `a` is listed twice"));
+        assert!(
+            read_with("layers = \"a\"\n")[0]
+                .contains("must be a list of texts, not a text (write layers = [\"a\"])")
+        );
+        assert!(read_with("scenario = \"../x\"\n")[0].contains("no name of a scenario"));
+    }
+
+    #[test]
+    fn a_key_below_a_section_is_told_where_it_belongs() {
+        let problems = read_with(
+            "[switches.growth]\nvalues = [true, false]\ntext = \"x\"\nscenario = \"duel\"\n",
+        );
+        assert_eq!(
+            problems,
+            [
+                "my-game/ruleset.toml:7:1: unknown key `scenario` (it belongs at the top of the file, above the first [section])"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_switch_is_one_of_three_kinds() {
+        let told = |values: &str| {
+            read_with(&format!("[switches.growth]\ntext = \"x\"\n{values}\n")).join("\n")
+        };
+        assert!(told("values = [true]").contains("has both, each once"));
+        assert!(told("values = [true, \"x\"]").contains("has both, each once"));
+        assert!(told("values = [1, 2]").contains("must be a text"));
+        assert!(told("values = [\"a\", \"a\"]").contains("twice"));
+        assert!(told("values = [\"flat one\"]").contains("write `flat_one`"));
+        assert!(told("values = 3").contains("must be a list"));
+        assert!(told("values = [true, false]\nmax = 3").contains("`max` beside `values`"));
+        assert!(told("values = { min = 0, max = 10 }").contains("`default` is missing"));
+        assert!(
+            told("values = { min = 3, max = 1, default = 2 }").contains("min 3 is more than max 1")
+        );
+        assert!(told("min = 0\nmax = 1\ndefault = 2").contains("default 2 is not from 0 to 1"));
+        assert!(told("min = 0\nmax = 1e3\ndefault = 2").contains("`max` must be a whole number"));
+        assert!(
+            read_with("[switches.Growth]\ntext = \"x\"\nvalues = [true, false]\n")[0]
+                .contains("no name of a switch")
+        );
+    }
+
+    #[test]
+    fn a_text_of_a_manifest_is_one_harmless_line() {
+        assert!(
+            read_with("summary = \"a\\u001b[2J\"\n")[0]
+                .contains("`summary` is not one line of text")
+        );
+        assert!(read_with("summary = \" \"\n")[0].contains("`summary` is empty"));
+        assert!(read_with("[words]\n\"a b\" = \"x\"\n")[0].contains("`a b` is no single word"));
+    }
+
+    proptest! {
+        /// Any damage to a manifest gives problems, at worst; it never panics.
+        #[test]
+        fn no_damage_makes_the_reader_panic(cut in 0..700_usize, length in 0..60_usize, put in r#"[\[\]{}=.,"'#a-z0-9\n ]{0,12}"#) {
+            let start = cut.min(WHOLE.len());
+            let text = format!("{}{put}{}", &WHOLE[..start], &WHOLE[(start + length).min(WHOLE.len())..]);
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Where rules come from: folders of scripts, found in a library, read whole and stacked.
+//!
+//! The way of the data: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a [`Stack`] puts the
+//! parents below it and the layers on top. Nothing here runs a script, and nothing here knows a game. Whatever is
+//! wrong with what an author wrote comes back as [`Problem`]s, all of them at once.
+
+mod content_hash;
+mod data;
+mod document;
+mod folder;
+mod layering;
+mod library;
+mod manifest;
+mod nearest;
+mod problem;
+pub(crate) mod quoted;
+mod rules;
+#[cfg(test)]
+mod scratch;
+mod source;
+mod stack;
+mod switch;
+mod version;
+mod walk;
+
+pub use content_hash::ContentHash;
+pub use data::Data;
+pub use folder::Folder;
+pub use library::{Library, LibraryError};
+pub use manifest::{Manifest, Mention};
+pub(crate) use nearest::nearest;
+pub use problem::{LoadError, Problem};
+pub(crate) use rules::plain;
+pub use rules::{Breach, Card, Fact, Ruleset};
+pub use source::{Source, SourceKind};
+pub use stack::{Part, Role, Stack};
+pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

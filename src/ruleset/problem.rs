@@ -1,0 +1,149 @@
+use std::fmt;
+
+use serde::Serialize;
+
+use super::quoted::printable;
+
+/// Something wrong in a ruleset, said to its author: where it is, what it is and what to do.
+///
+/// Problems sort by path, then by line: those of a whole file come before those of its lines.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Problem {
+    /// Where: the ruleset's id and the path inside its folder, with `/` on every system
+    /// (`my-game/maneuvers/feint.luau`), or the id alone where no file is to blame.
+    pub path: String,
+    /// The line, from 1.
+    pub line: Option<u32>,
+    /// The column in characters, from 1.
+    pub column: Option<u32>,
+    /// What is wrong, with the name that it is about.
+    pub message: String,
+    /// What to do about it.
+    pub cure: Option<String>,
+}
+
+impl Problem {
+    /// Makes a problem of a whole file or ruleset; [`Problem::at`] narrows it to a place in the file.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Problem {
+            path: path.into(),
+            line: None,
+            column: None,
+            message: message.into(),
+            cure: None,
+        }
+    }
+
+    /// Says in which line and column it is, both from 1.
+    #[must_use]
+    pub fn at(mut self, (line, column): (u32, u32)) -> Self {
+        self.line = Some(line);
+        self.column = Some(column);
+        self
+    }
+
+    /// Says what to do about it.
+    #[must_use]
+    pub fn with_cure(mut self, cure: impl Into<String>) -> Self {
+        self.cure = Some(cure.into());
+        self
+    }
+}
+
+/// Prints one line, `path:line:column: message (cure)`. What the author wrote is escaped, so that no file can move the
+/// cursor or forge a line of its own.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", printable(&self.path))?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+            if let Some(column) = self.column {
+                write!(f, ":{column}")?;
+            }
+        }
+        write!(f, ": {}", printable(&self.message))?;
+        if let Some(cure) = &self.cure {
+            write!(f, " ({})", printable(cure))?;
+        }
+        Ok(())
+    }
+}
+
+/// A ruleset that could not be loaded, with everything that is wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("cannot load ruleset `{}`:{}", printable(ruleset), listed(problems))]
+#[non_exhaustive]
+pub struct LoadError {
+    /// The id that was asked for.
+    pub ruleset: String,
+    /// What is wrong, sorted, each once; never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl LoadError {
+    /// Gathers the problems of one ruleset, sorted and without repetitions.
+    pub fn new(ruleset: impl Into<String>, mut problems: Vec<Problem>) -> Self {
+        let ruleset = ruleset.into();
+        if problems.is_empty() {
+            problems.push(Problem::new(ruleset.clone(), "cannot be loaded"));
+        }
+        problems.sort();
+        problems.dedup();
+        LoadError { ruleset, problems }
+    }
+}
+
+fn listed(problems: &[Problem]) -> String {
+    problems
+        .iter()
+        .map(|problem| format!("\n  {problem}"))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_problem_reads_as_one_line_with_place_and_cure() {
+        let problem = Problem::new("my-game/ruleset.toml", "unknown key `tittle`")
+            .at((2, 1))
+            .with_cure("did you mean `title`?");
+        assert_eq!(
+            problem.to_string(),
+            "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`?)"
+        );
+        assert_eq!(
+            Problem::new("my-game", "is empty").to_string(),
+            "my-game: is empty"
+        );
+    }
+
+    #[test]
+    fn a_problem_cannot_forge_a_line_or_move_the_cursor() {
+        let problem = Problem::new("a\u{1b}[2J", "x\nall is well\u{202e}");
+        assert_eq!(problem.to_string(), "a\\u{1b}[2J: x\\nall is well\\u{202e}");
+    }
+
+    #[test]
+    fn a_load_error_lists_all_its_problems_in_order_and_once() {
+        let late = Problem::new("g/b.luau", "late").at((9, 1));
+        let early = Problem::new("g/b.luau", "early").at((2, 7));
+        let file = Problem::new("g/b.luau", "of the file");
+        let other = Problem::new("g/a.luau", "other").at((30, 1));
+        let error = LoadError::new("g", vec![late.clone(), early, file, other, late]);
+        assert_eq!(
+            error.to_string(),
+            "cannot load ruleset `g`:\n  g/a.luau:30:1: other\n  g/b.luau: of the file\n  g/b.luau:2:7: early\n  g/b.luau:9:1: late"
+        );
+    }
+
+    #[test]
+    fn a_problem_serializes_with_its_five_fields() {
+        let json = serde_json::to_string(&Problem::new("g", "m")).unwrap();
+        assert_eq!(
+            json,
+            r#"{"path":"g","line":null,"column":null,"message":"m","cure":null}"#
+        );
+    }
+}

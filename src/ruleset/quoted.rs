@@ -1,0 +1,40 @@
+/// Puts a word that someone else wrote into backticks, escaped, and cut where it would drown the sentence.
+pub(crate) fn quoted(word: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut shown: String = word.chars().take(LONGEST).collect();
+    if shown.len() < word.len() {
+        shown.push_str("...");
+    }
+    format!("`{}`", printable(&shown))
+}
+
+/// Escapes what must not reach a terminal as it is: control characters and those that turn the direction of writing.
+pub(crate) fn printable(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\t' => shown.extend(c.escape_default()),
+            c if c.is_control() || turns_direction(c) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// True for the characters that change the direction of writing, by which a source can show other text than it holds.
+pub(crate) fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quoted_word_is_short_and_harmless() {
+        assert_eq!(quoted("feint"), "`feint`");
+        assert_eq!(quoted("a\u{7}b\n"), "`a\\u{7}b\\n`");
+        assert_eq!(quoted(&"é".repeat(61)), format!("`{}...`", "é".repeat(60)));
+        assert_eq!(quoted(&"é".repeat(60)), format!("`{}`", "é".repeat(60)));
+    }
+}

@@ -1,0 +1,298 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Data, Library, LoadError, Stack, Switch};
+use crate::play::{Desk, Fault, Scenario, StartError};
+use crate::script::{Blueprint, Engine, FreeName};
+use crate::state::{Schema, Value};
+
+/// A loaded ruleset: merged, checked, frozen. Cheap to share; any number of games may use one.
+pub struct Ruleset {
+    stack: Arc<Stack>,
+    blueprint: Arc<Blueprint>,
+    scenarios: BTreeMap<String, Value>,
+    cast: BTreeMap<String, Value>,
+    engine: Engine,
+}
+
+/// A card as the host can list it without playing it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Card {
+    pub id: Arc<str>,
+    pub title: Arc<str>,
+    pub text: String,
+    /// Ids of the rules that it implements.
+    pub rules: Vec<String>,
+    pub facts: BTreeMap<String, Fact>,
+    /// The file that each field comes from, by field.
+    pub origins: BTreeMap<String, String>,
+}
+
+/// A fact on a card.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Fact {
+    Plain(Value),
+    /// Worked out when the card is looked at.
+    #[serde(serialize_with = "worked_out")]
+    Function,
+}
+
+fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str("worked out")
+}
+
+/// A rule of creation that a sheet breaks.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Breach {
+    /// Id of the rule.
+    pub rule: String,
+    pub text: String,
+    /// What it costs, and what there is.
+    pub cost: Option<i64>,
+    pub have: Option<i64>,
+    /// Only a warning: the sheet is legal all the same.
+    pub warning: bool,
+}
+
+impl Ruleset {
+    /// Loads a ruleset with everything it extends and the layers its manifest names.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once, with file and line.
+    pub fn load(library: &Library, id: &str) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::load_with(library, id, &[])
+    }
+
+    /// Loads a ruleset with further layers on top.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        let stack = Arc::new(Stack::resolve(library, id, layers)?);
+        let mut problems = Vec::new();
+        let scenarios = tables(&stack, "scenarios", &mut problems);
+        let cast = tables(&stack, "cast", &mut problems);
+        let (engine, blueprint) = match Engine::start(stack.clone()) {
+            Ok(started) => started,
+            Err(error) => {
+                problems.extend(error.problems);
+                return Err(LoadError::new(id, problems));
+            }
+        };
+        if !problems.is_empty() {
+            return Err(LoadError::new(id, problems));
+        }
+        Ok(Arc::new(Ruleset { stack, blueprint, scenarios, cast, engine }))
+    }
+
+    pub fn id(&self) -> &str {
+        self.stack.main().id()
+    }
+
+    pub fn title(&self) -> &str {
+        &self.stack.main().manifest().title
+    }
+
+    pub fn version(&self) -> &str {
+        &self.stack.main().manifest().version
+    }
+
+    pub fn summary(&self) -> &str {
+        self.stack.main().manifest().summary.as_deref().unwrap_or("")
+    }
+
+    /// Hash of the content of all its files: what tells one generation from another.
+    pub fn hash(&self) -> String {
+        self.stack.hash()
+    }
+
+    /// The rulesets that it is made of, bottom first.
+    pub fn parts(&self) -> Vec<String> {
+        self.stack.parts().iter().map(|part| part.id().to_string()).collect()
+    }
+
+    pub fn schema(&self) -> &Schema {
+        &self.blueprint.schema
+    }
+
+    /// By id.
+    pub fn cards(&self) -> &[Card] {
+        &self.blueprint.cards
+    }
+
+    pub fn card(&self, id: &str) -> Option<&Card> {
+        self.cards().iter().find(|card| &*card.id == id)
+    }
+
+    /// Items, by id.
+    pub fn items(&self) -> &[Card] {
+        &self.blueprint.items
+    }
+
+    /// Ids of the hook holders that are not items.
+    pub fn hooks(&self) -> &[Arc<str>] {
+        &self.blueprint.hooks
+    }
+
+    pub fn verbs(&self) -> &[Arc<str>] {
+        &self.blueprint.verbs
+    }
+
+    pub fn switches(&self) -> impl Iterator<Item = &Switch> {
+        self.stack.switches().iter()
+    }
+
+    pub fn switch(&self, name: &str) -> Option<&Switch> {
+        self.stack.switch(name)
+    }
+
+    /// Seats with what they are.
+    pub fn seats(&self) -> &BTreeMap<String, String> {
+        self.stack.seats()
+    }
+
+    /// The prompt's small words with the topics they stand for.
+    pub fn words(&self) -> &BTreeMap<String, String> {
+        self.stack.words()
+    }
+
+    /// Ids of the policies.
+    pub fn policies(&self) -> &[Arc<str>] {
+        &self.blueprint.policies
+    }
+
+    /// Names and titles of the acts that are nobody's turn.
+    pub fn free_acts(&self) -> &[FreeName] {
+        &self.blueprint.free
+    }
+
+    pub fn scenarios(&self) -> &BTreeMap<String, Value> {
+        &self.scenarios
+    }
+
+    /// Name of the scenario that is played where none is named.
+    pub fn default_scenario(&self) -> Option<&str> {
+        self.stack.scenario()
+    }
+
+    pub fn cast(&self) -> &BTreeMap<String, Value> {
+        &self.cast
+    }
+
+    /// The text of one of its files, by the path that problems and faults name.
+    pub fn source(&self, path: &str) -> Option<&str> {
+        let (part, path) = path.split_once('/')?;
+        let part = self.stack.parts().iter().find(|other| other.id() == part)?;
+        Some(&part.folder.file(path)?.text)
+    }
+
+    /// Its spec files, by path.
+    pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.stack
+            .scripts()
+            .filter(|(_, path, _)| path.starts_with("specs/"))
+            .map(|(_, _, source)| (&*source.path, &*source.text))
+    }
+
+    /// Checks a sheet against the rules of creation.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script that checks.
+    pub fn check_sheet(self: &Arc<Ruleset>, sheet: &Value) -> Result<Vec<Breach>, Fault> {
+        let mut desk = Desk::idle(self);
+        let sheet = sheet.clone();
+        let found = self
+            .engine
+            .run(move |vm| vm.check_sheet(&mut desk, &sheet))
+            .map_err(|_| Fault::new("the script worker has died"))??;
+        let Value::List(rows) = &found else {
+            return Err(Fault::new("creation.check must return a list of breaches"));
+        };
+        let breach = |row: &Value| -> Option<Breach> {
+            let Value::Map(fields) = row else { return None };
+            let text = |name: &str| fields.get(name).and_then(Value::as_text).map(str::to_string);
+            let number = |name: &str| fields.get(name).and_then(Value::as_int);
+            Some(Breach {
+                rule: text("rule").unwrap_or_default(),
+                text: text("text")?,
+                cost: number("cost"),
+                have: number("have"),
+                warning: fields.get("warning") == Some(&Value::Bool(true)),
+            })
+        };
+        rows.iter()
+            .map(|row| breach(row).ok_or_else(|| Fault::new("a breach is a table with `rule` and `text`")))
+            .collect()
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    pub(crate) fn computes_keys(&self) -> bool {
+        self.blueprint.entries.iter().any(|entry| entry.key)
+    }
+
+    /// The starting position as a table.
+    pub(crate) fn scenario_table(&self, scenario: &Scenario) -> Result<Value, StartError> {
+        let name = match scenario {
+            Scenario::Table(table) => return Ok(table.clone()),
+            Scenario::Named(name) => name.as_str(),
+            Scenario::Default => self.default_scenario().unwrap_or("default"),
+        };
+        self.scenarios.get(name).cloned().ok_or_else(|| StartError::NoScenario {
+            ruleset: self.id().to_string(),
+            name: name.to_string(),
+            known: match self.scenarios.keys().cloned().collect::<Vec<_>>().join(", ") {
+                names if names.is_empty() => "none".into(),
+                names => names,
+            },
+        })
+    }
+}
+
+impl std::fmt::Debug for Ruleset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ruleset({} {})", self.id(), self.version())
+    }
+}
+
+/// The data files of a folder, by file name without its ending.
+fn tables(stack: &Stack, folder: &str, problems: &mut Vec<super::Problem>) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    for (path, (_, source)) in stack.files_in(folder) {
+        if !path.ends_with(".toml") {
+            continue;
+        }
+        match Data::read(source) {
+            Ok(data) => {
+                let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".toml");
+                found.insert(name.to_string(), plain(&data.value));
+            }
+            Err(errors) => problems.extend(errors),
+        }
+    }
+    found
+}
+
+/// Data of a file as a value.
+pub(crate) fn plain(value: &serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::None,
+        serde_json::Value::Bool(yes) => Value::Bool(*yes),
+        serde_json::Value::Number(n) => Value::Int(n.as_i64().unwrap_or_default()),
+        serde_json::Value::String(text) => Value::text(text),
+        serde_json::Value::Array(items) => Value::list(items.iter().map(plain)),
+        serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
+    }
+}

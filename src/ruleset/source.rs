@@ -1,0 +1,256 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::content_hash::ContentHash;
+use super::problem::Problem;
+use super::quoted::turns_direction;
+
+/// The text of one file of a ruleset, checked to be text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Source {
+    /// Where it is from, as problems name it: `my-game/maneuvers/feint.luau`.
+    pub path: String,
+    /// The text, without a byte order mark.
+    pub text: Arc<str>,
+    /// The identity of the text; the path is no part of it.
+    pub hash: ContentHash,
+}
+
+impl Source {
+    /// The longest file that is read, in bytes.
+    pub const MAX_BYTES: usize = 256 * 1024;
+
+    /// Checks the bytes of a file and makes a source of them.
+    ///
+    /// # Errors
+    ///
+    /// A file longer than [`Source::MAX_BYTES`], one that is not UTF-8, one that holds control characters other than
+    /// line feed, carriage return and tab, or characters that turn the direction of writing (by which it would show
+    /// other code than it holds), and a script without a word in it.
+    pub fn read(path: impl Into<String>, bytes: &[u8]) -> Result<Self, Vec<Problem>> {
+        let path = path.into();
+        if bytes.len() > Self::MAX_BYTES {
+            return Err(vec![Self::too_long(&path)]);
+        }
+        let text = match std::str::from_utf8(bytes) {
+            Ok(text) => text.strip_prefix('\u{feff}').unwrap_or(text),
+            Err(error) => return Err(vec![not_utf8(&path, bytes, error.valid_up_to())]),
+        };
+        let mut problems = Vec::new();
+        let control = text
+            .char_indices()
+            .find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+        if let Some((offset, c)) = control {
+            let problem = Problem::new(
+                &*path,
+                format!("holds the control character U+{:04X}", u32::from(c)),
+            );
+            problems.push(
+                problem
+                    .at(position(text, offset))
+                    .with_cure("delete it; in a text of a script write `\\u{...}`"),
+            );
+        }
+        if let Some((offset, c)) = text.char_indices().find(|&(_, c)| turns_direction(c)) {
+            let message = format!(
+                "holds U+{:04X}, which turns the direction of writing and can hide code",
+                u32::from(c)
+            );
+            problems.push(
+                Problem::new(&*path, message)
+                    .at(position(text, offset))
+                    .with_cure("delete it"),
+            );
+        }
+        if SourceKind::of(&path) == Some(SourceKind::Script) && text.trim().is_empty() {
+            let cure = "a script returns one declaration; delete the file if it is not wanted";
+            problems.push(Problem::new(&*path, "is empty").with_cure(cure));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Ok(Source {
+            hash: ContentHash::of(text.as_bytes()),
+            text: text.into(),
+            path,
+        })
+    }
+
+    /// The kind of the file, by its name.
+    pub fn kind(&self) -> Option<SourceKind> {
+        SourceKind::of(&self.path)
+    }
+
+    /// Gives line and column, both from 1, of a place in the text; a place past the end is taken for the end.
+    pub fn position(&self, offset: usize) -> (u32, u32) {
+        position(&self.text, offset)
+    }
+
+    /// Says that a file is longer than [`Source::MAX_BYTES`]; for readers that do not read on to its end.
+    pub(crate) fn too_long(path: &str) -> Problem {
+        let message = format!("is longer than {} KiB", Self::MAX_BYTES / 1024);
+        Problem::new(path, message).with_cure("split it into several files")
+    }
+}
+
+/// What a file of a ruleset is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceKind {
+    /// `.luau` or `.lua`: rules and specs.
+    Script,
+    /// `.toml`: the manifest, characters, positions.
+    Data,
+    /// `.md`: the numbered rules, for reading.
+    Prose,
+}
+
+impl SourceKind {
+    /// Tells the kind by the end of the name; `None` for files that are no part of a ruleset.
+    pub fn of(path: &str) -> Option<Self> {
+        let (stem, ending) = path.rsplit_once('.')?;
+        if stem.is_empty() || stem.ends_with('/') {
+            return None;
+        }
+        match ending {
+            "luau" | "lua" => Some(SourceKind::Script),
+            "toml" => Some(SourceKind::Data),
+            "md" => Some(SourceKind::Prose),
+            _ => None,
+        }
+    }
+}
+
+/// True for names of files and folders that editors and version control leave about, which are never part of a ruleset.
+pub(crate) fn is_litter(name: &str) -> bool {
+    name.starts_with('.')
+        || name.ends_with('~')
+        || name.ends_with(".tmp")
+        || name.contains("___jb_")
+        || (name.starts_with('#') && name.ends_with('#'))
+}
+
+fn position(text: &str, offset: usize) -> (u32, u32) {
+    let offset = offset.min(text.len());
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+    let column = before[line_start..].chars().count() + 1;
+    (
+        u32::try_from(line).unwrap_or(u32::MAX),
+        u32::try_from(column).unwrap_or(u32::MAX),
+    )
+}
+
+fn not_utf8(path: &str, bytes: &[u8], valid_up_to: usize) -> Problem {
+    let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
+    let message = if wide {
+        "is UTF-16, not UTF-8"
+    } else {
+        "is not UTF-8 text"
+    };
+    let valid = std::str::from_utf8(&bytes[..valid_up_to]).unwrap_or_default();
+    Problem::new(path, message)
+        .at(position(valid, valid_up_to))
+        .with_cure("save it as UTF-8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(path: &str, bytes: &[u8]) -> String {
+        let problems = Source::read(path, bytes).expect_err("refused");
+        problems
+            .iter()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    #[test]
+    fn a_text_is_read_without_its_byte_order_mark_and_hashed_without_its_path() {
+        let one = Source::read("g/a.luau", b"\xef\xbb\xbfreturn 1\r\n").unwrap();
+        let other = Source::read("h/b.luau", b"return 1\r\n").unwrap();
+        assert_eq!(&*one.text, "return 1\r\n");
+        assert_eq!(one.hash, other.hash);
+        assert_eq!(one.kind(), Some(SourceKind::Script));
+    }
+
+    #[test]
+    fn what_is_not_text_is_refused_where_it_stands() {
+        assert_eq!(
+            refused("g/a.luau", b"x = 1\nab\xff"),
+            "g/a.luau:2:3: is not UTF-8 text (save it as UTF-8)"
+        );
+        assert!(refused("g/a.luau", b"\xff\xfex\0").contains("is UTF-16, not UTF-8"));
+        assert!(
+            refused("g/a.luau", b"\x1bLua")
+                .starts_with("g/a.luau:1:1: holds the control character U+001B")
+        );
+        assert!(
+            refused("g/a.luau", b"ok\n\0")
+                .starts_with("g/a.luau:2:1: holds the control character U+0000")
+        );
+        assert!(
+            refused("g/a.luau", "é--\u{202e}".as_bytes()).starts_with("g/a.luau:1:4: holds U+202E")
+        );
+        assert!(refused("g/R.md", "\u{2066}".as_bytes()).starts_with("g/R.md:1:1: holds U+2066"));
+    }
+
+    #[test]
+    fn an_empty_script_is_refused_and_an_empty_data_file_is_not() {
+        assert!(refused("g/a.luau", b"").starts_with("g/a.luau: is empty"));
+        assert!(refused("g/a.lua", b"\xef\xbb\xbf \n").starts_with("g/a.lua: is empty"));
+        assert!(Source::read("g/cast/x.toml", b"").is_ok());
+    }
+
+    #[test]
+    fn a_file_is_as_long_as_allowed_and_not_a_byte_longer() {
+        assert!(Source::read("g/a.luau", &vec![b'x'; Source::MAX_BYTES]).is_ok());
+        assert!(
+            refused("g/a.luau", &vec![b'x'; Source::MAX_BYTES + 1]).contains("longer than 256 KiB")
+        );
+    }
+
+    #[test]
+    fn names_tell_the_kind_and_the_litter() {
+        assert_eq!(
+            SourceKind::of("maneuvers/feint.lua"),
+            Some(SourceKind::Script)
+        );
+        assert_eq!(SourceKind::of("ruleset.toml"), Some(SourceKind::Data));
+        assert_eq!(SourceKind::of("RULES.md"), Some(SourceKind::Prose));
+        for other in [
+            "art/map.png",
+            ".luau",
+            "maneuvers/.lua",
+            "README",
+            "feint.luau.txt",
+        ] {
+            assert_eq!(SourceKind::of(other), None, "{other}");
+        }
+        for litter in [
+            ".git",
+            ".#a.lua",
+            "a.lua~",
+            "#a.lua#",
+            "a.tmp",
+            "a.lua___jb_tmp___",
+            "___jb_old___",
+        ] {
+            assert!(is_litter(litter), "{litter}");
+        }
+        assert!(!is_litter("feint.luau"));
+    }
+
+    #[test]
+    fn a_position_counts_lines_and_characters_from_one() {
+        let source = Source::read("g/a.md", "äb\r\ncd".as_bytes()).unwrap();
+        assert_eq!(source.position(0), (1, 1));
+        assert_eq!(source.position(2), (1, 2));
+        assert_eq!(source.position(5), (2, 1));
+        assert_eq!(source.position(99), (2, 3));
+    }
+}

@@ -1,0 +1,82 @@
+use std::sync::{Arc, Mutex, mpsc};
+use std::thread;
+
+use super::{Blueprint, Vm};
+use crate::ruleset::{LoadError, Problem, Stack};
+
+/// A worker thread with a script machine of one ruleset.
+///
+/// Scripts run only here, on a stack of their own size. A machine that was thrown away after a spent budget is built
+/// again before the next job.
+pub(crate) struct Engine {
+    jobs: Mutex<mpsc::Sender<Job>>,
+}
+
+type Job = Box<dyn FnOnce(&mut Vm) + Send>;
+
+/// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
+pub(crate) const STACK: usize = 8 << 20;
+
+/// The worker died with its job.
+#[derive(Debug)]
+pub(crate) struct Died;
+
+impl Engine {
+    /// Starts a worker and loads the ruleset into its machine.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once.
+    pub fn start(stack: Arc<Stack>) -> Result<(Engine, Arc<Blueprint>), LoadError> {
+        let (jobs, queue) = mpsc::channel::<Job>();
+        let (back, loaded) = mpsc::sync_channel(1);
+        let id = stack.main().id().to_string();
+        let failed = |message: &str| LoadError::new(id.clone(), vec![Problem::new(id.clone(), message)]);
+        thread::Builder::new()
+            .name("rules".into())
+            .stack_size(STACK)
+            .spawn(move || match Vm::load(&stack) {
+                Ok((vm, blueprint)) => {
+                    let _ = back.send(Ok(blueprint));
+                    work(vm, &stack, &queue);
+                }
+                Err(error) => {
+                    let _ = back.send(Err(error));
+                }
+            })
+            .map_err(|error| failed(&format!("no thread for scripts can be had: {error}")))?;
+        let blueprint = loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
+        Ok((Engine { jobs: Mutex::new(jobs) }, blueprint))
+    }
+
+    /// Runs a job on the worker and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Died`] if the worker is gone; the job's captures are lost then.
+    pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut Vm) -> R + Send + 'static) -> Result<R, Died> {
+        let (back, result) = mpsc::sync_channel(1);
+        let job: Job = Box::new(move |vm| {
+            let _ = back.send(job(vm));
+        });
+        let sent = match self.jobs.lock() {
+            Ok(jobs) => jobs.send(job),
+            Err(poisoned) => poisoned.into_inner().send(job),
+        };
+        sent.map_err(|_| Died)?;
+        result.recv().map_err(|_| Died)
+    }
+}
+
+fn work(mut vm: Vm, stack: &Arc<Stack>, queue: &mpsc::Receiver<Job>) {
+    while let Ok(job) = queue.recv() {
+        if vm.is_dead() {
+            match Vm::load(stack) {
+                Ok((fresh, _)) => vm = fresh,
+                // It loaded once from the same sources, so there is no memory left: the caller is told.
+                Err(_) => return,
+            }
+        }
+        job(&mut vm);
+    }
+}

@@ -1,0 +1,139 @@
+//! Values between the host and a script.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use mlua::{Error, Lua, Result, Table, Value as Lv};
+
+use super::mirror::Mirror;
+use crate::state::Value;
+
+/// Most values in one table that a script hands to the host.
+const MAX_NODES: usize = 10_000;
+const MAX_DEPTH: usize = 16;
+const MAX_TEXT: usize = 64 << 10;
+const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// What a script gave cannot be plain data, in a sentence.
+fn unfit(message: impl Into<String>) -> Error {
+    Error::RuntimeError(message.into())
+}
+
+/// Reads a script's value as plain data. Entities are known by the mirror.
+pub(super) fn from_lua(value: &Lv, mirror: &Mirror) -> Result<Value> {
+    let mut nodes = 0;
+    read(value, mirror, 0, &mut nodes)
+}
+
+fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<Value> {
+    *nodes += 1;
+    if *nodes > MAX_NODES || depth > MAX_DEPTH {
+        return Err(unfit(format!("the table is too large: at most {MAX_NODES} values, {MAX_DEPTH} deep")));
+    }
+    Ok(match value {
+        Lv::Nil => Value::None,
+        Lv::Boolean(yes) => Value::Bool(*yes),
+        Lv::Integer(n) => Value::Int(*n),
+        Lv::Number(n) => Value::Int(whole(*n)?),
+        Lv::String(text) => Value::Text(text_of(text)?),
+        Lv::Table(table) => {
+            if let Some(id) = mirror.id_of(table) {
+                return Ok(Value::Entity(id));
+            }
+            if table.metatable().is_some() {
+                return Err(unfit("a table with a metatable is not plain data"));
+            }
+            let length = table.raw_len();
+            let mut pairs = 0;
+            let mut list: Vec<Option<Value>> = Vec::new();
+            let mut map = BTreeMap::new();
+            for pair in table.pairs::<Lv, Lv>() {
+                let (key, item) = pair?;
+                pairs += 1;
+                let item = read(&item, mirror, depth + 1, nodes)?;
+                match &key {
+                    Lv::String(key) => {
+                        map.insert(text_of(key)?, item);
+                    }
+                    Lv::Integer(_) | Lv::Number(_) => {
+                        let at = whole_of(&key).unwrap_or(0);
+                        if at < 1 || at as usize > length {
+                            return Err(unfit("a list has the keys 1, 2, 3 ... without a gap"));
+                        }
+                        list.resize(list.len().max(at as usize), None);
+                        list[at as usize - 1] = Some(item);
+                    }
+                    other => return Err(unfit(format!("a {} cannot be a key of plain data", other.type_name()))),
+                }
+            }
+            if map.is_empty() {
+                if list.len() != pairs || list.iter().any(Option::is_none) {
+                    return Err(unfit("a list has the keys 1, 2, 3 ... without a gap"));
+                }
+                Value::List(list.into_iter().flatten().collect())
+            } else if list.is_empty() {
+                Value::Map(Arc::new(map))
+            } else {
+                return Err(unfit("a table is either a list or a map, not both"));
+            }
+        }
+        other => return Err(unfit(format!("a {} is not plain data", other.type_name()))),
+    })
+}
+
+fn whole(n: f64) -> Result<i64> {
+    if n.fract() == 0.0 && n.abs() <= MAX_WHOLE {
+        return Ok(n as i64);
+    }
+    Err(unfit(format!("{n} is not a whole number; the state holds whole numbers only")))
+}
+
+/// A script's number, if it is a whole one that the state can hold.
+pub(super) fn whole_of(value: &Lv) -> Option<i64> {
+    match value {
+        Lv::Integer(n) => Some(*n),
+        Lv::Number(n) => whole(*n).ok(),
+        _ => None,
+    }
+}
+
+pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
+    let bytes = text.as_bytes();
+    if bytes.len() > MAX_TEXT {
+        return Err(unfit(format!("a text has at most {MAX_TEXT} bytes")));
+    }
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => Ok(Arc::from(text)),
+        Err(_) => Err(unfit("a text must be UTF-8")),
+    }
+}
+
+/// Gives a script plain data: lists and maps are frozen, maps made in the order of their keys.
+pub(super) fn to_lua(lua: &Lua, value: &Value, mirror: &Mirror) -> Result<Lv> {
+    Ok(match value {
+        Value::None => Lv::Nil,
+        Value::Bool(yes) => Lv::Boolean(*yes),
+        Value::Int(n) => Lv::Number(*n as f64),
+        Value::Ratio(n, d) => frozen(lua, [*n as f64, *d as f64].into_iter().map(Lv::Number))?,
+        Value::Text(text) => Lv::String(lua.create_string(&**text)?),
+        Value::Entity(id) => mirror.handle(*id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone())),
+        Value::List(items) => {
+            let items: Vec<Lv> = items.iter().map(|item| to_lua(lua, item, mirror)).collect::<Result<_>>()?;
+            frozen(lua, items.into_iter())?
+        }
+        Value::Map(items) => {
+            let table = lua.create_table_with_capacity(0, items.len())?;
+            for (key, item) in items.iter() {
+                table.raw_set(&**key, to_lua(lua, item, mirror)?)?;
+            }
+            table.set_readonly(true);
+            Lv::Table(table)
+        }
+    })
+}
+
+fn frozen(lua: &Lua, items: impl Iterator<Item = Lv>) -> Result<Lv> {
+    let table: Table = lua.create_sequence_from(items)?;
+    table.set_readonly(true);
+    Ok(Lv::Table(table))
+}

@@ -1,0 +1,178 @@
+//! From the script engine's errors to faults that a rule author can read.
+
+use mlua::Error;
+
+use crate::play::{Fault, Stop};
+use crate::ruleset::Stack;
+
+/// Longest message that is passed on, in characters.
+const MAX_MESSAGE: usize = 500;
+/// Most calls of a chain that are passed on.
+const MAX_CHAIN: usize = 8;
+
+/// A place in a file of a ruleset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub path: String,
+    pub line: u32,
+}
+
+/// Words an error of the engine. `stop` is what the host itself refused, `spent` the budget that ran out, with the place
+/// where it did.
+pub(super) fn fault_of(
+    error: &Error,
+    stop: Option<&Stop>,
+    spent: Option<(&'static str, Option<Place>)>,
+    stack: &Stack,
+) -> Fault {
+    let (message, trace) = parts(error);
+    let mut chain = places(&trace);
+    let (own, message) = match place_before(&message) {
+        Some((place, rest)) => (Some(place), rest.to_string()),
+        None => (None, message),
+    };
+    let mut fault = Fault::new(tidy(&message));
+    let mut first = own.or_else(|| chain.first().cloned());
+    if let Some(Stop::Fault { message, cure }) = stop {
+        fault.message = tidy(message);
+        fault.cure = cure.clone();
+        first = chain.first().cloned().or(first);
+    }
+    if let Some((what, place)) = spent {
+        fault.fatal = true;
+        fault.message = match what {
+            "memory" => "the script used up its memory".into(),
+            "time" => "the script ran out of time".into(),
+            _ => "the script used up its budget of work".into(),
+        };
+        fault.cure = Some(
+            match what {
+                "memory" => "look for a table or text that grows in a loop",
+                _ => "look for a loop that does not end",
+            }
+            .into(),
+        );
+        first = place.or(first);
+    } else if fault.cure.is_none() {
+        fault.cure = cure_for(&fault.message);
+    }
+    if let Some(place) = first {
+        if chain.first() == Some(&place) {
+            chain.remove(0);
+        }
+        fault.source_line = source_line(stack, &place);
+        fault.line = Some(place.line);
+        fault.path = Some(place.path);
+    }
+    fault.chain = chain
+        .into_iter()
+        .take(MAX_CHAIN)
+        .map(|place| format!("{}:{}", place.path, place.line))
+        .collect();
+    fault
+}
+
+/// The text of a line of a ruleset's file.
+pub(super) fn source_line(stack: &Stack, place: &Place) -> Option<String> {
+    let (part, path) = place.path.split_once('/')?;
+    let part = stack.parts().iter().find(|other| other.id() == part)?;
+    let source = part.folder.file(path)?;
+    source.text.lines().nth(place.line as usize - 1).map(|line| line.trim_end().chars().take(200).collect())
+}
+
+/// The message and the trace of an error, unwrapped from the calls that it crossed.
+fn parts(error: &Error) -> (String, String) {
+    match error {
+        Error::CallbackError { traceback, cause } => {
+            let (message, inner) = parts(cause);
+            (message, if inner.is_empty() { traceback.clone() } else { format!("{inner}\n{traceback}") })
+        }
+        Error::RuntimeError(message) => match message.split_once("\nstack traceback:") {
+            Some((message, trace)) => (message.to_string(), trace.to_string()),
+            None => (message.clone(), String::new()),
+        },
+        Error::SyntaxError { message, .. } => (message.clone(), String::new()),
+        other => (other.to_string(), String::new()),
+    }
+}
+
+/// `path:line: rest`, if the message begins so.
+fn place_before(message: &str) -> Option<(Place, &str)> {
+    let end = message.find(".lua")?;
+    let colon = end + message[end..].find(':')?;
+    let path = &message[..colon];
+    let rest = &message[colon + 1..];
+    let digits = rest.find(|c: char| !c.is_ascii_digit())?;
+    let line = rest[..digits].parse().ok()?;
+    let rest = rest[digits..].strip_prefix(':')?;
+    (!path.contains(['\n', ' ', '"'])).then(|| (Place { path: path.to_string(), line }, rest.trim_start()))
+}
+
+/// The places of a trace that lie in files of a ruleset, innermost first.
+fn places(trace: &str) -> Vec<Place> {
+    let mut places: Vec<Place> = Vec::new();
+    for line in trace.lines() {
+        let line = line.trim();
+        let line = line.strip_prefix("[string \"").unwrap_or(line);
+        let Some(end) = line.find(".lua") else { continue };
+        let Some(colon) = line[end..].find(':') else { continue };
+        let path = line[..end + colon].trim_end_matches("\"]");
+        let digits: String = line[end + colon + 1..].chars().take_while(char::is_ascii_digit).collect();
+        if let Ok(number) = digits.parse() {
+            let place = Place { path: path.to_string(), line: number };
+            if places.last() != Some(&place) {
+                places.push(place);
+            }
+        }
+    }
+    places
+}
+
+fn cure_for(message: &str) -> Option<String> {
+    if message.contains("attempt to index nil") {
+        return Some("the value before the dot is nil: check that it is there first".into());
+    }
+    if message.contains("readonly table") {
+        return Some("write a field with `entity:set(\"field\", value)`; tables of a ruleset are frozen once it is loaded".into());
+    }
+    if message.contains("attempt to call a nil value") {
+        return Some("there is no function of that name here: look for a misspelling".into());
+    }
+    None
+}
+
+/// One paragraph without addresses and control characters.
+fn tidy(message: &str) -> String {
+    let mut text = String::new();
+    let mut rest = message;
+    while let Some(at) = rest.find("0x") {
+        text.push_str(&rest[..at]);
+        rest = rest[at + 2..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
+    }
+    text.push_str(rest);
+    text.trim_start_matches("runtime error: ")
+        .chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(MAX_MESSAGE)
+        .collect::<String>()
+        .trim()
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_read_off_the_front_of_a_message() {
+        let (place, rest) = place_before("my-game/lib/a.luau:12: attempt to index nil").unwrap();
+        assert_eq!(place, Place { path: "my-game/lib/a.luau".into(), line: 12 });
+        assert_eq!(rest, "attempt to index nil");
+        assert_eq!(place_before("a sentence about a.luau and more"), None);
+    }
+
+    #[test]
+    fn addresses_and_control_characters_do_not_reach_a_message() {
+        assert_eq!(tidy("table: 0x5581f2a0 \u{1b}[31mred"), "table:   [31mred");
+    }
+}

@@ -1,0 +1,375 @@
+use std::collections::BTreeMap;
+
+use mlua::{Function, Lua, Result, Table, Value as Lv};
+
+use super::load::{line_of, sorted};
+use crate::ruleset::{Problem, Role, Stack};
+
+/// Deepest nesting of tables in a declaration.
+const MAX_DEPTH: usize = 16;
+
+/// What one file declares.
+pub(super) struct Declared {
+    what: &'static str,
+    op: Op,
+    body: Table,
+    part: usize,
+    path: String,
+}
+
+/// What a declaration does to the one below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Op {
+    New,
+    Extend,
+    Replace,
+    Removed,
+    Wrapped,
+}
+
+impl Op {
+    fn named(name: &str) -> Option<Op> {
+        Some(match name {
+            "new" => Op::New,
+            "extend" => Op::Extend,
+            "replace" => Op::Replace,
+            "removed" => Op::Removed,
+            "wrapped" => Op::Wrapped,
+            _ => return None,
+        })
+    }
+}
+
+impl Declared {
+    /// Reads what a file returned.
+    ///
+    /// # Errors
+    ///
+    /// What it returned instead.
+    pub fn read(value: &Lv, what: &'static str, part: usize, path: &str) -> std::result::Result<Declared, String> {
+        let Lv::Table(table) = value else {
+            return Err(match value {
+                Lv::Nil => "the file returns nothing".into(),
+                other => format!("the file returns a {}", other.type_name()),
+            });
+        };
+        let text = |key: &str| table.raw_get::<Option<String>>(key).ok().flatten();
+        let (Some(found), Some(op)) = (text("@"), text("op")) else {
+            return Err("the file returns a table that no declaration made".into());
+        };
+        if found != what {
+            return Err(format!("the file returns rb.{found}{{...}}"));
+        }
+        let body = table.raw_get::<Table>("body").map_err(|_| "the declaration is empty".to_string())?;
+        let op = Op::named(&op).ok_or_else(|| format!("the declaration says `{op}`"))?;
+        Ok(Declared { what, op, body, part, path: path.to_string() })
+    }
+}
+
+/// Puts declarations on top of each other, and remembers which file each field came from.
+pub(super) struct Merger<'a> {
+    lua: &'a Lua,
+    stack: &'a Stack,
+    wrap: &'a Function,
+    /// Tables of entries: kinds, verbs, play, creation.
+    tables: BTreeMap<&'static str, Table>,
+    /// Single things by what they are and their id.
+    things: BTreeMap<(&'static str, String), Table>,
+    /// The part and file of each field, by what it is of and its path.
+    origins: BTreeMap<(String, String), (usize, String)>,
+}
+
+/// Where a declaration stands while it is merged.
+struct Site<'d> {
+    declared: &'d Declared,
+    /// Fields may be written over without a word for each.
+    over: bool,
+}
+
+impl<'a> Merger<'a> {
+    pub fn new(lua: &'a Lua, stack: &'a Stack, wrap: &'a Function) -> Merger<'a> {
+        Merger { lua, stack, wrap, tables: BTreeMap::new(), things: BTreeMap::new(), origins: BTreeMap::new() }
+    }
+
+    /// Adds a declaration. `id` is given by the file's name where one file holds one thing.
+    pub fn add(&mut self, declared: Declared, id: Option<String>, problems: &mut Vec<Problem>) -> Result<()> {
+        match id {
+            None => self.add_entries(&declared, problems),
+            Some(id) => self.add_thing(&declared, &id, problems),
+        }
+    }
+
+    fn add_entries(&mut self, declared: &Declared, problems: &mut Vec<Problem>) -> Result<()> {
+        let target = self.table(declared.what)?;
+        self.tables.insert(declared.what, target.clone());
+        // The groups of play.luau are tables of entries themselves.
+        let union = if declared.what == "play" { 1 } else { 0 };
+        let site = Site { declared, over: matches!(declared.op, Op::Extend | Op::Replace) };
+        self.merge(&target, &declared.body, "", &site, union, 0, problems)
+    }
+
+    fn add_thing(&mut self, declared: &Declared, id: &str, problems: &mut Vec<Problem>) -> Result<()> {
+        let given: Lv = declared.body.raw_get("id")?;
+        let named = match &given {
+            Lv::String(given) => given.to_string_lossy().to_string(),
+            _ => String::new(),
+        };
+        if named != id {
+            let message = match &given {
+                Lv::Nil => format!("{} lacks `id`", declared.what),
+                _ => format!("the id `{named}` does not match the file's name"),
+            };
+            problems.push(self.problem(declared, "id", message).with_cure(format!("write id = \"{id}\"")));
+            return Ok(());
+        }
+        let key = (declared.what, id.to_string());
+        let below = self.things.get(&key).cloned();
+        match (declared.op, below) {
+            (Op::New, Some(_)) => {
+                let first = self.origin(declared.what, &format!("{id}/id")).unwrap_or_default();
+                let message = format!("{} `{id}` is already declared in {first}", declared.what);
+                problems.push(self.problem(declared, "id", message).with_cure("say rb.extend(...) or rb.replace(...)"));
+            }
+            (Op::Extend | Op::Removed, None) => {
+                let message = format!("there is no {} `{id}` below to change", declared.what);
+                problems.push(self.problem(declared, "id", message));
+            }
+            (Op::Removed, Some(_)) => {
+                self.things.remove(&key);
+            }
+            (Op::New | Op::Replace, _) => {
+                let target = self.lua.create_table()?;
+                let site = Site { declared, over: false };
+                self.forget(declared.what, id);
+                self.merge(&target, &declared.body, id, &site, 0, 0, problems)?;
+                self.things.insert(key, target);
+            }
+            (Op::Extend | Op::Wrapped, Some(target)) => {
+                let site = Site { declared, over: true };
+                self.merge(&target, &declared.body, id, &site, 0, 0, problems)?;
+            }
+            (Op::Wrapped, None) => {}
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn merge(
+        &mut self,
+        target: &Table,
+        body: &Table,
+        path: &str,
+        site: &Site,
+        union: usize,
+        depth: usize,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        if depth > MAX_DEPTH {
+            let message = format!("tables are nested more than {MAX_DEPTH} deep");
+            problems.push(self.problem(site.declared, path, message));
+            return Ok(());
+        }
+        for (key, value) in sorted(body)? {
+            let at = if path.is_empty() { key.clone() } else { format!("{path}/{key}") };
+            let existing: Lv = target.raw_get(&*key)?;
+            let marked = match &value {
+                Lv::Table(table) => match table.raw_get::<Option<String>>("@op").ok().flatten() {
+                    Some(op) => Op::named(&op).map(|op| (op, table.clone())),
+                    None => None,
+                },
+                _ => None,
+            };
+            if let Some((op, marked)) = marked {
+                self.change(target, &key, existing, op, &marked, &at, site, depth, problems)?;
+                continue;
+            }
+            let both = match (&existing, &value) {
+                (Lv::Table(below), Lv::Table(above)) if is_map(below) && is_map(above) => {
+                    Some((below.clone(), above.clone()))
+                }
+                _ => None,
+            };
+            match (existing, both) {
+                (_, Some((below, above))) if site.over || union > 0 => {
+                    self.merge(&below, &above, &at, site, union.saturating_sub(1), depth + 1, problems)?;
+                }
+                (Lv::Nil, _) => self.set(target, &key, &value, &at, site, depth, problems)?,
+                _ if site.over => self.set(target, &key, &value, &at, site, depth, problems)?,
+                _ => {
+                    let first = self.origin(site.declared.what, &at).unwrap_or_default();
+                    let message = format!("`{key}` is already declared in {first}");
+                    let cure = "say rb.extend(...), rb.replace(...) or rb.wrapped(...)";
+                    problems.push(self.problem(site.declared, &at, message).with_cure(cure));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out a marked entry: extend, replace, removed, wrapped.
+    #[allow(clippy::too_many_arguments)]
+    fn change(
+        &mut self,
+        target: &Table,
+        key: &str,
+        existing: Lv,
+        op: Op,
+        marked: &Table,
+        at: &str,
+        site: &Site,
+        depth: usize,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        if existing.is_nil() && op != Op::Replace {
+            let message = format!("there is no `{key}` below to change");
+            problems.push(self.problem(site.declared, at, message));
+            return Ok(());
+        }
+        match op {
+            Op::Removed => {
+                self.claim(at, site, problems);
+                target.raw_set(key, Lv::Nil)?;
+            }
+            Op::Wrapped => {
+                let run: Function = marked.raw_get("run")?;
+                match existing {
+                    Lv::Function(below) => {
+                        self.claim(at, site, problems);
+                        target.raw_set(key, self.wrap.call::<Function>((below, run))?)?;
+                    }
+                    // A verb, or an entry with more to say: its function is wrapped.
+                    Lv::Table(below) if matches!(below.raw_get::<Lv>("run")?, Lv::Function(_)) => {
+                        self.claim(at, site, problems);
+                        let inner: Function = below.raw_get("run")?;
+                        below.raw_set("run", self.wrap.call::<Function>((inner, run))?)?;
+                    }
+                    other => {
+                        let message = format!("`{key}` below is a {}; only functions can be wrapped", other.type_name());
+                        problems.push(self.problem(site.declared, at, message));
+                    }
+                }
+            }
+            Op::Extend | Op::Replace | Op::New => {
+                let body: Table = marked.raw_get("body")?;
+                match (op, existing) {
+                    (Op::Extend, Lv::Table(below)) if is_map(&below) => {
+                        let over = Site { declared: site.declared, over: true };
+                        self.merge(&below, &body, at, &over, 0, depth + 1, problems)?;
+                    }
+                    (Op::Extend, other) => {
+                        let message = format!("`{key}` below is a {}, which cannot be extended", other.type_name());
+                        problems.push(self.problem(site.declared, at, message));
+                    }
+                    _ => self.set(target, key, &Lv::Table(body), at, site, depth, problems)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn set(
+        &mut self,
+        target: &Table,
+        key: &str,
+        value: &Lv,
+        at: &str,
+        site: &Site,
+        depth: usize,
+        problems: &mut Vec<Problem>,
+    ) -> Result<()> {
+        self.claim(at, site, problems);
+        match value {
+            Lv::Table(table) if is_map(table) => {
+                let fresh = self.lua.create_table()?;
+                target.raw_set(key, &fresh)?;
+                let inner = Site { declared: site.declared, over: false };
+                self.merge(&fresh, table, at, &inner, 0, depth + 1, problems)
+            }
+            value => target.raw_set(key, value),
+        }
+    }
+
+    /// Notes which file a field now comes from. Two layers may only touch one field in a declared order.
+    fn claim(&mut self, at: &str, site: &Site, problems: &mut Vec<Problem>) {
+        let declared = site.declared;
+        let key = (declared.what.to_string(), at.to_string());
+        if let Some((part, path)) = self.origins.get(&key) {
+            let layers = [*part, declared.part].iter().all(|part| self.stack.parts()[*part].role == Role::Layer);
+            if layers && *part != declared.part && !self.stack.declared_before(*part, declared.part) {
+                let message = format!("two layers change `{at}`: {} and {path}", declared.path);
+                let below = self.stack.parts()[*part].id();
+                let cure = format!("declare their order: after = [\"{below}\"] in the manifest of the one that goes on top");
+                problems.push(self.problem(declared, at, message).with_cure(cure));
+            }
+        }
+        self.origins.insert(key, (declared.part, declared.path.clone()));
+    }
+
+    fn forget(&mut self, what: &str, id: &str) {
+        let inside = format!("{id}/");
+        self.origins.retain(|(of, at), _| of != what || !at.starts_with(&inside));
+    }
+
+    fn problem(&self, declared: &Declared, at: &str, message: String) -> Problem {
+        let mut problem = Problem::new(declared.path.clone(), message);
+        problem.line = line_of(self.stack, &declared.path, at.rsplit('/').next().unwrap_or(at));
+        problem
+    }
+
+    // What came of it
+
+    /// A table of entries; empty if nothing was declared.
+    pub fn table(&self, what: &'static str) -> Result<Table> {
+        match self.tables.get(what) {
+            Some(table) => Ok(table.clone()),
+            None => self.lua.create_table(),
+        }
+    }
+
+    /// All things of a sort by id.
+    pub fn all(&self, what: &'static str) -> Vec<(String, Table)> {
+        self.things
+            .iter()
+            .filter(|((of, _), _)| *of == what)
+            .map(|((_, id), table)| (id.clone(), table.clone()))
+            .collect()
+    }
+
+    /// The file that a field comes from; that of the nearest thing around it if it has none of its own.
+    pub fn origin(&self, what: &str, at: &str) -> Option<String> {
+        let mut at = at.to_string();
+        loop {
+            if let Some((_, path)) = self.origins.get(&(what.to_string(), at.clone())) {
+                return Some(path.clone());
+            }
+            let inside = format!("{at}/");
+            let mut near = self.origins.iter().filter(|((of, path), _)| of == what && path.starts_with(&inside));
+            if let Some((_, (_, path))) = near.next() {
+                return Some(path.clone());
+            }
+            at.truncate(at.rfind('/')?);
+        }
+    }
+
+    /// Any file that declares something of a sort.
+    pub fn a_path(&self, what: &str) -> Option<String> {
+        self.origins.iter().find(|((of, _), _)| of == what).map(|(_, (_, path))| path.clone())
+    }
+
+    /// The file of each field of a thing.
+    pub fn origins(&self, what: &str, id: &str) -> BTreeMap<String, String> {
+        let inside = format!("{id}/");
+        self.origins
+            .iter()
+            .filter(|((of, _), _)| of == what)
+            .filter_map(|((_, at), (_, path))| Some((at.strip_prefix(&inside)?.to_string(), path.clone())))
+            .collect()
+    }
+}
+
+/// Whether a table is one of named entries, and not a list, a field's type or a verb.
+fn is_map(table: &Table) -> bool {
+    let marked = |key: &str| table.raw_get::<Lv>(key).is_ok_and(|value| !value.is_nil());
+    table.raw_len() == 0 && !marked("@type") && !marked("@verb") && !marked("@op")
+}

@@ -1,0 +1,16 @@
+//! The script side: the only part of the host that knows Luau.
+
+mod bind;
+mod engine;
+mod exchange;
+mod fault;
+mod load;
+mod merge;
+mod mirror;
+mod sandbox;
+mod vm;
+
+pub(crate) use engine::{Engine, STACK};
+pub use load::FreeName;
+pub(crate) use load::Blueprint;
+pub(crate) use vm::{Call, Vm};

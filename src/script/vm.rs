@@ -1,0 +1,392 @@
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
+
+use super::bind::{Bench, entry_table, read_key};
+use super::exchange::{from_lua, to_lua, whole_of};
+use super::fault::fault_of;
+use super::load::{self, Blueprint};
+use super::mirror::Synced;
+use super::sandbox::{Budget, guarded, spent_at};
+use crate::play::{Desk, Explanation, Fault, FreeAct, Phase, Stop};
+use crate::ruleset::{LoadError, Stack};
+use crate::state::{EntityId, Entry, EntryId, Key, Value};
+
+/// One script machine with one ruleset in it. It mirrors one game at a time and keeps nothing of it.
+pub(crate) struct Vm {
+    lua: Lua,
+    bench: Rc<Bench>,
+    trusted: Trusted,
+    stack: Arc<Stack>,
+    blueprint: Arc<Blueprint>,
+    dead: bool,
+}
+
+/// The prelude's functions for the host.
+pub(super) struct Trusted {
+    pub start: Function,
+    pub entry: Function,
+    pub free: Function,
+    pub derived: Function,
+    pub sheet: Function,
+    pub prompt: Function,
+    pub key: Function,
+    pub tie: Function,
+    pub may_act: Function,
+    pub check_sheet: Function,
+    pub refresh: Function,
+    pub stale: Function,
+}
+
+/// What to run.
+pub(crate) enum Call<'a> {
+    Start { scenario: &'a Value },
+    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value },
+    Free { seat: &'a str, name: &'a str },
+    Derived { entity: EntityId, name: &'a str, args: &'a [Value] },
+}
+
+impl Vm {
+    /// Loads a ruleset into a fresh machine.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once.
+    pub fn load(stack: &Arc<Stack>) -> std::result::Result<(Vm, Arc<Blueprint>), LoadError> {
+        let loaded = load::load(stack)?;
+        let blueprint = Arc::new(loaded.blueprint);
+        let vm = Vm {
+            lua: loaded.lua,
+            bench: loaded.bench,
+            trusted: loaded.trusted,
+            stack: stack.clone(),
+            blueprint: blueprint.clone(),
+            dead: false,
+        };
+        Ok((vm, blueprint))
+    }
+
+    /// Whether a budget was spent in it, so that it must not be used again.
+    pub fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    /// Runs a part of an action. What stopped it, if it was not the script's fault, stands in the desk's `stop`.
+    ///
+    /// # Errors
+    ///
+    /// What the script did wrong.
+    pub fn call(&mut self, desk: &mut Desk, call: &Call) -> std::result::Result<Value, Fault> {
+        let (lua, bench) = (self.lua.clone(), self.bench.clone());
+        self.run(desk, |trusted| {
+            let mirror = bench.mirror.borrow();
+            let value = |value: &Value| to_lua(&lua, value, &mirror);
+            let handle = |id: EntityId| mirror.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
+            Ok(match call {
+                Call::Start { scenario } => (trusted.start.clone(), (value(scenario)?,).into_lua_multi(&lua)?),
+                Call::Entry { what, owner, args } => {
+                    let owner = owner.map_or(Lv::Nil, handle);
+                    (trusted.entry.clone(), (*what, owner, value(args)?).into_lua_multi(&lua)?)
+                }
+                Call::Free { seat, name } => (trusted.free.clone(), (*seat, *name).into_lua_multi(&lua)?),
+                Call::Derived { entity, name, args } => {
+                    let mut all = vec![handle(*entity), Lv::String(lua.create_string(name)?), Lv::Boolean(false)];
+                    for arg in *args {
+                        all.push(value(arg)?);
+                    }
+                    (trusted.derived.clone(), MultiValue::from_vec(all))
+                }
+            })
+        })
+        .and_then(|found| {
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            if matches!(call, Call::Derived { .. }) {
+                return from_lua(&found, &self.bench.mirror.borrow())
+                    .map_err(|error| fault_of(&error, None, None, &self.stack));
+            }
+            Ok(Value::None)
+        })
+    }
+
+    /// Reads something without changing the game: whatever a script tries to change is a fault.
+    pub fn look(&mut self, desk: &mut Desk, call: &Call) -> std::result::Result<Value, Fault> {
+        self.reading(desk, |vm, desk| vm.call(desk, call))
+    }
+
+    /// Works out a derived value with its terms.
+    pub fn explain(
+        &mut self,
+        desk: &mut Desk,
+        entity: EntityId,
+        name: &str,
+    ) -> std::result::Result<Explanation, Fault> {
+        self.reading(desk, |vm, desk| {
+            vm.bench.terms.borrow_mut().clear();
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let found = vm.run(desk, |trusted| {
+                let handle = bench.mirror.borrow().handle(entity).cloned();
+                Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
+            })?;
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            let value = from_lua(&found, &vm.bench.mirror.borrow())
+                .map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+            Ok(Explanation {
+                title: format!("{}: {name}", desk.title(entity)),
+                value: desk.words(&value),
+                terms: vm.bench.terms.take(),
+                changes: Vec::new(),
+            })
+        })
+    }
+
+    /// The sheet of an entity, line by line: label and text.
+    pub fn sheet(&mut self, desk: &mut Desk, entity: EntityId) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let Some(found) = desk.state.entity(entity) else {
+            return Err(Fault::new(format!("{entity} is not there")));
+        };
+        let rules = desk.rules.clone();
+        let kind = rules.schema().kind(found.kind);
+        if !kind.sheet {
+            let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
+            return Ok(fields.map(|(field, value)| (field.label.to_string(), desk.words(value))).collect());
+        }
+        self.reading(desk, |vm, desk| {
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let name = kind.name.clone();
+            let rows = vm.run(desk, |trusted| {
+                let handle = bench.mirror.borrow().handle(entity).cloned();
+                Ok((trusted.sheet.clone(), (&*name, handle).into_lua_multi(&lua)?))
+            })?;
+            let Some(Lv::Table(rows)) = rows.into_iter().next() else {
+                return Err(Fault::new(format!("the sheet of a {name} must be a list of lines")));
+            };
+            let mirror = vm.bench.mirror.borrow();
+            let text = |value: &Lv| from_lua(value, &mirror).map(|value| desk.words(&value));
+            let mut lines = Vec::new();
+            for row in rows.sequence_values::<Lv>() {
+                let line = match row {
+                    Ok(Lv::Table(row)) if mirror.id_of(&row).is_none() => {
+                        let label: Lv = row.raw_get(1).unwrap_or(Lv::Nil);
+                        let value: Lv = row.raw_get(2).unwrap_or(Lv::Nil);
+                        text(&label).and_then(|label| Ok((label, text(&value)?)))
+                    }
+                    Ok(row) => text(&row).map(|text| (String::new(), text)),
+                    Err(error) => Err(error),
+                };
+                lines.push(line.map_err(|error| fault_of(&error, None, None, &vm.stack))?);
+            }
+            Ok(lines)
+        })
+    }
+
+    /// The ruleset's own words on the moment.
+    pub fn prompt(
+        &mut self,
+        desk: &mut Desk,
+        about: Option<EntityId>,
+        seat: &str,
+    ) -> std::result::Result<String, Fault> {
+        if !self.blueprint.prompt {
+            return Ok(String::new());
+        }
+        self.reading(desk, |vm, desk| {
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let found = vm.run(desk, |trusted| {
+                let about = about.and_then(|about| bench.mirror.borrow().handle(about).cloned());
+                Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
+            })?;
+            Ok(match found.into_iter().next() {
+                Some(Lv::String(text)) => text.to_string_lossy().to_string(),
+                _ => String::new(),
+            })
+        })
+    }
+
+    /// The acts that are nobody's turn, for every seat that may know of them.
+    pub fn free_acts(&mut self, desk: &mut Desk) -> Vec<FreeAct> {
+        let blueprint = self.blueprint.clone();
+        let seats: Vec<Arc<str>> = desk.seats.keys().cloned().collect();
+        let mut acts = Vec::new();
+        for free in &blueprint.free {
+            for seat in &seats {
+                let found = self.reading(desk, |vm, desk| {
+                    let lua = vm.lua.clone();
+                    let values = vm.run(desk, |trusted| {
+                        Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
+                    })?;
+                    let mut values = values.into_iter();
+                    let open = values.next().unwrap_or(Lv::Nil);
+                    let reason = match values.next() {
+                        Some(Lv::String(reason)) => Some(reason.to_string_lossy().to_string()),
+                        _ => None,
+                    };
+                    Ok((open, reason))
+                });
+                let (enabled, reason) = match found {
+                    Ok((Lv::Nil, _)) => continue,
+                    Ok((Lv::Boolean(false), reason)) => (false, reason),
+                    Ok(_) => (true, None),
+                    Err(fault) => (false, Some(fault.to_string())),
+                };
+                acts.push(FreeAct {
+                    seat: seat.clone(),
+                    name: free.name.clone(),
+                    title: free.title.clone(),
+                    enabled,
+                    reason,
+                });
+            }
+        }
+        acts
+    }
+
+    /// The key of an entry, worked out anew, if its ruleset does that.
+    pub fn key_of(&mut self, desk: &mut Desk, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
+        if !self.blueprint.entries.iter().any(|known| known.key && known.name == entry.what) {
+            return Ok(None);
+        }
+        self.reading(desk, |vm, desk| {
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let found = vm.run(desk, |trusted| {
+                let row = entry_table(&lua, entry, &bench.mirror.borrow())?;
+                Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
+            })?;
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            let key = read_key(desk, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
+            key.map(Some)
+        })
+    }
+
+    /// Settles which of the entries with equal keys goes first, where their ruleset says how.
+    ///
+    /// The ruleset's function may ask and roll: it is a part of the action that it opens.
+    pub fn settle_tie(&mut self, desk: &mut Desk, first: EntryId) -> std::result::Result<EntryId, Fault> {
+        let Some(entry) = desk.state.agenda().get(first).cloned() else { return Ok(first) };
+        if !self.blueprint.entries.iter().any(|known| known.tie && known.name == entry.what) {
+            return Ok(first);
+        }
+        let tied: Vec<Entry> = desk
+            .state
+            .agenda()
+            .entries()
+            .iter()
+            .filter(|other| other.key == entry.key && other.what == entry.what)
+            .cloned()
+            .collect();
+        if tied.len() < 2 {
+            return Ok(first);
+        }
+        let (lua, bench) = (self.lua.clone(), self.bench.clone());
+        let found = self.run(desk, |trusted| {
+            let mirror = bench.mirror.borrow();
+            let rows: Vec<Table> =
+                tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
+            Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
+        })?;
+        if desk.stop.is_some() {
+            return Ok(first);
+        }
+        let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
+        match place.and_then(|place| tied.get(place.wrapping_sub(1))) {
+            Some(entry) => Ok(entry.id),
+            None => Err(Fault::new(format!("`tie` of {} must return a place, 1 to {}", entry.what, tied.len()))),
+        }
+    }
+
+    /// Checks a sheet: the breaches as plain data.
+    pub fn check_sheet(&mut self, desk: &mut Desk, sheet: &Value) -> std::result::Result<Value, Fault> {
+        if !self.blueprint.creation {
+            return Err(Fault::new("this ruleset has no rules of creation"));
+        }
+        self.reading(desk, |vm, desk| {
+            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let found = vm.run(desk, |trusted| {
+                let sheet = to_lua(&lua, sheet, &bench.mirror.borrow())?;
+                Ok((trusted.check_sheet.clone(), sheet.into_lua_multi(&lua)?))
+            })?;
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            from_lua(&found, &vm.bench.mirror.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
+        })
+    }
+
+    /// Lets `work` run scripts that only read, whatever stopped the action that is open.
+    fn reading<R>(
+        &mut self,
+        desk: &mut Desk,
+        work: impl FnOnce(&mut Vm, &mut Desk) -> std::result::Result<R, Fault>,
+    ) -> std::result::Result<R, Fault> {
+        let stop = desk.stop.take();
+        let phase = std::mem::replace(&mut desk.phase, Phase::Pure("a look at the state"));
+        let result = work(self, desk);
+        desk.stop = stop;
+        desk.phase = phase;
+        result
+    }
+
+    /// Runs one of the prelude's functions under the budget of an action and judges what came of it.
+    fn run(
+        &mut self,
+        desk: &mut Desk,
+        prepare: impl FnOnce(&Trusted) -> Result<(Function, MultiValue)>,
+    ) -> std::result::Result<MultiValue, Fault> {
+        if self.dead {
+            return Err(Fault::new("the script machine was thrown away; try again"));
+        }
+        let bench = self.bench.clone();
+        let attempt = catch_unwind(AssertUnwindSafe(|| {
+            guarded(Budget::ACTION, || {
+                let renewed = self.sync(desk)?;
+                bench.lend(desk, || {
+                    if let Some((function, args)) = renewed {
+                        function.call::<()>(args)?;
+                    }
+                    let (function, args) = prepare(&self.trusted)?;
+                    function.call::<MultiValue>(args)
+                })
+            })
+        }));
+        let (result, spent) = match attempt {
+            Ok(judged) => judged,
+            Err(_) => {
+                self.dead = true;
+                let mut fault = Fault::new("the host itself failed while the script ran; the action is taken back");
+                fault.cure = Some("please report this with the script".into());
+                fault.fatal = true;
+                return Err(fault);
+            }
+        };
+        if let Some(what) = spent {
+            self.dead = true;
+            let error = result.err().unwrap_or(mlua::Error::StackError);
+            return Err(fault_of(&error, desk.stop.as_ref(), Some((what, spent_at())), &self.stack));
+        }
+        match (result, &desk.stop) {
+            (Ok(values), None | Some(Stop::Question | Stop::Cut(_))) => Ok(values),
+            (Err(_), Some(Stop::Question | Stop::Cut(_))) => Ok(MultiValue::new()),
+            (Err(error), stop) => Err(fault_of(&error, stop.as_ref(), None, &self.stack)),
+            (Ok(_), Some(stop @ Stop::Fault { .. })) => {
+                Err(fault_of(&mlua::Error::RuntimeError(String::new()), Some(stop), None, &self.stack))
+            }
+        }
+    }
+
+    /// Brings the mirror up to the desk's state; gives the prelude's function that has to be told, if any.
+    fn sync(&self, desk: &mut Desk) -> Result<Option<(Function, MultiValue)>> {
+        let rules = desk.rules.clone();
+        let synced = self.bench.mirror.borrow_mut().sync(&self.lua, &mut desk.state, rules.schema())?;
+        Ok(match synced {
+            Synced::Same => None,
+            Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
+            Synced::Refilled => {
+                let switches = self.lua.create_table()?;
+                for (name, value) in &desk.switches {
+                    switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
+                }
+                switches.set_readonly(true);
+                Some((self.trusted.refresh.clone(), switches.into_lua_multi(&self.lua)?))
+            }
+        })
+    }
+}

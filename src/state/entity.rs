@@ -1,0 +1,406 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Agenda, Change, EntityId, Entry, EntryId, FieldId, Key, KindId, Value};
+
+/// Names an attachment: counted from 1 over the whole game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AttachmentId(pub u32);
+
+/// An entity: its kind, and the values of the kind's fields in their order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Entity {
+    pub kind: KindId,
+    pub fields: Vec<Value>,
+}
+
+/// A hook holder put on an entity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Attachment {
+    /// Id of the hook or item.
+    pub hook: Arc<str>,
+    pub owner: EntityId,
+    pub data: Value,
+}
+
+/// The whole state of a game, as plain data.
+///
+/// Only its own methods change it; each change is noted in a journal with its inverse, until it is taken out with
+/// [`State::settle`] or taken back with [`State::rollback`].
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// By id; the place of a removed entity stays empty.
+    entities: Vec<Option<Entity>>,
+    agenda: Agenda,
+    attachments: BTreeMap<AttachmentId, Attachment>,
+    next_entry: u32,
+    next_attachment: u32,
+    outcome: Option<String>,
+    #[serde(skip)]
+    journal: Vec<Change>,
+    /// What changed behind the back of the script machine that mirrors this state.
+    #[serde(skip)]
+    stale: Vec<Stale>,
+    /// Told apart from every other state of the process, so that a mirror knows whose it is.
+    #[serde(skip, default = "next_identity")]
+    identity: u64,
+}
+
+/// Something that a mirror of the state has to read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stale {
+    Field(EntityId, FieldId),
+    /// It came, or went, or came back.
+    Entity(EntityId),
+    Attachments,
+}
+
+fn next_identity() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
+impl Clone for State {
+    /// Copies the data; the copy has an identity and an empty journal of its own.
+    fn clone(&self) -> State {
+        State {
+            entities: self.entities.clone(),
+            agenda: self.agenda.clone(),
+            attachments: self.attachments.clone(),
+            next_entry: self.next_entry,
+            next_attachment: self.next_attachment,
+            outcome: self.outcome.clone(),
+            journal: Vec::new(),
+            stale: Vec::new(),
+            identity: next_identity(),
+        }
+    }
+}
+
+impl PartialEq for State {
+    fn eq(&self, other: &State) -> bool {
+        self.entities == other.entities
+            && self.agenda == other.agenda
+            && self.attachments == other.attachments
+            && self.next_entry == other.next_entry
+            && self.next_attachment == other.next_attachment
+            && self.outcome == other.outcome
+    }
+}
+
+impl State {
+    pub fn new() -> State {
+        State { identity: next_identity(), ..State::default() }
+    }
+
+    // Reading
+
+    pub fn entity(&self, id: EntityId) -> Option<&Entity> {
+        self.entities.get((id.0 as usize).checked_sub(1)?)?.as_ref()
+    }
+
+    /// The value of a field; `None` if the entity is gone or its kind has no such field.
+    pub fn field(&self, id: EntityId, field: FieldId) -> Option<&Value> {
+        self.entity(id)?.fields.get(field.0 as usize)
+    }
+
+    /// All entities in the order of their ids.
+    pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
+        self.entities
+            .iter()
+            .enumerate()
+            .filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
+    }
+
+    /// How many ids have been given out.
+    pub fn ids(&self) -> u32 {
+        self.entities.len() as u32
+    }
+
+    pub fn agenda(&self) -> &Agenda {
+        &self.agenda
+    }
+
+    /// In the order of attaching.
+    pub fn attachments(&self) -> &BTreeMap<AttachmentId, Attachment> {
+        &self.attachments
+    }
+
+    /// What the game ended with.
+    pub fn outcome(&self) -> Option<&str> {
+        self.outcome.as_deref()
+    }
+
+    pub fn identity(&self) -> u64 {
+        self.identity
+    }
+
+    /// What changed other than through a script, since the last call.
+    pub fn take_stale(&mut self) -> Vec<Stale> {
+        std::mem::take(&mut self.stale)
+    }
+
+    /// Tells a mirror that a field was changed by the host itself.
+    pub fn note_stale(&mut self, entity: EntityId, field: FieldId) {
+        self.stale.push(Stale::Field(entity, field));
+    }
+
+    /// Tells a mirror that an entity was taken away by the host itself.
+    pub fn note_gone(&mut self, entity: EntityId) {
+        self.stale.push(Stale::Entity(entity));
+    }
+
+    // Changing
+
+    /// Writes a field and returns what was there. The value must already be checked against the field's type.
+    pub fn set(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        let Some(slot) = self.slot_mut(entity, field) else { return };
+        let from = std::mem::replace(slot, to.clone());
+        if from != to {
+            self.journal.push(Change::Set { entity, field, from, to });
+        }
+    }
+
+    pub fn spawn(&mut self, made: Entity) -> EntityId {
+        let entity = EntityId(self.entities.len() as u32 + 1);
+        self.entities.push(Some(made.clone()));
+        self.journal.push(Change::Spawn { entity, made });
+        entity
+    }
+
+    /// Takes an entity away with its agenda entries and attachments; references to it become empty.
+    ///
+    /// Returns the fields of other entities that changed with it.
+    pub fn remove(&mut self, entity: EntityId) -> Vec<(EntityId, FieldId)> {
+        if self.entity(entity).is_none() {
+            return Vec::new();
+        }
+        let owned: Vec<EntryId> = self
+            .agenda
+            .entries()
+            .iter()
+            .filter(|entry| entry.owner == Some(entity))
+            .map(|entry| entry.id)
+            .collect();
+        for id in owned {
+            self.unschedule(id);
+        }
+        let worn: Vec<AttachmentId> = self
+            .attachments
+            .iter()
+            .filter(|(_, attachment)| attachment.owner == entity)
+            .map(|(id, _)| *id)
+            .collect();
+        for id in worn {
+            self.detach(id);
+        }
+        let mut touched = Vec::new();
+        for (id, other) in self.entities() {
+            for (at, value) in other.fields.iter().enumerate() {
+                let mut refers = false;
+                value.each_entity(&mut |found| refers |= found == entity);
+                if refers && id != entity {
+                    touched.push((id, FieldId(at as u16), value.without_entity(entity)));
+                }
+            }
+        }
+        let mut fields = Vec::new();
+        for (id, field, value) in touched {
+            self.set(id, field, value);
+            fields.push((id, field));
+        }
+        if let Some(was) = self.entities[entity.0 as usize - 1].take() {
+            self.journal.push(Change::Remove { entity, was });
+        }
+        fields
+    }
+
+    pub fn schedule(
+        &mut self,
+        what: Arc<str>,
+        key: Key,
+        owner: Option<EntityId>,
+        args: Value,
+        every: Option<Key>,
+    ) -> EntryId {
+        self.next_entry += 1;
+        let id = EntryId(self.next_entry);
+        let entry = Entry { id, key, what, owner, args, every };
+        self.agenda.insert(entry.clone());
+        self.journal.push(Change::Schedule { entry });
+        id
+    }
+
+    /// Takes an entry off the agenda.
+    pub fn unschedule(&mut self, id: EntryId) -> Option<Entry> {
+        let entry = self.agenda.take(id)?;
+        self.journal.push(Change::Unschedule { entry: entry.clone() });
+        Some(entry)
+    }
+
+    /// Gives an entry another key; false if there is no such entry.
+    pub fn rekey(&mut self, id: EntryId, key: Key) -> bool {
+        let Some(from) = self.agenda.rekey(id, key) else { return false };
+        self.journal.push(Change::Rekey { id, from, to: key });
+        true
+    }
+
+    pub fn attach(&mut self, made: Attachment) -> AttachmentId {
+        self.next_attachment += 1;
+        let id = AttachmentId(self.next_attachment);
+        self.attachments.insert(id, made.clone());
+        self.journal.push(Change::Attach { id, made });
+        id
+    }
+
+    /// Takes an attachment off; false if there is no such attachment.
+    pub fn detach(&mut self, id: AttachmentId) -> bool {
+        let Some(was) = self.attachments.remove(&id) else { return false };
+        self.journal.push(Change::Detach { id, was });
+        true
+    }
+
+    /// Replaces the data of an attachment; false if there is no such attachment.
+    pub fn set_data(&mut self, id: AttachmentId, to: Value) -> bool {
+        let Some(attachment) = self.attachments.get_mut(&id) else { return false };
+        let from = std::mem::replace(&mut attachment.data, to.clone());
+        self.journal.push(Change::Data { id, from, to });
+        true
+    }
+
+    pub fn finish(&mut self, outcome: String) {
+        let from = self.outcome.replace(outcome);
+        self.journal.push(Change::Finish { from, to: self.outcome.clone() });
+    }
+
+    // Journal
+
+    /// How many changes wait in the journal.
+    pub fn mark(&self) -> usize {
+        self.journal.len()
+    }
+
+    /// The changes made since the mark.
+    pub fn since(&self, mark: usize) -> &[Change] {
+        &self.journal[mark..]
+    }
+
+    /// Takes out the journal: its changes stand.
+    pub fn settle(&mut self) -> Vec<Change> {
+        std::mem::take(&mut self.journal)
+    }
+
+    /// Forgets the journal: its changes stand and nobody will ask for them.
+    pub fn settle_unread(&mut self) {
+        self.journal.clear();
+    }
+
+    /// Takes back every change since the mark.
+    pub fn rollback(&mut self, mark: usize) {
+        for change in self.journal.split_off(mark).into_iter().rev() {
+            self.invert(change);
+        }
+    }
+
+    /// Takes back changes that [`State::settle`] gave out, which must be the last ones.
+    pub fn take_back(&mut self, changes: &[Change]) {
+        for change in changes.iter().rev() {
+            self.invert(change.clone());
+        }
+    }
+
+    fn invert(&mut self, change: Change) {
+        match change {
+            Change::Set { entity, field, from, .. } => {
+                if let Some(slot) = self.slot_mut(entity, field) {
+                    *slot = from;
+                }
+                self.stale.push(Stale::Field(entity, field));
+            }
+            Change::Spawn { entity, .. } => {
+                self.entities.pop();
+                self.stale.push(Stale::Entity(entity));
+            }
+            Change::Remove { entity, was } => {
+                self.entities[entity.0 as usize - 1] = Some(was);
+                self.stale.push(Stale::Entity(entity));
+            }
+            Change::Schedule { entry } => {
+                self.agenda.take(entry.id);
+                self.next_entry = entry.id.0 - 1;
+            }
+            Change::Unschedule { entry } => self.agenda.insert(entry),
+            Change::Rekey { id, from, .. } => {
+                self.agenda.rekey(id, from);
+            }
+            Change::Attach { id, .. } => {
+                self.attachments.remove(&id);
+                self.next_attachment = id.0 - 1;
+                self.stale.push(Stale::Attachments);
+            }
+            Change::Detach { id, was } => {
+                self.attachments.insert(id, was);
+                self.stale.push(Stale::Attachments);
+            }
+            Change::Data { id, from, .. } => {
+                if let Some(attachment) = self.attachments.get_mut(&id) {
+                    attachment.data = from;
+                }
+                self.stale.push(Stale::Attachments);
+            }
+            Change::Finish { from, .. } => self.outcome = from,
+        }
+    }
+
+    fn slot_mut(&mut self, id: EntityId, field: FieldId) -> Option<&mut Value> {
+        let at = (id.0 as usize).checked_sub(1)?;
+        self.entities.get_mut(at)?.as_mut()?.fields.get_mut(field.0 as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity(fields: Vec<Value>) -> Entity {
+        Entity { kind: KindId(0), fields }
+    }
+
+    #[test]
+    fn a_rollback_restores_everything_a_removal_took_with_it() {
+        let mut state = State::new();
+        let first = state.spawn(entity(vec![Value::Int(1)]));
+        let second = state.spawn(entity(vec![Value::Entity(first)]));
+        state.schedule("turn".into(), Key::new(&[1]).unwrap(), Some(first), Value::None, None);
+        state.attach(Attachment { hook: "armour".into(), owner: first, data: Value::None });
+        state.settle();
+        let before = state.clone();
+
+        state.remove(first);
+        assert_eq!(state.field(second, FieldId(0)), Some(&Value::None));
+        assert!(state.agenda().first().is_none() && state.attachments().is_empty());
+
+        state.rollback(0);
+        assert_eq!(state, before);
+    }
+
+    #[test]
+    fn taking_back_settled_changes_restores_the_counters_as_well() {
+        let mut state = State::new();
+        state.settle();
+        let before = state.clone();
+        let id = state.spawn(entity(vec![Value::Int(1)]));
+        state.set(id, FieldId(0), Value::Int(5));
+        let entry = state.schedule("turn".into(), Key::new(&[1]).unwrap(), None, Value::None, None);
+        state.rekey(entry, Key::new(&[3]).unwrap());
+        state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None });
+        state.finish("over".into());
+        let changes = state.settle();
+        state.take_back(&changes);
+        assert_eq!(state, before);
+    }
+}

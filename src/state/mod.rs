@@ -1,0 +1,13 @@
+//! What exists in a game: entities of declared kinds with fields, plain data that only [`State`] changes.
+
+mod agenda;
+mod change;
+mod entity;
+mod schema;
+mod value;
+
+pub use agenda::{Agenda, Entry, EntryId, Key, KeyError};
+pub use change::Change;
+pub use entity::{Attachment, AttachmentId, Entity, Stale, State};
+pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
+pub use value::{EntityId, Value};

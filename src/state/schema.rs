@@ -1,0 +1,192 @@
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{State, Value};
+
+/// Place of a kind in its [`Schema`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KindId(pub u16);
+
+/// Place of a field in its [`Kind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FieldId(pub u16);
+
+/// The kinds of entities that a ruleset declares, in the order of their names.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Schema {
+    pub kinds: Vec<Kind>,
+}
+
+/// A kind of entity with its fields, in the order of their names.
+#[derive(Clone, Debug, Serialize)]
+pub struct Kind {
+    pub name: Arc<str>,
+    /// The text field that names an entity of this kind in messages.
+    pub title: Option<FieldId>,
+    pub fields: Vec<Field>,
+    /// Names of the derived values, sorted.
+    pub derived: Vec<Arc<str>>,
+    /// Whether the ruleset lays out the sheet itself.
+    pub sheet: bool,
+}
+
+/// A field of a kind.
+#[derive(Clone, Debug, Serialize)]
+pub struct Field {
+    pub name: Arc<str>,
+    /// Its name in messages.
+    pub label: Arc<str>,
+    #[serde(rename = "type")]
+    pub ty: Type,
+    pub default: Value,
+    /// Whether its changes are told and the sheet lists it.
+    pub show: bool,
+    /// The only seat that may see it, or everybody.
+    pub audience: Option<Arc<str>>,
+    /// The file that declares it.
+    pub origin: Arc<str>,
+}
+
+/// What a field may hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Type {
+    /// A whole number, bounds included.
+    Int { min: Option<i64>, max: Option<i64> },
+    Bool,
+    Text,
+    /// One of these texts.
+    Enum(Vec<Arc<str>>),
+    /// An entity of this kind (any kind where it is not said), or nothing.
+    Ref(Option<Arc<str>>),
+    Ratio,
+    List(Box<Type>),
+    /// Texts to values.
+    Map(Box<Type>),
+}
+
+impl Schema {
+    pub fn kind(&self, id: KindId) -> &Kind {
+        &self.kinds[id.0 as usize]
+    }
+
+    pub fn kind_named(&self, name: &str) -> Option<KindId> {
+        let at = self.kinds.binary_search_by(|kind| (*kind.name).cmp(name)).ok()?;
+        Some(KindId(at as u16))
+    }
+}
+
+impl Kind {
+    pub fn field(&self, id: FieldId) -> &Field {
+        &self.fields[id.0 as usize]
+    }
+
+    pub fn field_named(&self, name: &str) -> Option<FieldId> {
+        let at = self.fields.binary_search_by(|field| (*field.name).cmp(name)).ok()?;
+        Some(FieldId(at as u16))
+    }
+}
+
+impl Type {
+    /// The value that a field of this type starts with where the ruleset names none.
+    pub fn default_value(&self) -> Value {
+        match self {
+            Type::Int { min, max } => Value::Int(0.max(min.unwrap_or(i64::MIN)).min(max.unwrap_or(i64::MAX))),
+            Type::Bool => Value::Bool(false),
+            Type::Text => Value::text(""),
+            Type::Enum(values) => values.first().map_or(Value::None, |first| Value::Text(first.clone())),
+            Type::Ref(_) => Value::None,
+            Type::Ratio => Value::Ratio(0, 1),
+            Type::List(_) => Value::list([]),
+            Type::Map(_) => Value::map::<&str>([]),
+        }
+    }
+
+    /// Checks that a value may stand in a field of this type.
+    ///
+    /// # Errors
+    ///
+    /// What is wanted and what was found, to follow "the field NAME".
+    pub fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+        let wrong = |wanted: &str| Err(format!("takes {wanted}, not {} ({value})", value.type_name()));
+        match (self, value) {
+            (Type::Int { min, max }, Value::Int(n)) => {
+                let low = min.is_some_and(|min| *n < min);
+                let high = max.is_some_and(|max| *n > max);
+                if low || high {
+                    return Err(format!("takes {}, not {n}", self.wanted()));
+                }
+                Ok(())
+            }
+            (Type::Bool, Value::Bool(_)) | (Type::Text, Value::Text(_)) | (Type::Ratio, Value::Ratio(..)) => Ok(()),
+            (Type::Enum(values), Value::Text(text)) => {
+                if values.contains(text) {
+                    return Ok(());
+                }
+                Err(format!("takes {}, not `{text}`", self.wanted()))
+            }
+            (Type::Ref(_), Value::None) => Ok(()),
+            (Type::Ref(kind), Value::Entity(id)) => {
+                let Some(entity) = state.entity(*id) else {
+                    return Err(format!("refers to {id}, which is not there any more"));
+                };
+                let found = &schema.kind(entity.kind).name;
+                match kind {
+                    Some(kind) if kind != found => Err(format!("takes a {kind}, not a {found}")),
+                    _ => Ok(()),
+                }
+            }
+            (Type::List(element), Value::List(items)) => {
+                for (at, item) in items.iter().enumerate() {
+                    element
+                        .check(item, schema, state)
+                        .map_err(|error| format!("{error} at place {}", at + 1))?;
+                }
+                Ok(())
+            }
+            (Type::Map(element), Value::Map(items)) => {
+                for (key, item) in items.iter() {
+                    element.check(item, schema, state).map_err(|error| format!("{error} at `{key}`"))?;
+                }
+                Ok(())
+            }
+            // An empty script table is an empty list and an empty map alike.
+            (Type::Map(_), Value::List(items)) if items.is_empty() => Ok(()),
+            _ => wrong(&self.wanted()),
+        }
+    }
+
+    /// The value as this type holds it: an empty list given to a map field becomes an empty map, a whole number in a
+    /// ratio field n/1.
+    pub fn settle(&self, value: Value) -> Value {
+        match (self, value) {
+            (Type::Map(_), Value::List(items)) if items.is_empty() => Value::map::<&str>([]),
+            (Type::Ratio, Value::Int(n)) => Value::Ratio(n, 1),
+            (Type::List(element), Value::List(items)) => {
+                Value::List(items.iter().map(|item| element.settle(item.clone())).collect())
+            }
+            (_, value) => value,
+        }
+    }
+
+    /// What it takes, in words.
+    pub fn wanted(&self) -> String {
+        match self {
+            Type::Int { min: None, max: None } => "a whole number".into(),
+            Type::Int { min: Some(min), max: None } => format!("a whole number of at least {min}"),
+            Type::Int { min: None, max: Some(max) } => format!("a whole number of at most {max}"),
+            Type::Int { min: Some(min), max: Some(max) } => format!("a whole number from {min} to {max}"),
+            Type::Bool => "true or false".into(),
+            Type::Text => "a text".into(),
+            Type::Enum(values) => format!("one of {}", values.join(", ")),
+            Type::Ref(Some(kind)) => format!("a {kind} or nothing"),
+            Type::Ref(None) => "an entity or nothing".into(),
+            Type::Ratio => "a ratio".into(),
+            Type::List(element) => format!("a list, each element {}", element.wanted()),
+            Type::Map(element) => format!("a map, each value {}", element.wanted()),
+        }
+    }
+}

@@ -1,0 +1,190 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Names an entity of one game: 1, 2, 3 … in the order of their making, never used twice in a game.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EntityId(pub u32);
+
+impl fmt::Display for EntityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "#{}", self.0)
+    }
+}
+
+/// The value of a field, an argument or an attachment: plain data, whole numbers only.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Value {
+    /// An empty reference.
+    #[default]
+    None,
+    Bool(bool),
+    /// A whole number, at most 2^53 away from zero, so that every script reads it exactly.
+    Int(i64),
+    /// Numerator and denominator, reduced, the denominator positive.
+    Ratio(i64, i64),
+    Text(Arc<str>),
+    Entity(EntityId),
+    List(Arc<[Value]>),
+    Map(Arc<BTreeMap<Arc<str>, Value>>),
+}
+
+impl Value {
+    pub fn text(text: impl AsRef<str>) -> Value {
+        Value::Text(Arc::from(text.as_ref()))
+    }
+
+    pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
+        Value::List(items.into_iter().collect())
+    }
+
+    pub fn map<K: AsRef<str>>(items: impl IntoIterator<Item = (K, Value)>) -> Value {
+        Value::Map(Arc::new(
+            items
+                .into_iter()
+                .map(|(key, value)| (Arc::from(key.as_ref()), value))
+                .collect(),
+        ))
+    }
+
+    /// The fraction n/d in lowest terms; `None` when d is zero.
+    pub fn ratio(n: i64, d: i64) -> Option<Value> {
+        let common = gcd(n.unsigned_abs(), d.unsigned_abs()) as i64;
+        let sign = d.signum();
+        (d != 0).then(|| Value::Ratio(sign * n / common.max(1), sign * d / common.max(1)))
+    }
+
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Value::Int(n) => Some(*n),
+            _ => None,
+        }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The word for its type in messages to rule authors.
+    pub fn type_name(&self) -> &'static str {
+        match self {
+            Value::None => "nothing",
+            Value::Bool(_) => "a boolean",
+            Value::Int(_) => "a number",
+            Value::Ratio(..) => "a ratio",
+            Value::Text(_) => "a text",
+            Value::Entity(_) => "an entity",
+            Value::List(_) => "a list",
+            Value::Map(_) => "a map",
+        }
+    }
+
+    /// Calls `visit` for every entity that the value refers to, at any depth.
+    pub fn each_entity(&self, visit: &mut impl FnMut(EntityId)) {
+        match self {
+            Value::Entity(id) => visit(*id),
+            Value::List(items) => items.iter().for_each(|item| item.each_entity(visit)),
+            Value::Map(items) => items.values().for_each(|item| item.each_entity(visit)),
+            _ => {}
+        }
+    }
+
+    /// The value without any reference to `gone`: a plain reference becomes empty, lists and maps lose the element.
+    pub fn without_entity(&self, gone: EntityId) -> Value {
+        match self {
+            Value::Entity(id) if *id == gone => Value::None,
+            Value::List(items) => Value::List(
+                items
+                    .iter()
+                    .map(|item| item.without_entity(gone))
+                    .filter(|item| *item != Value::None)
+                    .collect(),
+            ),
+            Value::Map(items) => Value::Map(Arc::new(
+                items
+                    .iter()
+                    .map(|(key, item)| (key.clone(), item.without_entity(gone)))
+                    .filter(|(_, item)| *item != Value::None)
+                    .collect(),
+            )),
+            other => other.clone(),
+        }
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::None => write!(f, "none"),
+            Value::Bool(true) => write!(f, "yes"),
+            Value::Bool(false) => write!(f, "no"),
+            Value::Int(n) => write!(f, "{n}"),
+            Value::Ratio(n, d) => write!(f, "{n}/{d}"),
+            Value::Text(text) => write!(f, "{text}"),
+            Value::Entity(id) => write!(f, "{id}"),
+            Value::List(items) if items.is_empty() => write!(f, "none"),
+            Value::List(items) => {
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+            Value::Map(items) if items.is_empty() => write!(f, "none"),
+            Value::Map(items) => {
+                for (at, (key, item)) in items.iter().enumerate() {
+                    write!(f, "{}{key}: {item}", if at == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Value {
+        Value::Bool(value)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Value {
+        Value::Int(value)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Value {
+        Value::text(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_kept_in_lowest_terms_with_a_positive_denominator() {
+        assert_eq!(Value::ratio(2, -4), Some(Value::Ratio(-1, 2)));
+        assert_eq!(Value::ratio(0, 5), Some(Value::Ratio(0, 1)));
+        assert_eq!(Value::ratio(1, 0), None);
+    }
+
+    #[test]
+    fn a_removed_entity_leaves_lists_and_empties_references() {
+        let (gone, stays) = (Value::Entity(EntityId(1)), Value::Entity(EntityId(2)));
+        let list = Value::list([gone.clone(), stays.clone()]);
+        assert_eq!(list.without_entity(EntityId(1)), Value::list([stays]));
+        assert_eq!(gone.without_entity(EntityId(1)), Value::None);
+    }
+}

@@ -1,0 +1,163 @@
+//! The core, driven through its front door with the smallest game.
+
+use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
+use std::path::Path;
+use std::sync::Arc;
+
+fn tug() -> Arc<Ruleset> {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    Ruleset::load(&library, "tug").unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn start(dice: &[u32]) -> Session {
+    let setup = Setup::default().dice(DiceSource::Written(dice.to_vec()));
+    Session::start(&tug(), setup).unwrap()
+}
+
+fn say(session: &mut Session, replies: &[(&str, Value)]) -> Step {
+    let replies: Vec<_> = replies.iter().map(|(topic, value)| (topic.to_string(), value.clone())).collect();
+    session.reply(&replies).unwrap()
+}
+
+fn rope(session: &Session) -> i64 {
+    let view = session.view();
+    let rope = view.find("rope").unwrap();
+    view.field(rope, "at").unwrap().as_int().unwrap()
+}
+
+#[test]
+fn a_game_is_played_by_answers_and_ends_with_an_outcome() {
+    let mut session = start(&[3, 7]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.questions()[0].seat.as_ref(), "left");
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    assert_eq!(rope(&session), -2);
+    let step = say(&mut session, &[("card", "Pull".into()), ("risk", 1.into())]);
+    assert_eq!(step, Step::Over("Bob has won".into()));
+    assert_eq!(session.unrolled(), 0);
+}
+
+#[test]
+fn a_refused_reply_leaves_no_trace() {
+    let mut session = start(&[3, 7]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let (before, log) = (session.state_bytes(), session.log());
+    let refusal = session.reply(&[("card".into(), "pull".into()), ("risk".into(), 4.into())]).unwrap_err();
+    assert_eq!(refusal.message, "risk is 4, it must be 1 to 3");
+    assert_eq!((session.state_bytes(), session.log()), (before, log));
+    let refusal = session.reply(&[("card".into(), "rest".into()), ("risk".into(), 1.into())]).unwrap_err();
+    assert!(refusal.message.starts_with("nothing asks for `risk` now"), "{refusal}");
+    assert_eq!(session.questions()[0].topic.as_ref(), "card");
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    assert_eq!(rope(&session), -2);
+}
+
+#[test]
+fn undo_and_redo_go_back_and_forth_over_single_answers() {
+    let setup = Setup::default().seed(5).seat("right", Driver::Policy("hasty".into()));
+    let mut session = Session::start(&tug(), setup.switch("wins_at", 20)).unwrap();
+    let mut states = Vec::new();
+    for _ in 0..5 {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        states.push((session.state_bytes(), session.log()));
+        let question = session.questions()[0].clone();
+        session.answer(question.id, Answer::Choice("pull".into())).unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        states.push((session.state_bytes(), session.log()));
+        let question = session.questions()[0].clone();
+        session.answer(question.id, Answer::Number(2)).unwrap();
+    }
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let end = (session.state_bytes(), session.log());
+    for state in states.iter().rev() {
+        session.undo().unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        assert_eq!((session.state_bytes(), session.log()), *state);
+    }
+    assert!(session.undo().is_err());
+    for _ in &states {
+        session.redo().unwrap();
+    }
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!((session.state_bytes(), session.log()), end);
+    assert!(session.redo().is_err());
+}
+
+#[test]
+fn an_edit_goes_before_the_open_action_and_is_undone_by_one_undo() {
+    let mut session = start(&[9, 9]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let _ = say(&mut session, &[("card", "pull".into())]);
+    let before = session.state_bytes();
+    let ann = session.view().find("ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 9.into() }).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.questions()[0].topic.as_ref(), "risk");
+    assert_eq!(session.derived(ann, "need", &[]).unwrap(), Value::Int(10));
+    let why = session.why(ann, "need").unwrap();
+    assert_eq!(why.terms.len(), 2);
+    assert_eq!((why.terms[0].label.as_str(), why.terms[0].value.as_str()), ("strength", "9"));
+    assert!(why.terms[0].path.ends_with("tug/kinds.luau") && why.terms[0].line > 1, "{why:?}");
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.state_bytes(), before);
+    let refusal = session.edit(Edit::Set { entity: ann, field: "strenght".into(), value: 9.into() }).unwrap_err();
+    assert!(refusal.message.contains("did you mean `strength`"), "{refusal}");
+    let refusal = session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 11.into() }).unwrap_err();
+    assert!(refusal.message.contains("0 to 10"), "{refusal}");
+}
+
+#[test]
+fn a_greyed_card_is_refused_with_its_reason() {
+    let mut session = start(&[]);
+    for _ in 0..4 {
+        let _ = session.advance().unwrap();
+        let _ = say(&mut session, &[("card", "rest".into())]);
+    }
+    let refusal = session.reply(&[("card".into(), "rest".into())]).unwrap_err();
+    assert_eq!(refusal.message, "Rest is not open: Ann has rested twice (TUG-2)");
+}
+
+#[test]
+fn a_free_act_is_open_at_any_question_and_can_be_undone() {
+    let mut session = start(&[]);
+    let _ = session.advance().unwrap();
+    let before = session.state_bytes();
+    assert!(session.act("gm", "let_go").is_err());
+    session.act("right", "let_go").unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Over("right let go".into()));
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.state_bytes(), before);
+}
+
+#[test]
+fn typed_dice_are_questions() {
+    let mut session = Session::start(&tug(), Setup::default().dice(DiceSource::Typed)).unwrap();
+    let _ = session.advance().unwrap();
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    let question = session.questions()[0].clone();
+    assert_eq!(question.topic.as_ref(), "dice");
+    assert_eq!(session.answer(question.id, Answer::Faces(vec![11])).unwrap_err().message, "a die of 10 shows 1 to 10, not 11");
+    session.answer(question.id, Answer::Faces(vec![5])).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(rope(&session), -2);
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.questions()[0].topic.as_ref(), "dice");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes() {
+    let play = || {
+        let setup = Setup::default().seed(77).switch("wins_at", 20);
+        let setup = setup.seat("left", Driver::Policy("hasty".into())).seat("right", Driver::Policy("hasty".into()));
+        let mut session = Session::start(&tug(), setup).unwrap();
+        let step = session.advance().unwrap();
+        assert!(matches!(step, Step::Over(_)), "{step:?}");
+        (session.state_bytes(), session.log())
+    };
+    let (first, second) = (play(), play());
+    assert_eq!(first, second);
+    assert!(first.1.iter().any(|event| matches!(event.happening, Happening::Rolled { .. })));
+}
