@@ -32,6 +32,13 @@ pub(crate) struct Desk {
     pub events: Vec<Event>,
     /// Questions met in this run without an answer.
     pub questions: Vec<Question>,
+    /// Questions of this run that only one answer was possible to, so that nobody was asked.
+    pub autos: Vec<(Question, Answer)>,
+    /// Stop once the question at this place of the tape has been answered in place, and note the answer.
+    pub suggest_at: Option<usize>,
+    pub suggested: Option<Answer>,
+    /// The start of a game: what comes into being is not told piece by piece.
+    pub quiet: bool,
     /// Whether a tape that does not fit is a fault (a replay) or is cut where it stops fitting.
     pub strict: bool,
     /// Ordinal of the first slot that did not fit and was dropped.
@@ -134,6 +141,10 @@ impl Desk {
             listening: true,
             events: Vec::new(),
             questions: Vec::new(),
+            autos: Vec::new(),
+            suggest_at: None,
+            suggested: None,
+            quiet: false,
             strict: false,
             dropped: None,
             pulse: 0,
@@ -419,6 +430,11 @@ impl Desk {
 
     /// Notes an answer that was found in place.
     pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
+        if self.suggest_at == Some(self.tape.slots.len()) {
+            self.suggested = Some(answer);
+            self.stop = Some(Stop::Question);
+            return;
+        }
         self.tape.slots.push(Some(Slot::Answer {
             topic: asking.topic.clone(),
             seat: asking.seat.clone(),
@@ -442,7 +458,8 @@ impl Desk {
     // Events
 
     pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {
-        if self.listening {
+        let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
+        if self.listening && !(self.quiet && piece) {
             let n = self.events.len() as u32;
             self.events.push(Event { action: self.action, n, audience, happening });
         }

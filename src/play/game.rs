@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
+use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
 use crate::script::{Call, Vm};
 use crate::state::{Change, EntityId, EntryId, Value};
 
@@ -28,6 +28,8 @@ pub(crate) struct Game {
     idle: u32,
     /// Whether what is done is remembered, so that it can be undone and saved.
     pub remembers: bool,
+    /// Questions of the last few actions that nobody was asked, since only one answer was possible.
+    autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
     pub actions: u64,
 }
@@ -77,6 +79,7 @@ impl Game {
             next_seq: 1,
             idle: 0,
             remembers: true,
+            autos: VecDeque::new(),
             actions: 0,
         }
     }
@@ -183,9 +186,11 @@ impl Game {
         desk.tape = std::mem::take(&mut open.tape);
         desk.cursor = 0;
         desk.phase = Phase::Play;
+        desk.quiet = open.cause == Cause::Start;
         desk.stop = None;
         desk.events.clear();
         desk.questions.clear();
+        desk.autos.clear();
         desk.dropped = None;
         let pulse = desk.pulse;
         open.ran = true;
@@ -211,6 +216,13 @@ impl Game {
             self.idle = 0;
         }
         let dropped = desk.dropped.take();
+        if desk.listening {
+            self.autos.retain(|(number, _)| *number != open.number);
+            self.autos.push_back((open.number, std::mem::take(&mut desk.autos)));
+            if self.autos.len() > 16 {
+                self.autos.pop_front();
+            }
+        }
         match (result, desk.stop.take()) {
             (Err(fault), _) => {
                 desk.state.rollback(0);
@@ -697,6 +709,18 @@ impl Game {
         }
     }
 
+    /// Checks an answer given to a question of an action that nobody was asked. `None` if there was no such question.
+    pub fn fits_auto(&self, action: u32, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+        let (_, autos) = self.autos.iter().find(|(number, _)| *number == action)?;
+        let (question, answer) = autos.iter().find(|(question, _)| *question.topic == *topic)?;
+        Some(question.read(reply).and_then(|given| {
+            if given == *answer {
+                return Ok(());
+            }
+            Err(Refusal::new(format!("{topic}: only {} is possible", question.tell(answer))))
+        }))
+    }
+
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
@@ -748,29 +772,74 @@ impl Game {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
     }
 
-    /// Replays an action with the tape it was recorded with: opens it so that [`Game::advance`] runs it.
-    pub fn replay(&mut self, done: &Done) -> Result<(), String> {
-        self.next_number = self.next_number.max(done.number + 1);
-        let seq = done.seq.max(done.tape.last_decision().map(|(_, seq)| seq));
-        self.next_seq = self.next_seq.max(seq.map_or(0, |seq| seq + 1));
-        if let Cause::Edit { edit } = &done.cause {
-            let seq = self.next_seq;
-            self.edit(edit.clone()).map_err(|refusal| refusal.message)?;
-            self.next_seq = seq;
-            if let Some(last) = self.history.last_mut() {
-                last.number = done.number;
-                last.seq = done.seq;
-            }
-            return Ok(());
-        }
+    /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.
+    pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
+        self.count_in(done);
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
         open.tape = done.tape.clone();
         open.seq = done.seq;
-        if let Some(why) = &done.skipped {
-            open.fault = Some(Fault::new(why.clone()));
-        }
+        open.fault = fault;
         self.open = Some(open);
-        Ok(())
+    }
+
+    /// Gives the last thing that was done the numbers that it was recorded with.
+    pub fn stamp_last(&mut self, done: &Done) {
+        if let Some(last) = self.history.last_mut() {
+            last.number = done.number;
+            last.seq = done.seq;
+            last.before = done.before;
+        }
+        self.next_seq = 1;
+        self.next_number = 1;
+        self.count_in(done);
+    }
+
+    fn count_in(&mut self, done: &Done) {
+        self.next_number = self.next_number.max(done.number + 1);
+        self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq + 1));
+    }
+
+    /// What a policy would answer to an open question. Nothing has changed afterwards.
+    pub fn suggest(&mut self, vm: &mut Vm, id: QuestionId, policy: Arc<str>) -> Result<Option<Answer>, Refusal> {
+        let Some(open) = self.open.as_ref().filter(|open| open.number == id.action) else {
+            return Err(Refusal::new(format!("question {id} is not open any more")));
+        };
+        let Some(question) = open.questions.iter().find(|question| question.id == id).cloned() else {
+            return Err(Refusal::new(format!("question {id} is not open")));
+        };
+        let (tape, position, outbox) = (open.tape.clone(), self.desk.position(), self.outbox.len());
+        let (events, ran) = (open.events.clone(), open.ran);
+        let driver = self.desk.seats.insert(question.seat.clone(), super::Driver::Policy(policy));
+        if let Some(open) = &mut self.open {
+            // Its place is at the end of the tape, or waits among others: what is behind it is asked anew.
+            open.tape.slots.truncate(id.ordinal as usize);
+            open.questions.clear();
+        }
+        self.desk.suggest_at = Some(id.ordinal as usize);
+        self.desk.listening = false;
+        self.run(vm);
+        self.desk.listening = true;
+        self.desk.suggest_at = None;
+        if let Some(driver) = driver {
+            self.desk.seats.insert(question.seat.clone(), driver);
+        }
+        let suggested = self.desk.suggested.take();
+        let fault = self.open.as_mut().and_then(|open| open.fault.take());
+        self.park();
+        self.desk.set_position(position);
+        self.outbox.truncate(outbox);
+        if let Some(open) = &mut self.open {
+            open.tape = tape;
+            open.events = events;
+        }
+        if ran {
+            self.run(vm);
+            self.outbox.truncate(outbox);
+        }
+        match fault {
+            Some(fault) => Err(Refusal::new(fault.to_string())),
+            None => Ok(suggested),
+        }
     }
 }
 
