@@ -410,6 +410,18 @@ impl Session {
         (history.len(), what)
     }
 
+    /// Actions that have been carried out: agenda entries and free acts, each once however often it was run.
+    pub fn actions(&self) -> u64 {
+        self.game().actions
+    }
+
+    /// Plays on without telling events and without remembering what is done: nothing can be undone, told or saved then.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        let game = self.game_mut();
+        game.desk.listening = !quiet;
+        game.remembers = !quiet;
+    }
+
     /// Faces written out for this game that have not been rolled.
     pub fn unrolled(&self) -> usize {
         match &self.game().desk.dice {
