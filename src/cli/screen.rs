@@ -324,13 +324,25 @@ pub fn harmless(text: &str) -> String {
         .collect()
 }
 
+/// A text with line breaks where lines of that width end.
+pub fn folded(text: &str, width: usize) -> String {
+    let lines = Row::prose(0).plain(text).lines(Some(width));
+    lines.iter().map(|line| paint(line, false)).collect::<Vec<_>>().join("\n")
+}
+
 /// Columns that a text takes on a terminal.
 pub fn width_of(text: &str) -> usize {
     text.chars().map(char_width).sum()
 }
 
-fn char_width(_: char) -> usize {
-    1
+/// Nothing for marks that sit on the letter before, two for the wide letters of East Asia and for pictures.
+fn char_width(letter: char) -> usize {
+    match u32::from(letter) {
+        0x300..=0x36f | 0x200b..=0x200f | 0x20d0..=0x20ff | 0xfe00..=0xfe0f => 0,
+        0x1100..=0x115f | 0x2e80..=0xa4cf | 0xac00..=0xd7a3 | 0xf900..=0xfaff | 0xfe30..=0xfe6f => 2,
+        0xff00..=0xff60 | 0xffe0..=0xffe6 | 0x1f300..=0x1faff | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
 }
 
 /// Words and the blanks between them, in turn.
@@ -422,6 +434,18 @@ mod tests {
     #[test]
     fn text_of_rules_and_players_cannot_steer_the_terminal() {
         assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a[2Jb cd");
+    }
+
+    #[test]
+    fn wide_letters_and_marks_take_the_room_they_take() {
+        assert_eq!(width_of("e\u{301}"), 1);
+        assert_eq!(width_of("剣士"), 4);
+        let rows = columns(
+            0,
+            vec![vec![Span::plain("剣"), Span::plain("a")], vec![Span::plain("ab"), Span::plain("b")]],
+            None,
+        );
+        assert_eq!(rows.iter().map(Row::bare).collect::<Vec<_>>(), ["剣  a", "ab  b"]);
     }
 
     #[test]
