@@ -386,10 +386,10 @@ fn silent_winter_who_is_ready_may_avoid_an_engage() {
     table.say("Mage", &[("card", "spark".into())]);
     for segment in 2..7 {
         assert_eq!(table.int("clock", "segment"), segment);
+        table.say("Archer", &[("card", "wait".into())]);
         if segment >= 5 {
             table.say("Mage", &[("card", "wait".into())]);
         }
-        table.say("Archer", &[("card", "wait".into())]);
     }
     table.say("Lothaire", &[("card", "engage".into()), ("target", "Archer".into())]);
     table.say("Archer", &[("avoid", true.into())]);
