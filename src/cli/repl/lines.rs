@@ -33,7 +33,12 @@ pub struct Feed {
     name: String,
     from: Box<dyn BufRead>,
     line: usize,
+    /// The call in its first line.
+    call: Option<String>,
 }
+
+/// How the first line of a script begins that says how it is to be played.
+const CALL: &str = "# riskbreaker play ";
 
 /// What messages call standard input.
 const STDIN: &str = "stdin";
@@ -62,6 +67,14 @@ impl Lines {
         matches!(self, Lines::Script(_))
     }
 
+    /// The call that a script begins with: the options by which it wants to be played, unless the command line has others.
+    pub fn call(&self) -> Option<&str> {
+        match self {
+            Lines::Script(feed) => feed.call.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The place of the last line, for messages.
     pub fn place(&self) -> String {
         match self {
@@ -86,7 +99,7 @@ impl Lines {
 
 impl Feed {
     fn stdin() -> Feed {
-        Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0 }
+        Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0, call: None }
     }
 
     /// A script, read whole before the first line of it is played.
@@ -119,7 +132,9 @@ impl Feed {
         if text.trim_start_matches('\u{feff}').lines().all(is_comment) {
             return Err(no("holds no command"));
         }
-        Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0 })
+        let call = text.lines().next().and_then(|first| first.trim_start_matches('\u{feff}').strip_prefix(CALL));
+        let call = call.map(|call| call.trim().to_owned());
+        Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0, call })
     }
 
     fn next(&mut self) -> anyhow::Result<Next> {
@@ -146,7 +161,7 @@ mod tests {
     use super::*;
 
     fn all(bytes: &'static [u8]) -> Vec<String> {
-        let mut feed = Feed { name: "x".into(), from: Box::new(bytes), line: 0 };
+        let mut feed = Feed { name: "x".into(), from: Box::new(bytes), line: 0, call: None };
         let mut lines = Vec::new();
         loop {
             match feed.next() {
@@ -173,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_line_without_end_is_not_read_for_ever() {
-        let mut feed = Feed { name: "x".into(), from: Box::new(BufReader::new(io::repeat(b'a'))), line: 0 };
+        let mut feed = Feed { name: "x".into(), from: Box::new(BufReader::new(io::repeat(b'a'))), line: 0, call: None };
         assert!(feed.next().is_err());
     }
 }
