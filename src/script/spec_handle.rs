@@ -166,7 +166,7 @@ impl Case {
         }
         let mut session = Session::start(&self.rules, self.setup.clone()).map_err(wrong)?;
         loop {
-            match session.advance_by(1).map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Ask if session.last_done().0 == 0 => take_default(&mut session)?,
                 _ => break,
@@ -255,7 +255,7 @@ impl Case {
                 }
                 take_default(session)?;
             }
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(_) => break,
                 Step::Ask if left.is_empty() => break,
@@ -278,7 +278,7 @@ impl Case {
     fn settle(&mut self) -> Result<()> {
         let session = self.session()?;
         while session.in_the_middle() {
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(_) => break,
                 Step::Ask if !session.in_the_middle() => break,
@@ -486,7 +486,7 @@ impl UserData for CaseHandle {
             }
             let session = case.session()?;
             session.answer(question.id, answer).map_err(wrong)?;
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => Err(wrong(fault)),
                 _ => Ok(()),
             }
@@ -586,7 +586,7 @@ impl UserData for CaseHandle {
             let session = case.session()?;
             let _ = session.advance().map_err(wrong)?;
             session.act(&seat, &name).map_err(wrong)?;
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Ask | Step::Over(_) => {}
             }
@@ -599,7 +599,7 @@ impl UserData for CaseHandle {
             let entity = session.view().find(&title).map_err(wrong)?;
             let value = entity_value(session, entity, &field, value);
             session.edit(Edit::Set { entity, field, value }).map_err(wrong)?;
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => Err(wrong(fault)),
                 _ => Ok(()),
             }
@@ -608,13 +608,13 @@ impl UserData for CaseHandle {
             let mut case = t.0.borrow_mut();
             let session = case.session()?;
             session.undo().map_err(wrong)?;
-            session.advance().map(|_| ()).map_err(wrong)
+            session.advance_by(0).map(|_| ()).map_err(wrong)
         });
         methods.add_method("redo", |_, t, ()| {
             let mut case = t.0.borrow_mut();
             let session = case.session()?;
             session.redo().map_err(wrong)?;
-            session.advance().map(|_| ()).map_err(wrong)
+            session.advance_by(0).map(|_| ()).map_err(wrong)
         });
         methods.add_method("expect", |_, t, expected: LuaTable| t.0.borrow_mut().expect(expected));
         methods.add_method("value", |lua, t, (title, field, args): (String, String, Variadic<Lv>)| {
