@@ -64,6 +64,11 @@ fn wanted(question: &Question) -> Option<Row> {
             "`2, 1`",
             &format!("`{}`", (1..=options.len().min(4)).rev().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")),
         ),
+        Ask::Allot { options, total, least } => match shares(options, *total) {
+            Some(shares) if least == total => format!("{total} points given out, such as `{shares}`"),
+            Some(shares) => format!("{least} to {total} points given out, such as `{shares}`"),
+            None => question.ask.wanted(),
+        },
         Ask::Dice { dice, .. } => format!("{dice}: {}", question.ask.wanted()),
         ask => ask.wanted(),
     };
@@ -74,6 +79,15 @@ fn wanted(question: &Question) -> Option<Row> {
         text.push_str(&format!("; `ok` says {}", question.tell(default)));
     }
     Some(Row::at(2).with(text, Tone::Faint))
+}
+
+/// The points halved between the first two options that can take any, as they would be typed.
+fn shares(options: &[Choice], total: i64) -> Option<String> {
+    let mut open = options.iter().filter(|option| option.enabled && option.max != Some(0));
+    let (first, second) = (open.next()?, open.next()?);
+    let least = (total - second.max.unwrap_or(total)).max(0);
+    let share = (total - total / 2).min(first.max.unwrap_or(total)).max(least);
+    Some(format!("{} {share}, {} {}", first.label, second.label, total - share))
 }
 
 #[cfg(test)]
@@ -137,7 +151,7 @@ mod tests {
                 "What does Ranger do?",
                 "  1  Foe     at most 1",
                 "  2  Archer",
-                "  2 points given out, such as `a 1, b 2`",
+                "  2 points given out, such as `Foe 1, Archer 1`",
             ]
         );
     }

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// A word of a typed line, with the place where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
@@ -69,12 +71,13 @@ pub fn split_first(line: &str) -> (&str, &str) {
 
 /// Cuts a line at the words for which `topic_of` knows a topic.
 ///
-/// The first `kept` words belong to the head whatever they are; so does a word in quotes, and one after a comma belongs to the list before it.
-pub fn phrases(line: &str, kept: usize, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
+/// The words in `whole` cut nothing, whatever they are; nor does a word in quotes, and one after a comma belongs to the list before it.
+pub fn phrases(line: &str, whole: Range<usize>, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
     let words = words(line);
     let mut cuts = Vec::new();
-    for (at, word) in words.iter().enumerate().skip(kept) {
-        if !word.quoted
+    for (at, word) in words.iter().enumerate() {
+        if !whole.contains(&at)
+            && !word.quoted
             && !word.continues
             && let Some(topic) = topic_of(&word.text)
         {
@@ -131,7 +134,7 @@ mod tests {
     }
 
     fn cut(line: &str, kept: usize) -> (String, Vec<(String, String)>) {
-        let cut = phrases(line, kept, topic_of);
+        let cut = phrases(line, 0..kept, topic_of);
         (cut.head.text, cut.named.into_iter().map(|(topic, phrase)| (topic, phrase.text)).collect())
     }
 
@@ -158,7 +161,7 @@ mod tests {
     fn a_small_word_in_quotes_or_after_a_comma_is_a_name() {
         let (_, named) = cut("lunge on a, with", 1);
         assert_eq!(named, [("targets".into(), "a, with".into())]);
-        let cut = phrases("lunge on \"Knight on horse\", b", 1, topic_of);
+        let cut = phrases("lunge on \"Knight on horse\", b", 0..1, topic_of);
         assert_eq!(cut.named[0].1.items, Some(vec!["Knight on horse".into(), "b".into()]));
     }
 

@@ -132,8 +132,7 @@ impl Feed {
         if text.trim_start_matches('\u{feff}').lines().all(is_comment) {
             return Err(no("holds no command"));
         }
-        let call = text.lines().next().and_then(|first| first.trim_start_matches('\u{feff}').strip_prefix(CALL));
-        let call = call.map(|call| call.trim().to_owned());
+        let call = call_of(&text);
         Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0, call })
     }
 
@@ -154,6 +153,17 @@ impl Feed {
         let text = if self.line == 1 { text.trim_start_matches('\u{feff}') } else { &text };
         Ok(Next::Line(text.trim_end_matches(['\n', '\r']).to_owned()))
     }
+}
+
+/// The call that a script begins with; lines of further options may follow its first one.
+fn call_of(text: &str) -> Option<String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let mut call = lines.next()?.strip_prefix(CALL)?.trim().to_owned();
+    for options in lines.map_while(|line| line.strip_prefix("# ").filter(|line| line.starts_with("--"))) {
+        call.push(' ');
+        call.push_str(options.trim());
+    }
+    Some(call)
 }
 
 #[cfg(test)]
@@ -179,6 +189,13 @@ mod tests {
     fn lines_end_as_they_do_on_any_system() {
         assert_eq!(all(b"\xef\xbb\xbfundo\r\nlog\n\nwho"), ["undo", "log", "", "who"]);
         assert_eq!(all(b""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_script_says_in_its_first_lines_how_it_is_played() {
+        let call = call_of("# riskbreaker play duel --seed 7\n# --set a=b\n# and so on\nok\n");
+        assert_eq!(call.as_deref(), Some("duel --seed 7 --set a=b"));
+        assert_eq!(call_of("ok\n# riskbreaker play duel\n"), None);
     }
 
     #[test]

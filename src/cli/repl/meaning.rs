@@ -77,11 +77,16 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
 
 /// Cuts an answer at the ruleset's small words: `lunge risk 2 on a, b`.
 pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
-    let (first, _) = split_first(line);
+    let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
-    let names_topic = option == 0 && !is_name(first, words) && words.topic_of(first).is_some();
-    let kept = if names_topic { 0 } else { option.max(1) };
-    phrases(line, kept, |word| words.topic_of(word))
+    let topic = words.topic_of(first).filter(|_| option == 0);
+    let whole = match topic {
+        None => 0..option.max(1),
+        // The name of an option may have a small word in it.
+        Some(topic) if words.focus().is_some_and(|open| open.topic == topic) => 1..1 + words.words_of_option(rest),
+        Some(_) => 0..0,
+    };
+    phrases(line, whole, |word| words.topic_of(word))
 }
 
 /// A question that is meant by name: `Foe: ...` gives the name and what follows.
@@ -207,6 +212,10 @@ mod tests {
         stance.open[0].topic = "stance".into();
         assert_eq!(read("declare low", &stance), "answer [] stance=[low]");
         assert_eq!(read("declare low", &words(None)), "answer [] stance=[low]");
+        stance.open[0].ask = Ask::Choose { options: vec![option("on_guard", "On guard")], other: false };
+        assert_eq!(read("declare on gua with bow", &stance), "answer [] stance=[on gua] skill=[bow]");
+        assert_eq!(read("on guard with bow", &stance), "answer [on guard] skill=[bow]");
+        assert_eq!(read("on foe with bow", &stance), "answer [] targets=[foe] skill=[bow]");
     }
 
     #[test]

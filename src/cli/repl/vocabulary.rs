@@ -57,16 +57,29 @@ impl Vocabulary {
             .min_by_key(|(_, rest)| rest.len())
     }
 
-    /// How many words at the start of a line are the name of an option of the focused question.
+    /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.
+    ///
+    /// A small word that only begins to be a name is a small word: `lunge on a` is not about an option `Lunge on horseback`.
     pub fn words_of_option(&self, line: &str) -> usize {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
-        options
-            .iter()
-            .flat_map(|option| [&*option.id, &*option.label])
-            .filter(|name| after(line, name).is_some())
-            .map(|name| name.split_whitespace().count())
-            .max()
-            .unwrap_or(0)
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut longest = 0;
+        for name in options.iter().flat_map(|option| [&*option.id, &*option.label]) {
+            let name: Vec<String> = name.split(['_', ' ']).map(str::to_lowercase).collect();
+            let same = |at: &usize| words[*at].to_lowercase() == name[*at];
+            let mut count = (0..words.len().min(name.len())).take_while(same).count();
+            let partly = words
+                .get(count)
+                .zip(name.get(count))
+                .is_some_and(|(word, name)| name.starts_with(&word.to_lowercase()));
+            count += usize::from(partly);
+            let whole = count == name.len() && !partly;
+            while !whole && count > 0 && self.topic_of(words[count - 1]).is_some() {
+                count -= 1;
+            }
+            longest = longest.max(count);
+        }
+        longest
     }
 }
 
