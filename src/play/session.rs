@@ -268,6 +268,11 @@ impl Session {
         self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
     }
 
+    /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
+    pub fn decisions(&self) -> u32 {
+        self.game().decisions()
+    }
+
     /// Says how the game goes on after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
         self.game_mut().remedy(remedy)
