@@ -218,3 +218,22 @@ fn a_refused_edit_leaves_the_question_open() {
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 1.into())]);
     assert_eq!(rope(&session), -1);
 }
+
+#[test]
+fn redo_plays_on_to_where_it_was_decided() {
+    let mut session = start(&[3]);
+    let _ = session.advance().unwrap();
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    session.act("right", "let_go").unwrap();
+    assert!(matches!(session.advance().unwrap(), Step::Over(_)));
+    let end = session.state_bytes();
+    assert_eq!(session.decisions(), 3);
+    for _ in 0..3 {
+        session.undo().unwrap();
+    }
+    for _ in 0..3 {
+        session.redo().unwrap();
+    }
+    let _ = session.advance().unwrap();
+    assert_eq!(session.state_bytes(), end);
+}

@@ -6,7 +6,7 @@ use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
     Slot, Stop,
 };
-use crate::script::{Call, Vm};
+use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
@@ -124,12 +124,11 @@ impl Game {
             self.open_free(seat, name, Some(seq));
             return Ok(());
         }
-        if !std::mem::replace(&mut self.asked_policies, true) {
-            if let Some((seat, name)) = vm.policy_act(&mut self.desk)? {
+        if !std::mem::replace(&mut self.asked_policies, true)
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
                 self.open_free(seat, name, None);
                 return Ok(());
             }
-        }
         self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
@@ -175,11 +174,10 @@ impl Game {
         }
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.desk, &entry)? {
-                if key != entry.key {
+            if let Some(key) = vm.key_of(&mut self.desk, &entry)?
+                && key != entry.key {
                     self.desk.state.rekey(entry.id, key);
                 }
-            }
         }
         Ok(())
     }
@@ -613,13 +611,12 @@ impl Game {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
-        if let Some((seat, name, seq)) = self.queued.back().cloned() {
-            if Some(seq) > in_open.max(in_history) {
+        if let Some((seat, name, seq)) = self.queued.back().cloned()
+            && Some(seq) > in_open.max(in_history) {
                 self.queued.pop_back();
                 self.redo.push(Op::Free { seat, name: name.clone() });
                 return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
             }
-        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }
@@ -702,10 +699,12 @@ impl Game {
         let rest = self.redo.clone();
         let text = match op {
             Op::Edit(edit) => {
+                self.advance(vm, u64::MAX);
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
             Op::Free { seat, name } => {
+                self.advance(vm, u64::MAX);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
@@ -735,7 +734,7 @@ impl Game {
         Ok(Turned { text, changes: Vec::new() })
     }
 
-    /// How often [`Game::undo`] would have something to take back, counted in decisions.
+    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
         self.next_seq - 1
     }

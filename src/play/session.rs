@@ -268,6 +268,11 @@ impl Session {
         self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
     }
 
+    /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
+    pub fn decisions(&self) -> u32 {
+        self.game().decisions()
+    }
+
     /// Says how the game goes on after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
         self.game_mut().remedy(remedy)
@@ -522,14 +527,13 @@ fn as_value(value: &SwitchValue) -> Value {
 fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
-    if let Value::Map(fields) = scenario {
-        if let Some(Value::Map(named)) = fields.get("seats") {
+    if let Value::Map(fields) = scenario
+        && let Some(Value::Map(named)) = fields.get("seats") {
             for (seat, driver) in named.iter() {
                 let Ok(driver) = driver.to_string().parse();
                 seats.insert(seat.clone(), driver);
             }
         }
-    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

@@ -53,6 +53,8 @@ impl Bench {
         *self.names.borrow_mut() = names;
     }
 
+    /// The desk that is lent at the moment.
+    #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
     fn desk(&self) -> Result<&mut Desk> {
         match self.desk.get() {
             // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
@@ -697,8 +699,8 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
         if let Some(found) = id_of(value)? {
             return Ok(found);
         }
-        if let Lv::Table(list) = value {
-            if mirror.id_of(list).is_none() && list.raw_len() > 0 {
+        if let Lv::Table(list) = value
+            && mirror.id_of(list).is_none() && list.raw_len() > 0 {
                 let mut ids = Vec::new();
                 for at in 1..=list.raw_len() {
                     let one: Lv = list.raw_get(at)?;
@@ -709,7 +711,6 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
                 }
                 return Ok(Value::List(ids.into()));
             }
-        }
     }
     from_lua(value, mirror)
 }

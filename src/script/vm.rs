@@ -41,6 +41,12 @@ pub(super) struct Trusted {
     pub stale: Function,
 }
 
+/// A free act that a policy takes.
+pub(crate) struct PolicyAct {
+    pub seat: Arc<str>,
+    pub name: Arc<str>,
+}
+
 /// What to run.
 pub(crate) enum Call<'a> {
     Start { scenario: &'a Value },
@@ -245,7 +251,7 @@ impl Vm {
     }
 
     /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
-    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<(Arc<str>, Arc<str>)>, Fault> {
+    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
         if !self.blueprint.policies_act || self.blueprint.free.is_empty() {
             return Ok(None);
         }
@@ -282,7 +288,7 @@ impl Vm {
             if !open.contains(&name.as_str()) {
                 return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
             }
-            return Ok(Some((seat, Arc::from(name))));
+            return Ok(Some(PolicyAct { seat, name: Arc::from(name) }));
         }
         Ok(None)
     }
