@@ -11,7 +11,8 @@ use super::nearest::nearest;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 use super::{call_error, library};
 
 /// Plays: at the terminal, from a pipe or from a script

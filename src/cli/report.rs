@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use riskbreaker::{Fault, Library, Problem};
 
-use super::screen::{colour_wanted, folded, harmless};
+use super::row::{folded, harmless};
+use super::screen::colour_wanted;
 
 /// Tells on standard error why the program ends.
 pub fn error(error: &anyhow::Error) {

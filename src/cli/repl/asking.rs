@@ -1,6 +1,6 @@
-use riskbreaker::{Answer, Ask, Choice, Question};
+use riskbreaker::{Answer, Ask, Choice, Question, Session};
 
-use crate::cli::screen::{Row, Span, Tone, columns};
+use crate::cli::row::{Row, Span, Tone, columns};
 
 /// A question as rows: what is asked, the options by number, and what an answer looks like.
 ///
@@ -17,6 +17,14 @@ pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Ve
     rows.extend(columns(1, cells, width));
     rows.extend(wanted(question));
     rows
+}
+
+/// For whom a question is asked: an entity, or else a seat.
+pub fn whom(session: &Session, question: &Question) -> String {
+    match question.about {
+        Some(id) => session.view().title(id).to_string(),
+        None => question.seat.to_string(),
+    }
 }
 
 fn heading(question: &Question, about: Option<&str>) -> Row {
@@ -128,13 +136,13 @@ mod tests {
     #[test]
     fn options_are_numbered_and_greyed_ones_say_why() {
         let options = vec![
-            option("Lunge", None, Some("Risk 1-3"), None),
+            option("Lunge", None, Some("Stake 1-3"), None),
             option("Drain", Some("needs 2 points, there are 0"), None, None),
             option("Rest", None, None, None),
         ];
         assert_eq!(
             text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
-            ["What does Ranger do?", "  1  Lunge  Risk 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
+            ["What does Ranger do?", "  1  Lunge  Stake 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
         );
     }
 

@@ -175,7 +175,7 @@ mod tests {
             max: None,
         };
         Vocabulary {
-            small: vec![("on".into(), "targets".into()), ("risk".into(), "risk".into())],
+            small: vec![("on".into(), "targets".into()), ("stake".into(), "stake".into())],
             open: vec![Open {
                 topic: "card".into(),
                 about: None,

@@ -128,7 +128,7 @@ mod tests {
     fn topic_of(word: &str) -> Option<String> {
         match word {
             "on" => Some("targets".into()),
-            "risk" | "with" => Some(word.into()),
+            "stake" | "with" => Some(word.into()),
             _ => None,
         }
     }
@@ -140,12 +140,12 @@ mod tests {
 
     #[test]
     fn small_words_cut_a_line_and_commas_hold_lists_together() {
-        let (head, named) = cut("lunge risk 2 on Bandit Chief, archer with bow", 1);
+        let (head, named) = cut("lunge stake 2 on Bandit Chief, archer with bow", 1);
         assert_eq!(head, "lunge");
         assert_eq!(
             named,
             [
-                ("risk".into(), "2".into()),
+                ("stake".into(), "2".into()),
                 ("targets".into(), "Bandit Chief, archer".into()),
                 ("with".into(), "bow".into())
             ]
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn words_that_belong_to_a_card_are_not_cut_off_it() {
-        assert_eq!(cut("risk it all risk 2", 3), ("risk it all".into(), vec![("risk".into(), "2".into())]));
+        assert_eq!(cut("stake it all stake 2", 3), ("stake it all".into(), vec![("stake".into(), "2".into())]));
     }
 
     #[test]
@@ -171,7 +171,7 @@ mod tests {
         assert_eq!(words(",,,").len(), 0);
         assert_eq!(words("\"open").first().map(|word| word.text.as_str()), Some("open"));
         assert_eq!(words("é,ü").iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["é", "ü"]);
-        assert_eq!(cut("risk", 1), ("risk".into(), vec![]));
-        assert_eq!(cut("risk", 0), (String::new(), vec![("risk".into(), String::new())]));
+        assert_eq!(cut("stake", 1), ("stake".into(), vec![]));
+        assert_eq!(cut("stake", 0), (String::new(), vec![("stake".into(), String::new())]));
     }
 }
