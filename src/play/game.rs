@@ -31,8 +31,6 @@ pub(crate) struct Game {
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
-    /// Whether what is done is remembered, so that it can be undone and saved.
-    pub remembers: bool,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
@@ -84,7 +82,6 @@ impl Game {
             next_seq: 1,
             asked_policies: false,
             idle: 0,
-            remembers: true,
             autos: VecDeque::new(),
             actions: 0,
         }
@@ -285,7 +282,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        if !self.remembers {
+        if !self.desk.keeps_tape {
             self.desk.state.settle_unread();
             return;
         }
@@ -749,6 +746,7 @@ impl Game {
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
         self.desk.seats.insert(seat, driver);
+        self.desk.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
             // Places that wait for an answer at the end of the tape are asked for anew.
@@ -865,8 +863,10 @@ impl Game {
         }
         self.desk.suggest_at = Some(id.ordinal as usize);
         self.desk.listening = false;
+        self.desk.state.renew_identity();
         self.run(vm);
         self.desk.listening = true;
+        self.desk.state.renew_identity();
         self.desk.suggest_at = None;
         if let Some(driver) = driver {
             self.desk.seats.insert(question.seat.clone(), driver);

@@ -361,6 +361,7 @@ impl Session {
         let game = self.game_mut();
         game.desk.dice = dice;
         game.desk.written = 0;
+        game.desk.state.renew_identity();
     }
 
     /// The value of a house rule in force.
@@ -422,7 +423,8 @@ impl Session {
     pub fn set_quiet(&mut self, quiet: bool) {
         let game = self.game_mut();
         game.desk.listening = !quiet;
-        game.remembers = !quiet;
+        game.desk.keeps_tape = !quiet;
+        game.desk.state.renew_identity();
     }
 
     /// Faces written out for this game that have not been rolled.
