@@ -141,7 +141,7 @@ fn undo_and_redo(id: &str, scenario: &str, seed: u64, decisions: usize) {
         n ^= n << 13;
         n ^= n >> 7;
         n ^= n << 17;
-        let act = session.free_acts().into_iter().find(|act| act.enabled && n % 4 == 0);
+        let act = session.free_acts().into_iter().find(|act| act.enabled && n % 8 == 0 && states.len() > 12);
         if let Some(act) = act {
             session.act(&act.seat, &act.name).unwrap();
             free += 1;
@@ -408,4 +408,120 @@ fn silent_winter_undo_and_redo_meet_the_same_bytes() {
 #[test]
 fn silent_winter_plays_itself() {
     play_out("silent-winter", &["duel", "spell"]);
+}
+
+// rbf
+
+#[test]
+fn rbf_overwatch_shoots_first_and_the_mover_stays_where_he_was_shot() {
+    // Initiative 4 + 4 + 3. The shot: 8 + 4 + 3 = 15 against 14: a Success, spent on the Technique, without damage.
+    let mut table = Table::with("rbf", Setup::scenario("approach").dice(DiceSource::Written(vec![4, 4, 8, 4])));
+    assert_eq!(table.int("Gunner", "count"), 11);
+    table.say("Raider", &[("slot", 10.into())]);
+    table.say("Gunner", &[("card", "overwatch".into()), ("card", "forgo".into())]);
+    table.say("Raider", &[("card", "move".into()), ("to", 55.into())]);
+    assert_eq!(table.int("Raider", "x"), 60, "the point of entry");
+    table.say("Gunner", &[("overwatch", true.into()), ("technique", "pin".into())]);
+    assert_eq!((table.int("Raider", "x"), table.int("Raider", "hp")), (60, 15));
+    assert_eq!(table.field("Raider", "pinned"), Value::Bool(true));
+    assert!(table.told("Raider is stopped at 60 metres"));
+    assert_eq!(table.field("Gunner", "weapon_is"), Value::from("empty"));
+    // The second action is an entry of its own, and the Overwatch is spent.
+    assert_eq!(table.refused("Raider", "card", "move"), "Move is not open: pinned (RBF-141)");
+    table.say("Raider", &[("card", "free yourself".into())]);
+    assert_eq!(table.field("Raider", "pinned"), Value::Bool(false));
+    table.done();
+}
+
+#[test]
+fn rbf_an_enemy_on_overwatch_stops_a_character_on_the_way() {
+    // Initiative 2 + 2 + 3 = 7, the raider on 20. Defense: 1 + 2 + 3 = 6 against 14: a Failure, 12 damage, the armor breaks, pinned.
+    let mut table = Table::with("rbf", Setup::scenario("crossing").dice(DiceSource::Written(vec![2, 2, 1, 2])));
+    table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
+    table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
+    assert_eq!(table.int("Blade", "x"), 20);
+    table.say("Raider", &[("overwatch", true.into())]);
+    table.say("Blade", &[("defend", true.into()), ("condition", "pinned".into())]);
+    assert_eq!((table.int("Blade", "x"), table.int("Blade", "hp"), table.int("Blade", "dr")), (20, 3, 0));
+    assert!(table.told("Blade is stopped at 20 metres"));
+    assert!(!table.refused("Blade", "card", "move").is_empty());
+    table.done();
+}
+
+#[test]
+fn rbf_a_trigger_may_pass_and_overwatch_ends_with_the_watchers_next_turn() {
+    let mut table = Table::with("rbf", Setup::scenario("crossing").dice(DiceSource::Written(vec![2, 2])));
+    table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
+    table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
+    table.say("Raider", &[("overwatch", false.into())]);
+    assert_eq!(table.int("Blade", "x"), 15);
+    // In range from the start: the next action triggers before it is done.
+    table.say("Blade", &[("card", "aim".into())]);
+    assert_eq!(table.int("Blade", "aim"), 0);
+    table.say("Raider", &[("overwatch", false.into())]);
+    assert_eq!(table.int("Blade", "aim"), 1);
+    let raider = table.id("Raider");
+    assert_eq!(table.session.view().attached(raider).count(), 0);
+    table.done();
+}
+
+#[test]
+fn rbf_rolls_are_read_in_four_degrees_faces_first() {
+    // Melee 3 against 11, Ann beside the thug: the two dice, and what the thug has left of 10 HP (weapon 6 + 3, half of it 4).
+    let cases: [(&[u32], &str, i64); 6] = [
+        (&[8, 8], "critical", 0),
+        (&[7, 7], "critical", 0),
+        (&[4, 4], "success", 1),
+        (&[4, 3], "struggle", 6),
+        (&[1, 2], "struggle", 6),
+        (&[1, 1], "failure", 10),
+    ];
+    for (dice, degree, left) in cases {
+        let mut faces = vec![8, 8, 1, 2];
+        faces.extend(dice);
+        let mut table = Table::new("rbf", "twins", &faces);
+        let mut replies: Vec<(&str, Value)> = vec![("card", "attack".into())];
+        if left < 6 {
+            replies.push(("technique", "damage".into()));
+        }
+        if left == 0 {
+            replies.push(("extra", "double damage".into()));
+        }
+        table.say("Ann", &replies);
+        assert!(table.told(&format!("Ann: {degree} by")), "{dice:?}\n{}", table.story());
+        assert_eq!(table.int("Thug", "hp"), left, "{dice:?}\n{}", table.story());
+        table.done();
+    }
+}
+
+#[test]
+fn rbf_players_choose_who_of_equals_goes_first_and_each_has_two_actions() {
+    let mut table = Table::new("rbf", "twins", &[4, 5, 5, 4]);
+    let question = table.session.questions()[0].clone();
+    assert_eq!((&*question.topic, &*question.seat), ("first", "players"));
+    table.session.answer(question.id, Answer::Choice("Bob".into())).unwrap();
+    assert_eq!(table.session.advance().unwrap(), Step::Ask);
+    for round in 1..=2 {
+        for name in ["Bob", "Bob", "Ann", "Ann"] {
+            assert_eq!(table.int("combat", "round"), round);
+            table.say(name, &[("card", "forgo".into())]);
+        }
+    }
+    table.session.undo().unwrap();
+    assert_eq!(table.session.advance().unwrap(), Step::Ask);
+    let _ = table.asked("Ann", "card");
+    table.done();
+}
+
+#[test]
+fn rbf_undo_and_redo_meet_the_same_bytes() {
+    for seed in 1..=6 {
+        undo_and_redo("rbf", "bridge", seed, 60);
+        undo_and_redo("rbf", "twins", seed, 40);
+    }
+}
+
+#[test]
+fn rbf_plays_itself() {
+    play_out("rbf", &["bridge", "approach", "crossing", "twins"]);
 }
