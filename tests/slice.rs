@@ -525,3 +525,111 @@ fn rbf_undo_and_redo_meet_the_same_bytes() {
 fn rbf_plays_itself() {
     play_out("rbf", &["bridge", "approach", "crossing", "twins"]);
 }
+
+// riskbreaker-cards
+
+/// The ambush up to the first turn: the Fighter (Skill Level 5 with the sword), then Lookout and Thief
+/// (4, the side with less Advantage first), then the Bandit (3). The party leads by 9 to 7 and has 5 in Advantage.
+fn ambush(dice: DiceSource) -> Table {
+    let mut table = Table::with("riskbreaker-cards", Setup::scenario("ambush").dice(dice));
+    table.say("Fighter", &[("declare", "M:Sword".into())]);
+    assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (5, 0));
+    table
+}
+
+#[test]
+fn riskbreaker_cards_a_cost_is_paid_before_the_roll_and_stays_paid() {
+    let mut table = ambush(DiceSource::Typed);
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into())]);
+    let roll = table.session.questions()[0].clone();
+    assert_eq!(&*roll.topic, "dice");
+    assert_eq!(table.int("Party", "advantage"), 3, "paid, and not rolled yet");
+    table.session.answer(roll.id, Answer::Faces(vec![6])).unwrap();
+    assert_eq!(table.session.advance().unwrap(), Step::Ask);
+    table.say("Fighter", &[("soak", "advantage 2".into())]);
+    assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (3, 2));
+}
+
+#[test]
+fn riskbreaker_cards_a_failure_is_split_between_advantage_and_damage_on_oneself() {
+    let mut table = ambush(DiceSource::Written(vec![6]));
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 3.into())]);
+    assert_eq!(table.refused("Fighter", "soak", "advantage 1, kill 1"), "2 points are given out, there are 3 to give");
+    table.say("Fighter", &[("soak", "advantage 1, kill 1, wit 1".into())]);
+    assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (2, 1));
+    assert_eq!((table.int("Fighter", "kill_damage"), table.int("Fighter", "wit_damage")), (1, 1));
+    table.done();
+}
+
+#[test]
+fn riskbreaker_cards_tied_success_levels_roll_the_counter_again_and_only_it() {
+    // Ambush 5 - 3 = 2. Observation 5 - 3 = 2: a tie; then 5 - 5 = 0, or 5 - 1 = 4, or a failure.
+    for (again, spoiled) in [(5, false), (1, true), (6, false)] {
+        let mut table = ambush(DiceSource::Written(vec![3, 3, again]));
+        table.say("Fighter", &[("card", "pass".into())]);
+        table.say("Lookout", &[("card", "pass".into())]);
+        table.say("Thief", &[("card", "gain advantage".into()), ("skill", "A:Ambush".into()), ("risk", 2.into())]);
+        assert!(table.refused("Thief", "counter", "lookout").contains("lacks P:Observation"));
+        table.say("Thief", &[("counter", "bandit".into())]);
+        assert!(table.told("Success Levels of 2 on both sides: the Counter Roll is rolled again"));
+        if spoiled {
+            table.say("Thief", &[("soak", "advantage 2".into())]);
+        }
+        let expected = if spoiled { (5, 2) } else { (7, 0) };
+        assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), expected);
+        table.done();
+    }
+}
+
+#[test]
+fn riskbreaker_cards_the_same_maneuver_with_the_same_skill_is_greyed_the_next_time() {
+    let mut table = ambush(DiceSource::Written(vec![1, 1, 1]));
+    table.say("Fighter", &[("card", "gain advantage".into()), ("skill", "M:Knockdown".into()), ("risk", 1.into())]);
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    table.say("Bandit", &[("card", "gain advantage".into()), ("risk", 1.into())]);
+    table.say("Fighter", &[("declare", "M:Sword".into()), ("card", "gain advantage".into())]);
+    assert_eq!(
+        table.refused("Fighter", "skill", "M:Knockdown"),
+        "M:Knockdown is not open: Gain Advantage with M:Knockdown was Fighter's last maneuver (RB3-036)"
+    );
+    table.say("Fighter", &[("skill", "P:Intimidate".into()), ("risk", 1.into())]);
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    // The Bandit has one skill only: the whole card is greyed.
+    assert_eq!(
+        table.refused("Bandit", "card", "gain advantage"),
+        "Gain Advantage is not open: Gain Advantage with P:Observation was Bandit's last maneuver (RB3-036)"
+    );
+    table.done();
+}
+
+#[test]
+fn riskbreaker_cards_an_item_adds_to_its_skill_and_the_inflict_cards_may_be_repeated() {
+    let setup = Setup::scenario("ambush").dice(DiceSource::Written(vec![5, 5]));
+    let mut table = Table::with("riskbreaker-cards", setup);
+    table.say("Fighter", &[("declare", "A:Bow".into())]);
+    // Bow 4 and 1 for the fine bow: a 5 succeeds. The Lookout's 4 acts first: its side has less Advantage.
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 1.into()), ("shares", "bandit".into())]);
+    table.say("Bandit", &[("card", "pass".into())]);
+    table.say("Fighter", &[("declare", "A:Bow".into())]);
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into()), ("shares", "bandit 2".into())]);
+    assert_eq!(table.field("Bandit", "out"), Value::Bool(true));
+    table.done();
+}
+
+#[test]
+fn riskbreaker_cards_undo_and_redo_meet_the_same_bytes() {
+    for seed in 1..=6 {
+        undo_and_redo("riskbreaker-cards", "ambush", seed, 80);
+    }
+}
+
+#[test]
+fn riskbreaker_cards_plays_itself() {
+    play_out("riskbreaker-cards", &["ambush"]);
+}
