@@ -4,6 +4,7 @@ mod dice;
 mod play;
 mod ruleset;
 mod script;
+mod spec;
 mod state;
 
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
@@ -13,5 +14,9 @@ pub use crate::play::{
 };
 pub use crate::ruleset::{
     Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,
+};
+pub use crate::script::{Evaluated, FreeName, Table};
+pub use crate::spec::{
+    Coverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource, Standing as RuleStanding, run_specs,
 };
 pub use crate::state::{EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};

@@ -2,9 +2,9 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
+use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
 use crate::script::{Call, Vm};
-use crate::state::{Change, EntityId, EntryId, Value};
+use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -24,10 +24,14 @@ pub(crate) struct Game {
     outbox: Vec<Event>,
     next_number: u32,
     next_seq: u32,
+    /// Policies have been asked for free acts since the last entry.
+    asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
     /// Whether what is done is remembered, so that it can be undone and saved.
     pub remembers: bool,
+    /// Questions of the last few actions that nobody was asked, since only one answer was possible.
+    autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
     pub actions: u64,
 }
@@ -75,8 +79,10 @@ impl Game {
             outbox: Vec::new(),
             next_number: 2,
             next_seq: 1,
+            asked_policies: false,
             idle: 0,
             remembers: true,
+            autos: VecDeque::new(),
             actions: 0,
         }
     }
@@ -112,9 +118,16 @@ impl Game {
             return Ok(());
         }
         if let Some((seat, name, seq)) = self.queued.pop_front() {
-            self.open_free(seat, name, seq);
+            self.open_free(seat, name, Some(seq));
             return Ok(());
         }
+        if !std::mem::replace(&mut self.asked_policies, true) {
+            if let Some((seat, name)) = vm.policy_act(&mut self.desk)? {
+                self.open_free(seat, name, None);
+                return Ok(());
+            }
+        }
+        self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
             self.desk.state.finish("nothing is left to do".into());
@@ -146,9 +159,9 @@ impl Game {
         Open::new(number, cause, self.desk.position())
     }
 
-    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32) {
+    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
         let mut open = self.fresh(Cause::Free { seat, name });
-        open.seq = Some(seq);
+        open.seq = seq;
         self.open = Some(open);
     }
 
@@ -183,9 +196,11 @@ impl Game {
         desk.tape = std::mem::take(&mut open.tape);
         desk.cursor = 0;
         desk.phase = Phase::Play;
+        desk.quiet = open.cause == Cause::Start;
         desk.stop = None;
         desk.events.clear();
         desk.questions.clear();
+        desk.autos.clear();
         desk.dropped = None;
         let pulse = desk.pulse;
         open.ran = true;
@@ -199,7 +214,8 @@ impl Game {
                 Ok(id) => match take_entry(desk, id) {
                     None => Ok(Value::None),
                     Some(entry) => {
-                        vm.call(desk, &Call::Entry { what: &entry.what, owner: entry.owner, args: &entry.args })
+                        let Entry { what, owner, args, key, .. } = &entry;
+                        vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
                     }
                 },
             },
@@ -207,10 +223,18 @@ impl Game {
 
         open.tape = std::mem::take(&mut desk.tape);
         open.questions = std::mem::take(&mut desk.questions);
+        open.rolled_for = desk.rolled_for.take();
         if desk.pulse != pulse || desk.state.outcome().is_some() {
             self.idle = 0;
         }
         let dropped = desk.dropped.take();
+        if desk.listening {
+            self.autos.retain(|(number, _)| *number != open.number);
+            self.autos.push_back((open.number, std::mem::take(&mut desk.autos)));
+            if self.autos.len() > 16 {
+                self.autos.pop_front();
+            }
+        }
         match (result, desk.stop.take()) {
             (Err(fault), _) => {
                 desk.state.rollback(0);
@@ -317,9 +341,7 @@ impl Game {
                     Some(Some(Slot::Roll { faces, .. })) => faces.clone(),
                     _ => Vec::new(),
                 };
-                let label = Arc::from(
-                    question.why.strip_prefix(&format!("roll {dice} for ")).unwrap_or(&question.why),
-                );
+                let label = open.rolled_for.clone().unwrap_or_else(|| Arc::from(&*question.why));
                 faces.splice(0..0, known);
                 Slot::Roll { label, dice, faces, before: position, seq: Some(seq) }
             }
@@ -355,6 +377,7 @@ impl Game {
 
     /// The game master changes something by hand, before the open action, which will run again.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.may_edit(&edit)?;
         self.park();
         let outcome = self.carry_out(&edit);
         let seq = self.next_seq;
@@ -389,6 +412,51 @@ impl Game {
         }
     }
 
+    /// Refuses an edit that names nothing that is there, before anything is touched.
+    fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
+        let state = &self.desk.state;
+        match edit {
+            Edit::Set { entity, field, value } => {
+                let rules = &self.desk.rules;
+                let Some(found) = state.entity(*entity) else {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                };
+                let kind = rules.schema().kind(found.kind);
+                let Some(id) = kind.field_named(field) else {
+                    let names = kind.fields.iter().map(|field| &*field.name);
+                    let near = crate::ruleset::nearest(field, names.clone());
+                    return Err(Refusal::new(match near {
+                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
+                        None => format!(
+                            "a {} has no field `{field}`; it has {}",
+                            kind.name,
+                            names.collect::<Vec<_>>().join(", ")
+                        ),
+                    }));
+                };
+                let ty = &kind.field(id).ty;
+                ty.check(&ty.settle(value.clone()), rules.schema(), state)
+                    .map_err(|error| Refusal::new(format!("{field} {error}")))
+            }
+            Edit::Remove { entity } if state.entity(*entity).is_none() => {
+                Err(Refusal::new(format!("{entity} is not there")))
+            }
+            Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
+                Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
+            }
+            Edit::Face { ordinal, faces } => {
+                let open = self.open.as_ref();
+                let slot = open.and_then(|open| open.tape.slots.get(*ordinal as usize)?.as_ref());
+                let Some(Slot::Roll { dice, .. }) = slot else {
+                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
+                };
+                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+                parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
+            }
+            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::Say { .. } => Ok(()),
+        }
+    }
+
     /// Takes the open action back to its start; its tape stays.
     fn park(&mut self) {
         if let Some(open) = &mut self.open {
@@ -411,16 +479,7 @@ impl Game {
                 };
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
-                    let names = kind.fields.iter().map(|field| &*field.name);
-                    let near = crate::ruleset::nearest(field, names.clone());
-                    return Err(Refusal::new(match near {
-                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
-                        None => format!(
-                            "a {} has no field `{field}`; it has {}",
-                            kind.name,
-                            names.collect::<Vec<_>>().join(", ")
-                        ),
-                    }));
+                    return Err(Refusal::new(format!("a {} has no field `{field}` now", kind.name)));
                 };
                 let declared = kind.field(id);
                 let value = declared.ty.settle(value.clone());
@@ -490,7 +549,7 @@ impl Game {
         if let Some(open) = self.open.take() {
             self.held.push(open);
         }
-        self.open_free(seat, name, seq);
+        self.open_free(seat, name, Some(seq));
         Ok(())
     }
 
@@ -593,6 +652,7 @@ impl Game {
                 seq: done.seq,
                 events: done.events,
                 questions: Vec::new(),
+                rolled_for: None,
                 fault: None,
                 ran: false,
             };
@@ -697,6 +757,18 @@ impl Game {
         }
     }
 
+    /// Checks an answer given to a question of an action that nobody was asked. `None` if there was no such question.
+    pub fn fits_auto(&self, action: u32, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+        let (_, autos) = self.autos.iter().find(|(number, _)| *number == action)?;
+        let (question, answer) = autos.iter().find(|(question, _)| *question.topic == *topic)?;
+        Some(question.read(reply).and_then(|given| {
+            if given == *answer {
+                return Ok(());
+            }
+            Err(Refusal::new(format!("{topic}: only {} is possible", question.tell(answer))))
+        }))
+    }
+
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
@@ -748,34 +820,82 @@ impl Game {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
     }
 
-    /// Replays an action with the tape it was recorded with: opens it so that [`Game::advance`] runs it.
-    pub fn replay(&mut self, done: &Done) -> Result<(), String> {
-        self.next_number = self.next_number.max(done.number + 1);
-        let seq = done.seq.max(done.tape.last_decision().map(|(_, seq)| seq));
-        self.next_seq = self.next_seq.max(seq.map_or(0, |seq| seq + 1));
-        if let Cause::Edit { edit } = &done.cause {
-            let seq = self.next_seq;
-            self.edit(edit.clone()).map_err(|refusal| refusal.message)?;
-            self.next_seq = seq;
-            if let Some(last) = self.history.last_mut() {
-                last.number = done.number;
-                last.seq = done.seq;
-            }
-            return Ok(());
-        }
+    /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.
+    pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
+        self.count_in(done);
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
         open.tape = done.tape.clone();
         open.seq = done.seq;
-        if let Some(why) = &done.skipped {
-            open.fault = Some(Fault::new(why.clone()));
-        }
+        open.fault = fault;
         self.open = Some(open);
-        Ok(())
+    }
+
+    /// Gives the last thing that was done the numbers that it was recorded with.
+    pub fn stamp_last(&mut self, done: &Done) {
+        if let Some(last) = self.history.last_mut() {
+            last.number = done.number;
+            last.seq = done.seq;
+            last.before = done.before;
+            for event in &mut last.events {
+                event.action = done.number;
+            }
+        }
+        self.next_seq = 1;
+        self.next_number = 1;
+        self.count_in(done);
+    }
+
+    fn count_in(&mut self, done: &Done) {
+        self.next_number = self.next_number.max(done.number + 1);
+        self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq + 1));
+    }
+
+    /// What a policy would answer to an open question. Nothing has changed afterwards.
+    pub fn suggest(&mut self, vm: &mut Vm, id: QuestionId, policy: Arc<str>) -> Result<Option<Answer>, Refusal> {
+        let Some(open) = self.open.as_ref().filter(|open| open.number == id.action) else {
+            return Err(Refusal::new(format!("question {id} is not open any more")));
+        };
+        let Some(question) = open.questions.iter().find(|question| question.id == id).cloned() else {
+            return Err(Refusal::new(format!("question {id} is not open")));
+        };
+        let (tape, position, outbox) = (open.tape.clone(), self.desk.position(), self.outbox.len());
+        let (events, ran) = (open.events.clone(), open.ran);
+        let driver = self.desk.seats.insert(question.seat.clone(), super::Driver::Policy(policy));
+        if let Some(open) = &mut self.open {
+            // Its place is at the end of the tape, or waits among others: what is behind it is asked anew.
+            open.tape.slots.truncate(id.ordinal as usize);
+            open.questions.clear();
+        }
+        self.desk.suggest_at = Some(id.ordinal as usize);
+        self.desk.listening = false;
+        self.run(vm);
+        self.desk.listening = true;
+        self.desk.suggest_at = None;
+        if let Some(driver) = driver {
+            self.desk.seats.insert(question.seat.clone(), driver);
+        }
+        let suggested = self.desk.suggested.take();
+        let fault = self.open.as_mut().and_then(|open| open.fault.take());
+        self.park();
+        self.desk.set_position(position);
+        self.outbox.truncate(outbox);
+        if let Some(open) = &mut self.open {
+            open.tape = tape;
+            open.events = events;
+        }
+        if ran {
+            self.run(vm);
+            self.outbox.truncate(outbox);
+        }
+        match fault {
+            Some(fault) => Err(Refusal::new(fault.to_string())),
+            None => Ok(suggested),
+        }
     }
 }
 
 /// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.
-fn take_entry(desk: &mut Desk, id: EntryId) -> Option<crate::state::Entry> {
+fn take_entry(desk: &mut Desk, id: EntryId) -> Option<Entry> {
     let entry = desk.state.unschedule(id)?;
     if let Some(step) = &entry.every {
         let key = entry.key.plus(step);

@@ -9,6 +9,7 @@ mod fault;
 mod game;
 mod question;
 mod reply;
+mod save;
 mod session;
 mod setup;
 mod tape;
@@ -25,5 +26,4 @@ pub use setup::{DiceSource, Driver, Scenario, Setup};
 pub use view::View;
 
 pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Stop};
-pub(crate) use game::Game;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};

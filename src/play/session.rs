@@ -98,7 +98,12 @@ impl Session {
     ///
     /// Only if no thread for scripts can be had.
     pub fn advance(&mut self) -> Result<Step, SessionError> {
-        let standing = self.lend(|game, vm| game.advance(vm, u64::MAX))?;
+        self.advance_by(u64::MAX)
+    }
+
+    /// Plays at most so many actions further, for drivers that look at each.
+    pub(crate) fn advance_by(&mut self, actions: u64) -> Result<Step, SessionError> {
+        let standing = self.lend(move |game, vm| game.advance(vm, actions))?;
         Ok(match standing {
             Standing::Ask | Standing::Paused => Step::Ask,
             Standing::Fault(fault) => Step::Fault(fault),
@@ -166,16 +171,49 @@ impl Session {
                 _ => break,
             }
         }
-        match left.first() {
-            None => self.advance().map_err(|error| Refusal::new(error.to_string())),
-            Some((topic, _)) => {
-                let open: Vec<&str> = self.questions().iter().map(|question| &*question.topic).collect();
-                Err(Refusal::new(match open.as_slice() {
-                    [] => format!("nothing asks for `{topic}` now"),
-                    open => format!("nothing asks for `{topic}` now; what is asked: {}", open.join(", ")),
-                }))
+        // What only one answer was possible to has not been asked, but what was said of it must be that answer.
+        if let Some(action) = action {
+            let game = self.game();
+            let mut unasked = Vec::new();
+            for (topic, value) in left {
+                match game.fits_auto(action, topic, value) {
+                    Some(fits) => fits?,
+                    None => unasked.push((topic, value)),
+                }
+            }
+            left = Vec::new();
+            if let Some((topic, _)) = unasked.first() {
+                return Err(self.nothing_asks(topic));
             }
         }
+        match left.first() {
+            None => self.advance().map_err(|error| Refusal::new(error.to_string())),
+            Some((topic, _)) => Err(self.nothing_asks(topic)),
+        }
+    }
+
+    /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
+    pub(crate) fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
+        self.game().fits_auto(action, topic, value)
+    }
+
+    pub(crate) fn nothing_asks(&self, topic: &str) -> Refusal {
+        let open: Vec<&str> = self.questions().iter().map(|question| &*question.topic).collect();
+        Refusal::new(match open.as_slice() {
+            [] => format!("nothing asks for `{topic}` now"),
+            open => format!("nothing asks for `{topic}` now; what is asked: {}", open.join(", ")),
+        })
+    }
+
+    /// What a policy would answer to an open question. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// A question that is not open, a policy that there is not, or one that fails.
+    pub fn suggest(&mut self, id: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
+        known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        let policy = Arc::from(policy);
+        self.lend(move |game, vm| game.suggest(vm, id, policy)).map_err(|error| Refusal::new(error.to_string()))?
     }
 
     /// The acts that are nobody's turn, for every seat.
@@ -336,12 +374,52 @@ impl Session {
         &self.game().desk.seats
     }
 
+    /// What the game ended with, if it is over.
+    pub fn outcome(&self) -> Option<&str> {
+        let game = self.game();
+        game.desk.state.outcome().filter(|_| game.open.is_none())
+    }
+
+    /// The fault that stopped the game, if one did.
+    pub fn fault(&self) -> Option<&Fault> {
+        self.game().open.as_ref()?.fault.as_ref()
+    }
+
     pub fn seed(&self) -> u64 {
         self.game().setup.seed
     }
 
     pub fn ruleset(&self) -> &Arc<Ruleset> {
         &self.rules
+    }
+
+    /// Appends faces to those that are written out.
+    pub(crate) fn write_dice(&mut self, faces: &[u32]) {
+        if let DiceSource::Written(written) = &mut self.game_mut().desk.dice {
+            written.extend(faces);
+        }
+    }
+
+    /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
+    pub(crate) fn last_done(&self) -> (usize, Option<&str>) {
+        let history = &self.game().history;
+        let what = history.last().and_then(|done| match &done.cause {
+            super::Cause::Entry { what, .. } => Some(&**what),
+            _ => None,
+        });
+        (history.len(), what)
+    }
+
+    /// Actions that have been carried out: agenda entries and free acts, each once however often it was run.
+    pub fn actions(&self) -> u64 {
+        self.game().actions
+    }
+
+    /// Plays on without telling events and without remembering what is done: nothing can be undone, told or saved then.
+    pub fn set_quiet(&mut self, quiet: bool) {
+        let game = self.game_mut();
+        game.desk.listening = !quiet;
+        game.remembers = !quiet;
     }
 
     /// Faces written out for this game that have not been rolled.

@@ -136,6 +136,13 @@ impl Library {
             .collect()
     }
 
+    /// The ruleset that is meant where none is named: the first one by id that no other has to be put under.
+    pub fn default_id(&self) -> Option<String> {
+        let ids = self.ids();
+        let plays = |id: &&String| self.read(id).is_ok_and(|folder| folder.manifest.scenario.is_some());
+        ids.iter().find(plays).or(ids.first()).cloned()
+    }
+
     /// True if there is a folder of that name, be it whole or broken.
     pub fn contains(&self, id: &str) -> bool {
         is_ruleset_id(id)

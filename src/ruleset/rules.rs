@@ -14,6 +14,8 @@ pub struct Ruleset {
     blueprint: Arc<Blueprint>,
     scenarios: BTreeMap<String, Value>,
     cast: BTreeMap<String, Value>,
+    /// Layers put on it besides those of its manifest.
+    layers: Vec<String>,
     engine: Engine,
 }
 
@@ -87,7 +89,7 @@ impl Ruleset {
         if !problems.is_empty() {
             return Err(LoadError::new(id, problems));
         }
-        Ok(Arc::new(Ruleset { stack, blueprint, scenarios, cast, engine }))
+        Ok(Arc::new(Ruleset { stack, blueprint, scenarios, cast, layers: layers.to_vec(), engine }))
     }
 
     pub fn id(&self) -> &str {
@@ -109,6 +111,17 @@ impl Ruleset {
     /// Hash of the content of all its files: what tells one generation from another.
     pub fn hash(&self) -> String {
         self.stack.hash()
+    }
+
+    /// The layers that were put on it besides those of its manifest.
+    pub fn extra_layers(&self) -> &[String] {
+        &self.layers
+    }
+
+    /// Its `RULES.md` and those of its parents and layers, bottom first: the path and the text.
+    pub fn rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.stack.parts().iter().filter_map(|part| part.folder.file("RULES.md"));
+        files.map(|source| (&*source.path, &*source.text))
     }
 
     /// The rulesets that it is made of, bottom first.
@@ -233,10 +246,6 @@ impl Ruleset {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
-    }
-
-    pub(crate) fn stack(&self) -> &Arc<Stack> {
-        &self.stack
     }
 
     pub(crate) fn computes_keys(&self) -> bool {

@@ -494,6 +494,7 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         let places = places(lua, &question, &answer)?;
         tell_answer(b, desk, &question, &answer);
         desk.record(&asking, answer, by, b.before_policy.get());
+        desk.may_go_on().map_err(stopped)?;
         Ok((true, places))
     });
     leaf!(lua, bench, table, "policy", |_, b, on: bool| {
@@ -505,21 +506,17 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         }
         Ok(())
     });
-    // The place of the only option that is open, or nil.
-    leaf!(lua, bench, table, "only", |_, b, options: Table| {
+    // Whether only one answer is possible, and that answer.
+    leaf!(lua, bench, table, "only", |lua, b, (ask, q): (String, Table)| {
         let desk = b.desk()?;
         desk.may_act("asking").map_err(stopped)?;
-        let mut only = None;
-        for at in 1..=options.raw_len() {
-            let open = match options.raw_get::<Lv>(at)? {
-                Lv::Table(option) => !matches!(option.raw_get::<Lv>("enabled")?, Lv::Boolean(false)),
-                _ => true,
-            };
-            if open && only.replace(at).is_some() {
-                return Ok(None);
-            }
+        let question = question_of(desk, &b.mirror.borrow(), &ask, &q)?;
+        let Some(answer) = question.only_answer() else { return Ok((false, Lv::Nil)) };
+        let only = places(lua, &question, &answer)?;
+        if desk.listening {
+            desk.autos.push((question, answer));
         }
-        Ok(only)
+        Ok((true, only))
     });
     leaf!(lua, bench, table, "stop_if_open", |_, b, (): ()| b.desk()?.stop_if_open().map_err(stopped));
     leaf!(lua, bench, table, "all_answered", |_, b, (): ()| {

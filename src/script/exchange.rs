@@ -25,6 +25,16 @@ pub(super) fn from_lua(value: &Lv, mirror: &Mirror) -> Result<Value> {
     read(value, mirror, 0, &mut nodes)
 }
 
+/// Reads a value of a program that knows no entities.
+pub(super) fn plain_from(value: &Lv) -> Result<Value> {
+    from_lua(value, &Mirror::default())
+}
+
+/// Gives a program plain data, entities left out.
+pub(super) fn plain_to(lua: &Lua, value: &Value) -> Result<Lv> {
+    to_lua(lua, value, &Mirror::default())
+}
+
 fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<Value> {
     *nodes += 1;
     if *nodes > MAX_NODES || depth > MAX_DEPTH {

@@ -72,6 +72,31 @@ pub(super) fn fault_of(
     fault
 }
 
+/// Words an error in a program that drives games: `name` and `text` are the program's.
+pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name: &str, text: &str) -> Fault {
+    let (message, trace) = parts(error);
+    let inside = |message: &str| -> Option<u32> {
+        let at = message.find(&format!("{name}:"))?;
+        let digits: String = message[at + name.len() + 1..].chars().take_while(char::is_ascii_digit).collect();
+        digits.parse().ok()
+    };
+    let line = inside(&message).or_else(|| trace.lines().find_map(inside));
+    let plain = match message.strip_prefix(&format!("{name}:")) {
+        Some(rest) => rest.trim_start_matches(|c: char| c.is_ascii_digit()).trim_start_matches(':'),
+        None => &message,
+    };
+    let mut fault = Fault::new(tidy(plain));
+    if let Some(what) = spent {
+        fault.message = format!("the program used up its {what}");
+        fault.cure = Some("look for a loop that does not end".into());
+        fault.fatal = true;
+    }
+    fault.path = Some(name.to_string());
+    fault.line = line;
+    fault.source_line = line.and_then(|line| text.lines().nth(line as usize - 1)).map(|line| line.trim_end().to_string());
+    fault
+}
+
 /// The text of a line of a ruleset's file.
 pub(super) fn source_line(stack: &Stack, place: &Place) -> Option<String> {
     let (part, path) = place.path.split_once('/')?;

@@ -4,13 +4,18 @@ mod bind;
 mod engine;
 mod exchange;
 mod fault;
+mod game_handle;
 mod load;
 mod merge;
 mod mirror;
 mod sandbox;
+mod spec_handle;
+mod table;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
 pub use load::FreeName;
+pub(crate) use spec_handle::SpecFile;
+pub use table::{Evaluated, Table};
 pub(crate) use load::Blueprint;
 pub(crate) use vm::{Call, Vm};

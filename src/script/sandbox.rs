@@ -19,6 +19,8 @@ pub(super) struct Budget {
 
 impl Budget {
     pub const LOAD: Budget = Budget { work: 1_000_000, time: Duration::from_millis(1000) };
+    /// A program that drives games, which run under budgets of their own.
+    pub const PROGRAM: Budget = Budget { work: 500_000_000, time: Duration::from_secs(120) };
     pub const ACTION: Budget = Budget { work: 2_000_000, time: Duration::from_millis(1000) };
 }
 

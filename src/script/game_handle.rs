@@ -1,0 +1,282 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
+
+use super::exchange::{plain_from, plain_to};
+use super::table::Shared;
+use crate::play::{DiceSource, Driver, Edit, Question, Refusal, Scenario, Session, Setup, Step};
+use crate::ruleset::{Library, Ruleset};
+use crate::state::Value;
+
+/// A game as a program sees it. Entities are named by their titles.
+pub(super) struct GameHandle(Place);
+
+enum Place {
+    /// Whatever game the table holds at the moment.
+    Attached(Rc<Shared>),
+    Own(Rc<RefCell<Session>>),
+}
+
+fn said(message: impl std::fmt::Display) -> Error {
+    Error::RuntimeError(message.to_string())
+}
+
+impl GameHandle {
+    pub fn attached(shared: &Rc<Shared>) -> GameHandle {
+        GameHandle(Place::Attached(shared.clone()))
+    }
+
+    /// Begins a game of the program's own: `start{ rules = "...", scenario = "...", seed = 1, dice = {...}, seats = {...} }`.
+    pub fn start(shared: &Rc<Shared>, options: Option<LuaTable>) -> Result<GameHandle> {
+        let options = match options {
+            Some(options) => plain_from(&Lv::Table(options))?,
+            None => Value::None,
+        };
+        let session = start_session(&shared.library, &options).map_err(said)?;
+        Ok(GameHandle(Place::Own(Rc::new(RefCell::new(session)))))
+    }
+
+    fn with<R>(&self, work: impl FnOnce(&mut Session) -> Result<R>) -> Result<R> {
+        match &self.0 {
+            Place::Attached(shared) => match shared.game.borrow_mut().as_mut() {
+                Some(session) => work(session),
+                None => Err(said("no game is on; begin one with start{ rules = \"...\" }")),
+            },
+            Place::Own(session) => work(&mut session.borrow_mut()),
+        }
+    }
+}
+
+/// Begins a game from a table of options.
+///
+/// # Errors
+///
+/// A sentence: an unknown option, ruleset, scenario, seat or switch.
+pub(super) fn start_session(library: &Library, options: &Value) -> std::result::Result<Session, String> {
+    let mut setup = Setup::default();
+    let (mut id, mut layers) = (None, Vec::new());
+    let empty = Default::default();
+    let fields = match options {
+        Value::Map(fields) => fields,
+        Value::None => &empty,
+        Value::List(items) if items.is_empty() => &empty,
+        other => return Err(format!("start takes a table of options, not {}", other.type_name())),
+    };
+    for (name, value) in fields.iter() {
+        match (&**name, value) {
+            ("rules", Value::Text(text)) => id = Some(text.to_string()),
+            ("layers", Value::List(items)) => layers = items.iter().map(Value::to_string).collect(),
+            ("scenario", Value::Text(text)) => setup.scenario = Scenario::Named(text.to_string()),
+            ("scenario", table @ Value::Map(_)) => setup.scenario = Scenario::Table(table.clone()),
+            ("seed", Value::Int(seed)) => setup.seed = *seed as u64,
+            ("dice", Value::List(faces)) => {
+                let faces = faces.iter().map(|face| face.as_int().and_then(|face| u32::try_from(face).ok()));
+                let faces = faces.collect::<Option<_>>().ok_or("dice takes a list of faces")?;
+                setup.dice = DiceSource::Written(faces);
+            }
+            ("seats", Value::Map(seats)) => {
+                for (seat, driver) in seats.iter() {
+                    let Ok(driver) = driver.to_string().parse();
+                    setup.seats.insert(seat.clone(), driver);
+                }
+            }
+            ("switches", Value::Map(switches)) => {
+                setup.switches = switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+            }
+            (name, value) => {
+                return Err(format!(
+                    "start knows rules, layers, scenario, seed, dice, seats and switches, not `{name}` as {}",
+                    value.type_name()
+                ));
+            }
+        }
+    }
+    let id = match id {
+        Some(id) => id,
+        None => library.default_id().ok_or("there are no rulesets")?,
+    };
+    let rules = Ruleset::load_with(library, &id, &layers).map_err(|error| error.to_string())?;
+    Session::start(&rules, setup).map_err(|error| error.to_string())
+}
+
+/// A step as a program sees it: its name, and the outcome or fault in words.
+fn step_words(step: Step) -> (&'static str, Option<String>) {
+    match step {
+        Step::Ask => ("ask", None),
+        Step::Over(text) => ("over", Some(text)),
+        Step::Fault(fault) => ("fault", Some(fault.to_string())),
+    }
+}
+
+/// A question as a program sees it.
+pub(super) fn question_table(lua: &Lua, session: &Session, question: &Question) -> Result<LuaTable> {
+    let row = lua.create_table()?;
+    row.raw_set("id", question.id.to_string())?;
+    row.raw_set("seat", &*question.seat)?;
+    row.raw_set("topic", &*question.topic)?;
+    row.raw_set("about", question.about.map(|about| session.view().title(about).to_string()))?;
+    row.raw_set("why", question.why.as_str())?;
+    let ask = serde_json::to_value(&question.ask).map_err(said)?;
+    if let serde_json::Value::Object(fields) = ask {
+        for (name, value) in fields {
+            row.raw_set(name, plain_to(lua, &json_value(&value))?)?;
+        }
+    }
+    row.raw_set("default", question.default.as_ref().map(|default| question.tell(default)))?;
+    Ok(row)
+}
+
+fn json_value(value: &serde_json::Value) -> Value {
+    match value {
+        serde_json::Value::Null => Value::None,
+        other => crate::ruleset::plain(other),
+    }
+}
+
+/// The named answers of a table, as [`Session::reply`] takes them.
+pub(super) fn replies_of(table: Option<LuaTable>) -> Result<Vec<(String, Value)>> {
+    let mut replies = Vec::new();
+    if let Some(table) = table {
+        match plain_from(&Lv::Table(table))? {
+            Value::Map(fields) => replies.extend(fields.iter().map(|(name, value)| (name.to_string(), value.clone()))),
+            Value::List(items) if items.is_empty() => {}
+            _ => return Err(said("answers are a table by topic, such as { card = \"pass\" }")),
+        }
+    }
+    Ok(replies)
+}
+
+/// A field or derived value by name, with entities as titles.
+pub(super) fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value> {
+    let entity = session.view().find(title).map_err(said)?;
+    let field = session.view().field(entity, name).cloned();
+    let value = match field {
+        Some(value) => value,
+        None if session.view().derived_names(entity).iter().any(|known| **known == *name) => {
+            session.derived(entity, name, args).map_err(said)?
+        }
+        None => return Err(said(session.why(entity, name).err().unwrap_or(Refusal::new("there is no such field")))),
+    };
+    Ok(titled(session, &value))
+}
+
+/// A value with titles in the place of entities.
+pub(super) fn titled(session: &Session, value: &Value) -> Value {
+    match value {
+        Value::Entity(id) => Value::Text(session.view().title(*id)),
+        Value::List(items) => Value::list(items.iter().map(|item| titled(session, item))),
+        Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, titled(session, item)))),
+        other => other.clone(),
+    }
+}
+
+impl UserData for GameHandle {
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("advance", |_, game, ()| game.with(|session| session.advance().map(step_words).map_err(said)));
+        methods.add_method("questions", |lua, game, ()| {
+            game.with(|session| {
+                let list = lua.create_table()?;
+                for question in session.questions() {
+                    list.raw_push(question_table(lua, session, question)?)?;
+                }
+                Ok(list)
+            })
+        });
+        methods.add_method("answer", |_, game, (topic, value): (String, Lv)| {
+            let value = plain_from(&value)?;
+            game.with(|session| session.reply(&[(topic, value)]).map(step_words).map_err(said))
+        });
+        methods.add_method("reply", |_, game, answers: LuaTable| {
+            let replies = replies_of(Some(answers))?;
+            game.with(|session| session.reply(&replies).map(step_words).map_err(said))
+        });
+        methods.add_method("try", |_, game, answers: LuaTable| {
+            let replies = replies_of(Some(answers))?;
+            game.with(|session| match session.reply(&replies) {
+                Ok(_) => Ok((true, None)),
+                Err(refusal) => Ok((false, Some(refusal.message))),
+            })
+        });
+        methods.add_method("play", |_, game, (card, answers): (String, Option<LuaTable>)| {
+            let mut replies = vec![("card".to_string(), Value::text(card))];
+            replies.extend(replies_of(answers)?);
+            game.with(|session| session.reply(&replies).map(step_words).map_err(said))
+        });
+        methods.add_method("get", |lua, game, (title, name, args): (String, String, mlua::Variadic<Lv>)| {
+            let args: Vec<Value> = args.iter().map(plain_from).collect::<Result<_>>()?;
+            game.with(|session| plain_to(lua, &value_of(session, &title, &name, &args)?))
+        });
+        methods.add_method("titles", |_, game, kind: String| {
+            game.with(|session| {
+                let view = session.view();
+                Ok(view.of_kind(&kind).map(|id| view.title(id).to_string()).collect::<Vec<_>>())
+            })
+        });
+        methods.add_method("edit", |_, game, (title, field, value): (String, String, Lv)| {
+            let value = plain_from(&value)?;
+            game.with(|session| {
+                let entity = session.view().find(&title).map_err(said)?;
+                session.edit(Edit::Set { entity, field, value }).map_err(said)?;
+                session.advance().map(step_words).map_err(said)
+            })
+        });
+        methods.add_method("undo", |_, game, ()| {
+            game.with(|session| {
+                let undone = session.undo().map_err(said)?;
+                let _ = session.advance().map_err(said)?;
+                Ok(undone.text)
+            })
+        });
+        methods.add_method("redo", |_, game, ()| {
+            game.with(|session| {
+                let undone = session.redo().map_err(said)?;
+                let _ = session.advance().map_err(said)?;
+                Ok(undone.text)
+            })
+        });
+        methods.add_method("act", |_, game, (seat, name): (String, String)| {
+            game.with(|session| {
+                session.act(&seat, &name).map_err(said)?;
+                session.advance().map(step_words).map_err(said)
+            })
+        });
+        methods.add_method("seat", |_, game, (seat, driver): (String, String)| {
+            let Ok(driver) = driver.parse::<Driver>();
+            game.with(|session| session.set_seat(&seat, driver).map_err(said))
+        });
+        methods.add_method("events", |_, game, ()| {
+            game.with(|session| {
+                Ok(session.take_events().iter().map(|event| event.happening.line()).collect::<Vec<_>>())
+            })
+        });
+        methods.add_method("log", |_, game, ()| {
+            game.with(|session| Ok(session.log().iter().map(|event| event.happening.line()).collect::<Vec<_>>()))
+        });
+        methods.add_method("sheet", |lua, game, title: String| {
+            game.with(|session| {
+                let entity = session.view().find(&title).map_err(said)?;
+                let lines = session.sheet(entity).map_err(said)?;
+                let rows = lines.into_iter().map(|(label, text)| Value::list([Value::text(label), Value::text(text)]));
+                plain_to(lua, &Value::list(rows))
+            })
+        });
+        methods.add_method("why", |_, game, (title, name): (String, String)| {
+            game.with(|session| {
+                let entity = session.view().find(&title).map_err(said)?;
+                let why = session.why(entity, &name).map_err(said)?;
+                let terms = why.terms.iter().map(|term| format!("{} {} ({}:{})", term.label, term.value, term.path, term.line));
+                Ok(std::iter::once(format!("{} = {}", why.title, why.value)).chain(terms).chain(why.changes).collect::<Vec<_>>())
+            })
+        });
+        methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));
+        methods.add_method("switch", |lua, game, name: String| {
+            game.with(|session| match session.switch(&name) {
+                Some(value) => plain_to(lua, value),
+                None => Err(said(format!("there is no switch `{name}`"))),
+            })
+        });
+        methods.add_method("seed", |_, game, ()| game.with(|session| Ok(session.seed())));
+        methods.add_method("rules", |_, game, ()| game.with(|session| Ok(session.ruleset().id().to_string())));
+    }
+}

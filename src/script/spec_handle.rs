@@ -1,0 +1,706 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Error, Function, Lua, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic};
+
+use super::exchange::{plain_from, plain_to};
+use super::fault::fault_of_program;
+use super::game_handle::{question_table, replies_of, value_of};
+use super::sandbox::{self, Budget, guarded};
+use super::table::in_words;
+use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step};
+use crate::ruleset::Ruleset;
+use crate::state::{EntityId, Value};
+
+/// A file of specs in a machine of its own.
+pub(crate) struct SpecFile {
+    /// Keeps the functions of the specs alive.
+    _machine: Lua,
+    specs: Vec<Registered>,
+    name: String,
+    text: String,
+}
+
+/// A spec as its file declares it.
+struct Registered {
+    name: String,
+    rules: Vec<String>,
+    run: Function,
+}
+
+/// What came of one spec.
+pub(crate) struct Ran {
+    pub fault: Option<Fault>,
+    pub position: String,
+    pub dice: Vec<u32>,
+    pub log: Vec<String>,
+    /// State and log at the end, to compare two runs.
+    pub end: Vec<u8>,
+    /// Ids of the cards that were played.
+    pub cards: Vec<String>,
+}
+
+impl SpecFile {
+    /// Reads a file of specs.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file.
+    pub fn load(name: &str, text: &str) -> std::result::Result<SpecFile, Fault> {
+        let specs = Rc::new(RefCell::new(Vec::new()));
+        let registered = specs.clone();
+        let (loaded, spent) = guarded(Budget::LOAD, || {
+            let (lua, allowed) = sandbox::machine()?;
+            sandbox::close(&lua, &allowed)?;
+            let rb = lua.create_table()?;
+            let spec = lua.create_function(move |_, values: MultiValue| {
+                registered.borrow_mut().push(read_spec(values)?);
+                Ok(())
+            })?;
+            rb.raw_set("spec", spec)?;
+            rb.set_readonly(true);
+            let require = lua.create_function(move |_, module: String| {
+                if module == "@riskbreaker" {
+                    return Ok(rb.clone());
+                }
+                Err(Error::RuntimeError(format!("a spec can only require \"@riskbreaker\", not \"{module}\"")))
+            })?;
+            let environment = sandbox::environment(&lua, &allowed, require)?;
+            sandbox::compile(&lua, name, text, &environment)?.call::<()>(())?;
+            Ok(lua)
+        });
+        let machine = loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;
+        Ok(SpecFile { _machine: machine, specs: specs.take(), name: name.to_string(), text: text.to_string() })
+    }
+
+    /// Names and rule ids, in the order of the file.
+    pub fn list(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.specs.iter().map(|spec| (&*spec.name, &*spec.rules))
+    }
+
+    /// Plays one spec with a ruleset.
+    pub fn run(&self, at: usize, rules: &Arc<Ruleset>) -> Ran {
+        let case = Rc::new(RefCell::new(Case::new(rules)));
+        let spec = &self.specs[at];
+        let (result, spent) = guarded(Budget::PROGRAM, || {
+            spec.run.call::<()>(CaseHandle(case.clone()))?;
+            case.borrow_mut().close()
+        });
+        let case = case.borrow();
+        Ran {
+            fault: result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text)),
+            position: case.position.clone(),
+            dice: case.dice.clone(),
+            log: case.log(),
+            end: case.end(),
+            cards: case.cards.clone(),
+        }
+    }
+}
+
+fn read_spec(values: MultiValue) -> Result<Registered> {
+    let mut values = values.into_iter();
+    let usage = || Error::RuntimeError("rb.spec takes a name, a list of rule ids, and a function(t)".into());
+    let Some(Lv::String(name)) = values.next() else { return Err(usage()) };
+    let (rules, run) = match (values.next(), values.next()) {
+        (Some(Lv::Table(rules)), Some(Lv::Function(run))) => (rules.sequence_values().collect::<Result<_>>()?, run),
+        (Some(Lv::Function(run)), None) => (Vec::new(), run),
+        _ => return Err(usage()),
+    };
+    Ok(Registered { name: name.to_string_lossy().to_string(), rules, run })
+}
+
+/// A spec under way.
+struct Case {
+    rules: Arc<Ruleset>,
+    setup: Setup,
+    session: Option<Session>,
+    position: String,
+    dice: Vec<u32>,
+    /// What every entity was right after `given`, by id: its title and fields.
+    baseline: BTreeMap<EntityId, (String, Vec<Value>)>,
+    cards: Vec<String>,
+}
+
+fn wrong(message: impl std::fmt::Display) -> Error {
+    Error::RuntimeError(message.to_string())
+}
+
+impl Case {
+    fn new(rules: &Arc<Ruleset>) -> Case {
+        Case {
+            rules: rules.clone(),
+            setup: Setup { dice: DiceSource::Written(Vec::new()), ..Setup::default() },
+            session: None,
+            position: String::new(),
+            dice: Vec::new(),
+            baseline: BTreeMap::new(),
+            cards: Vec::new(),
+        }
+    }
+
+    fn session(&mut self) -> Result<&mut Session> {
+        self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
+    }
+
+    fn given(&mut self, scenario: &Lv) -> Result<()> {
+        if self.session.is_some() {
+            return Err(wrong("t:given(...) is called once"));
+        }
+        self.setup.scenario = match scenario {
+            Lv::Nil => Scenario::Default,
+            Lv::String(name) => Scenario::Named(name.to_string_lossy().to_string()),
+            table @ Lv::Table(_) => match plain_from(table)? {
+                Value::List(items) if items.is_empty() => Scenario::Table(Value::map::<&str>([])),
+                value => Scenario::Table(value),
+            },
+            other => return Err(wrong(format!("t:given takes a table or a scenario's name, not a {}", other.type_name()))),
+        };
+        self.position = in_words(scenario);
+        self.setup.dice = DiceSource::Written(self.dice.clone());
+        // Everybody answers for themselves in a spec, whoever the scenario seats.
+        for seat in self.rules.seats().keys() {
+            self.setup.seats.entry(Arc::from(&**seat)).or_insert(crate::play::Driver::Human);
+        }
+        let mut session = Session::start(&self.rules, self.setup.clone()).map_err(wrong)?;
+        loop {
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Ask if session.last_done().0 == 0 => take_default(&mut session)?,
+                _ => break,
+            }
+        }
+        let ids: Vec<EntityId> = session.view().entities().collect();
+        for id in ids {
+            let view = session.view();
+            let fields = view.fields(id).map(|(_, value)| value.clone()).collect();
+            self.baseline.insert(id, (view.title(id).to_string(), fields));
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+
+    fn add_dice(&mut self, faces: Vec<u32>) {
+        if let Some(session) = &mut self.session {
+            session.write_dice(&faces);
+        }
+        self.dice.extend(faces);
+    }
+
+    /// Runs on to a question that `wanted` says yes to, taking defaults on the way.
+    fn run_to(&mut self, what: &str, wanted: impl Fn(&Question) -> bool, never: impl Fn(&Question) -> bool) -> Result<Question> {
+        let session = self.session()?;
+        for _ in 0..100_000 {
+            match session.advance().map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(text) => return Err(wrong(format!("the game is over ({text}) before {what} is asked"))),
+                Step::Ask => {}
+            }
+            if let Some(question) = session.questions().iter().find(|question| wanted(question)) {
+                return Ok(question.clone());
+            }
+            if let Some(question) = session.questions().iter().find(|question| never(question)) {
+                let about = question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
+                let message = format!("{what} is not asked: `{}`{about} is open first ({})", question.topic, question.why);
+                return Err(wrong(message));
+            }
+            take_default(session)?;
+        }
+        Err(wrong(format!("{what} is never asked")))
+    }
+
+    fn to_turn(&mut self, about: &str, topic: &str) -> Result<Question> {
+        let session = self.session()?;
+        let entity = session.view().find(about).map_err(wrong)?;
+        let what = format!("`{topic}` of {about}");
+        self.run_to(
+            &what,
+            |question| *question.topic == *topic && question.about == Some(entity),
+            |question| *question.topic == *topic,
+        )
+    }
+
+    /// Answers the open action by topic until everything given has been said.
+    fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Result<()> {
+        let mut left = answers;
+        let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
+        let Some(action) = session.questions().first().map(|question| question.id.action) else {
+            return Err(wrong("no question is open"));
+        };
+        loop {
+            let open: Vec<Question> = session.questions().to_vec();
+            if open.is_empty() || open[0].id.action != action {
+                break;
+            }
+            let mut taken = false;
+            for question in &open {
+                let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) else { continue };
+                let (value, whole) = for_question(session, question, &left[at].1);
+                let Some(value) = value else { continue };
+                let answer = question.read(&value).map_err(wrong)?;
+                if &*question.topic == "card" {
+                    self.cards.push(question.tell(&answer));
+                }
+                session.answer(question.id, answer).map_err(wrong)?;
+                taken = true;
+                if whole {
+                    left.remove(at);
+                }
+            }
+            if !taken {
+                if left.iter().all(|(_, value)| matches!(value, Value::Map(_))) {
+                    break;
+                }
+                take_default(session)?;
+            }
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(_) => break,
+                Step::Ask if left.is_empty() => break,
+                Step::Ask => {}
+            }
+        }
+        for (topic, value) in &left {
+            if matches!(value, Value::Map(_)) {
+                continue;
+            }
+            match session.fits_auto(action, topic, value) {
+                Some(fits) => fits.map_err(wrong)?,
+                None => return Err(wrong(session.nothing_asks(topic))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the defaults of an action that has begun, so that what is looked at is its end.
+    fn settle(&mut self) -> Result<()> {
+        let session = self.session()?;
+        while session.in_the_middle() {
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(_) => break,
+                Step::Ask if !session.in_the_middle() => break,
+                Step::Ask => {
+                    if session.questions().iter().any(|question| question.default.is_none()) {
+                        break;
+                    }
+                    take_default(session)?;
+                }
+            }
+        }
+        if let Some(fault) = session.fault() {
+            return Err(wrong(fault));
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, expected: LuaTable) -> Result<()> {
+        self.settle()?;
+        let Value::Map(expected) = plain_from(&Lv::Table(expected))? else {
+            return Err(wrong("t:expect takes a table by entity title"));
+        };
+        for (title, wanted) in expected.iter() {
+            match wanted {
+                Value::Text(word) if &**word == "unchanged" => self.unchanged(title)?,
+                Value::Text(word) if &**word == "gone" => {
+                    if let Ok(id) = self.session()?.view().find(title) {
+                        return Err(wrong(format!("{title} is still there ({id})")));
+                    }
+                }
+                Value::Map(fields) => {
+                    for (field, wanted) in fields.iter() {
+                        let session = self.session()?;
+                        let found = value_of(session, title, field, &[])?;
+                        if !same(&found, wanted) {
+                            return Err(wrong(format!("{title}.{field}: expected {}, found {}", shown(wanted), shown(&found))));
+                        }
+                    }
+                }
+                other => {
+                    let message = format!("what is expected of {title} is a table of fields, \"unchanged\" or \"gone\", not {other}");
+                    return Err(wrong(message));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unchanged(&mut self, title: &str) -> Result<()> {
+        let baseline = self.baseline.clone();
+        let session = self.session()?;
+        let id = session.view().find(title).map_err(wrong)?;
+        let Some((_, fields)) = baseline.get(&id) else {
+            return Err(wrong(format!("{title} was not there at the start")));
+        };
+        let view = session.view();
+        for ((field, now), was) in view.fields(id).zip(fields) {
+            if now != was {
+                return Err(wrong(format!(
+                    "{title}.{} has changed: {} -> {}",
+                    field.name,
+                    view.words(was),
+                    view.words(now)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// At the end: nothing may be left over.
+    fn close(&mut self) -> Result<()> {
+        if self.session.is_none() {
+            return Ok(());
+        }
+        self.settle()?;
+        let session = self.session()?;
+        if session.in_the_middle() {
+            let open: Vec<&str> = session.questions().iter().map(|question| &*question.topic).collect();
+            return Err(wrong(format!("a question is left open: {}", open.join(", "))));
+        }
+        match session.unrolled() {
+            0 => Ok(()),
+            left => Err(wrong(format!("{left} of the dice were not rolled"))),
+        }
+    }
+
+    fn log(&self) -> Vec<String> {
+        self.session.iter().flat_map(|session| session.log()).map(|event| event.happening.line()).collect()
+    }
+
+    fn end(&self) -> Vec<u8> {
+        let mut bytes = self.session.as_ref().map(Session::state_bytes).unwrap_or_default();
+        bytes.extend(self.log().join("\n").into_bytes());
+        bytes
+    }
+}
+
+/// An answer may be one for every entity that is asked: a table by titles.
+fn for_question(session: &Session, question: &Question, value: &Value) -> (Option<Value>, bool) {
+    if let (Value::Map(by_title), Some(about)) = (value, question.about) {
+        let title = session.view().title(about);
+        if let Some(own) = by_title.get(&title) {
+            let points = matches!(question.ask, crate::play::Ask::Allot { .. });
+            if !points || matches!(own, Value::Map(_) | Value::List(_)) {
+                return (Some(own.clone()), false);
+            }
+        } else if !matches!(question.ask, crate::play::Ask::Allot { .. }) {
+            return (None, false);
+        }
+    }
+    (Some(value.clone()), true)
+}
+
+/// Takes the default of each open question.
+fn take_default(session: &mut Session) -> Result<()> {
+    for question in session.questions().to_vec() {
+        let Some(default) = question.default.clone() else {
+            let about = question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
+            return Err(wrong(format!("`{}`{about} is asked and not answered: {}", question.topic, question.why)));
+        };
+        session.answer(question.id, default).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// Whether a value is as expected; an empty reference may be expected as "none".
+fn same(found: &Value, wanted: &Value) -> bool {
+    match (found, wanted) {
+        (Value::None, Value::Text(word)) => &**word == "none",
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
+        (Value::Map(a), Value::List(b)) => a.is_empty() && b.is_empty(),
+        (Value::Ratio(n, d), Value::List(parts)) => **parts == [Value::Int(*n), Value::Int(*d)],
+        _ => found == wanted,
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        Value::Bool(yes) => yes.to_string(),
+        other => other.to_string(),
+    }
+}
+
+struct CaseHandle(Rc<RefCell<Case>>);
+
+impl UserData for CaseHandle {
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_method("switch", |_, t, (name, value): (String, Lv)| {
+            let mut case = t.0.borrow_mut();
+            if case.session.is_some() {
+                return Err(wrong("t:switch(...) comes before t:given(...)"));
+            }
+            case.setup.switches.insert(name, plain_from(&value)?);
+            Ok(())
+        });
+        methods.add_method("seat", |_, t, (seat, driver): (String, String)| {
+            let Ok(driver) = driver.parse();
+            let mut case = t.0.borrow_mut();
+            match &mut case.session {
+                Some(session) => session.set_seat(&seat, driver).map_err(wrong),
+                None => {
+                    case.setup.seats.insert(Arc::from(seat), driver);
+                    Ok(())
+                }
+            }
+        });
+        methods.add_method("given", |_, t, scenario: Lv| t.0.borrow_mut().given(&scenario));
+        methods.add_method("dice", |_, t, faces: Variadic<Lv>| {
+            let mut read = Vec::new();
+            for face in faces.iter() {
+                match plain_from(face)? {
+                    Value::Int(face) if face > 0 => read.push(face as u32),
+                    Value::List(faces) => {
+                        read.extend(faces.iter().filter_map(Value::as_int).filter_map(|face| u32::try_from(face).ok()));
+                    }
+                    other => return Err(wrong(format!("t:dice takes the faces of dice, not {other}"))),
+                }
+            }
+            t.0.borrow_mut().add_dice(read);
+            Ok(())
+        });
+        methods.add_method("play", |_, t, (about, card, answers): (String, String, Option<LuaTable>)| {
+            let mut replies = vec![("card".to_string(), Value::text(card))];
+            replies.extend(replies_of(answers)?);
+            let mut case = t.0.borrow_mut();
+            case.to_turn(&about, "card")?;
+            case.answer_all(replies)
+        });
+        methods.add_method("turn", |_, t, (about, answers): (String, Option<LuaTable>)| {
+            let replies = replies_of(answers)?;
+            let mut case = t.0.borrow_mut();
+            let entity = case.session()?.view().find(&about).map_err(wrong)?;
+            case.run_to(&format!("a question for {about}"), |question| question.about == Some(entity), |_| false)?;
+            case.answer_all(replies)
+        });
+        methods.add_method("answer", |_, t, (topic, value): (String, Lv)| {
+            let mut case = t.0.borrow_mut();
+            let value = plain_from(&value)?;
+            let question = case.run_to(&format!("`{topic}`"), |question| *question.topic == *topic, |_| false)?;
+            let (own, _) = for_question(case.session()?, &question, &value);
+            let answer = question.read(&own.unwrap_or(value)).map_err(wrong)?;
+            if topic == "card" {
+                case.cards.push(question.tell(&answer));
+            }
+            let session = case.session()?;
+            session.answer(question.id, answer).map_err(wrong)?;
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => Err(wrong(fault)),
+                _ => Ok(()),
+            }
+        });
+        methods.add_method("asked", |lua, t, topic: String| {
+            let mut case = t.0.borrow_mut();
+            let question = case.run_to(&format!("`{topic}`"), |question| *question.topic == *topic, |_| false)?;
+            question_table(lua, case.session()?, &question)
+        });
+        methods.add_method("open", |lua, t, ()| {
+            let mut case = t.0.borrow_mut();
+            let session = case.session()?;
+            let _ = session.advance().map_err(wrong)?;
+            let list = lua.create_table()?;
+            for question in session.questions() {
+                list.raw_push(question_table(lua, session, question)?)?;
+            }
+            Ok(list)
+        });
+        methods.add_method(
+            "refused",
+            |_, t, (about, card, answers, reason): (String, String, Option<LuaTable>, String)| {
+                let mut replies = vec![("card".to_string(), Value::text(&card))];
+                replies.extend(replies_of(answers)?);
+                let mut case = t.0.borrow_mut();
+                case.to_turn(&about, "card")?;
+                let session = case.session()?;
+                let before = session.state_bytes();
+                match session.reply(&replies) {
+                    Ok(_) => Err(wrong(format!("{card} by {about} was not refused"))),
+                    Err(refusal) if !refusal.message.contains(&reason) => Err(wrong(format!(
+                        "{card} by {about} was refused for another reason: expected \"{reason}\", found \"{refusal}\""
+                    ))),
+                    Err(_) if session.state_bytes() != before => {
+                        Err(wrong(format!("{card} by {about} was refused, but something has changed")))
+                    }
+                    Err(_) => Ok(()),
+                }
+            },
+        );
+        methods.add_method("greyed", |_, t, (about, card, reason): (String, String, Option<String>)| {
+            let mut case = t.0.borrow_mut();
+            let question = case.to_turn(&about, "card")?;
+            let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
+            match option {
+                None => Err(wrong(format!("{card} is not among the options of {about}"))),
+                Some(option) if option.enabled => Err(wrong(format!("{card} is open to {about}"))),
+                Some(option) => {
+                    let found = option.reason.clone().unwrap_or_default();
+                    match reason.filter(|reason| !found.contains(reason)) {
+                        Some(reason) => Err(wrong(format!(
+                            "{card} is greyed for another reason: expected \"{reason}\", found \"{found}\""
+                        ))),
+                        None => Ok(()),
+                    }
+                }
+            }
+        });
+        methods.add_method("enabled", |_, t, (about, card): (String, String)| {
+            let mut case = t.0.borrow_mut();
+            let question = case.to_turn(&about, "card")?;
+            let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
+            match option {
+                None => Err(wrong(format!("{card} is not among the options of {about}"))),
+                Some(option) if !option.enabled => {
+                    Err(wrong(format!("{card} is greyed: {}", option.reason.as_deref().unwrap_or_default())))
+                }
+                Some(_) => Ok(()),
+            }
+        });
+        methods.add_method("run", |_, t, what: Option<String>| {
+            let mut case = t.0.borrow_mut();
+            let session = case.session()?;
+            let Some(what) = what else {
+                return match session.advance().map_err(wrong)? {
+                    Step::Fault(fault) => Err(wrong(fault)),
+                    _ => Ok(()),
+                };
+            };
+            for _ in 0..100_000 {
+                let done = session.last_done().0;
+                match session.advance_by(1).map_err(wrong)? {
+                    Step::Fault(fault) => return Err(wrong(fault)),
+                    Step::Over(text) => return Err(wrong(format!("the game is over ({text}) before `{what}` has run"))),
+                    Step::Ask => {}
+                }
+                if session.last_done().0 > done && session.last_done().1 == Some(&*what) {
+                    return Ok(());
+                }
+                take_default(session)?;
+            }
+            Err(wrong(format!("`{what}` never runs")))
+        });
+        methods.add_method("free", |_, t, (seat, name, answers): (String, String, Option<LuaTable>)| {
+            let replies = replies_of(answers)?;
+            let mut case = t.0.borrow_mut();
+            let session = case.session()?;
+            let _ = session.advance().map_err(wrong)?;
+            session.act(&seat, &name).map_err(wrong)?;
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Ask | Step::Over(_) => {}
+            }
+            if replies.is_empty() { Ok(()) } else { case.answer_all(replies) }
+        });
+        methods.add_method("edit", |_, t, (title, field, value): (String, String, Lv)| {
+            let value = plain_from(&value)?;
+            let mut case = t.0.borrow_mut();
+            let session = case.session()?;
+            let entity = session.view().find(&title).map_err(wrong)?;
+            let value = entity_value(session, entity, &field, value);
+            session.edit(Edit::Set { entity, field, value }).map_err(wrong)?;
+            match session.advance_by(0).map_err(wrong)? {
+                Step::Fault(fault) => Err(wrong(fault)),
+                _ => Ok(()),
+            }
+        });
+        methods.add_method("undo", |_, t, ()| {
+            let mut case = t.0.borrow_mut();
+            let session = case.session()?;
+            session.undo().map_err(wrong)?;
+            session.advance_by(0).map(|_| ()).map_err(wrong)
+        });
+        methods.add_method("redo", |_, t, ()| {
+            let mut case = t.0.borrow_mut();
+            let session = case.session()?;
+            session.redo().map_err(wrong)?;
+            session.advance_by(0).map(|_| ()).map_err(wrong)
+        });
+        methods.add_method("expect", |_, t, expected: LuaTable| t.0.borrow_mut().expect(expected));
+        methods.add_method("value", |lua, t, (title, field, args): (String, String, Variadic<Lv>)| {
+            let args: Vec<Value> = args.iter().map(plain_from).collect::<Result<_>>()?;
+            let mut case = t.0.borrow_mut();
+            case.settle()?;
+            let value = value_of(case.session()?, &title, &field, &args)?;
+            plain_to(lua, &value)
+        });
+        methods.add_method("titles", |_, t, kind: String| {
+            let mut case = t.0.borrow_mut();
+            case.settle()?;
+            let session = case.session()?;
+            let view = session.view();
+            Ok(view.of_kind(&kind).map(|id| view.title(id).to_string()).collect::<Vec<_>>())
+        });
+        methods.add_method("said", |_, t, text: String| {
+            let mut case = t.0.borrow_mut();
+            case.settle()?;
+            if case.log().iter().any(|line| line.contains(&text)) {
+                return Ok(());
+            }
+            Err(wrong(format!("nothing that happened contains \"{text}\"")))
+        });
+        methods.add_method("over", |_, t, text: Option<String>| {
+            let mut case = t.0.borrow_mut();
+            case.settle()?;
+            let session = case.session()?;
+            let _ = session.advance().map_err(wrong)?;
+            match (session.outcome(), text) {
+                (None, _) => Err(wrong("the game is not over")),
+                (Some(outcome), Some(text)) if !outcome.contains(&text) => {
+                    Err(wrong(format!("the outcome is \"{outcome}\", expected \"{text}\"")))
+                }
+                _ => Ok(()),
+            }
+        });
+        methods.add_method("ongoing", |_, t, ()| {
+            let mut case = t.0.borrow_mut();
+            case.settle()?;
+            let session = case.session()?;
+            let _ = session.advance().map_err(wrong)?;
+            match session.outcome() {
+                Some(outcome) => Err(wrong(format!("the game is over: {outcome}"))),
+                None => Ok(()),
+            }
+        });
+        methods.add_method("legal", |_, t, sheet: Lv| {
+            let case = t.0.borrow();
+            let breaches = case.rules.check_sheet(&plain_from(&sheet)?).map_err(wrong)?;
+            match breaches.iter().find(|breach| !breach.warning) {
+                Some(breach) => Err(wrong(format!("the sheet breaks {}: {}", breach.rule, breach.text))),
+                None => Ok(()),
+            }
+        });
+        methods.add_method("breach", |_, t, (sheet, rule, text): (Lv, String, Option<String>)| {
+            let case = t.0.borrow();
+            let breaches = case.rules.check_sheet(&plain_from(&sheet)?).map_err(wrong)?;
+            let found = breaches.iter().find(|breach| {
+                breach.rule == rule && text.as_ref().is_none_or(|text| breach.text.contains(text))
+            });
+            if found.is_some() {
+                return Ok(());
+            }
+            let all: Vec<String> = breaches.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
+            Err(wrong(format!("the sheet does not break {rule}; it breaks: {}", all.join("; "))))
+        });
+        methods.add_method("equal", |_, _, (found, expected, what): (Lv, Lv, Option<String>)| {
+            let what = what.map_or(String::new(), |what| format!("{what}: "));
+            let plain = |value: &Lv| plain_from(value);
+            match (plain(&found), plain(&expected)) {
+                (Ok(a), Ok(b)) if same(&a, &b) => Ok(()),
+                _ => Err(wrong(format!("{what}expected {}, found {}", in_words(&expected), in_words(&found)))),
+            }
+        });
+    }
+}
+
+/// An edit of a reference names the entity by its title.
+fn entity_value(session: &Session, entity: EntityId, field: &str, value: Value) -> Value {
+    let view = session.view();
+    let declared = view.fields(entity).find(|(known, _)| *known.name == *field);
+    let refers = declared.is_some_and(|(known, _)| matches!(known.ty, crate::state::Type::Ref(_)));
+    match &value {
+        Value::Text(title) if refers && &**title == "none" => Value::None,
+        Value::Text(title) if refers => view.find(title).map_or(value.clone(), Value::Entity),
+        _ => value,
+    }
+}

@@ -1,0 +1,161 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
+
+use super::exchange;
+use super::fault::fault_of_program;
+use super::game_handle::GameHandle;
+use super::sandbox::{self, Budget, guarded};
+use crate::play::{Fault, Session};
+use crate::ruleset::Library;
+
+/// A script machine for programs that drive games: what is typed at the prompt, `run`, specs.
+///
+/// It is apart from the machines that rules run in. What a program does reaches a game only as answers and edits.
+/// It must be used on a thread with a stack of at least 8 MiB.
+pub struct Table {
+    lua: Lua,
+    environment: LuaTable,
+    shared: Rc<Shared>,
+    dead: bool,
+}
+
+/// What the program's functions share with the host.
+pub(super) struct Shared {
+    pub library: Library,
+    /// The game that `game` means.
+    pub game: RefCell<Option<Session>>,
+    pub printed: RefCell<Vec<String>>,
+}
+
+/// What came of a piece of program.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evaluated {
+    pub printed: Vec<String>,
+    /// The value of an expression, in words.
+    pub value: Option<String>,
+    /// The text ends in the middle of a statement: more lines are wanted.
+    pub incomplete: bool,
+}
+
+const MAX_PRINTED: usize = 10_000;
+
+impl Table {
+    pub fn new(library: &Library) -> Result<Table, Fault> {
+        let shared = Rc::new(Shared {
+            library: library.clone(),
+            game: RefCell::new(None),
+            printed: RefCell::new(Vec::new()),
+        });
+        let made = (|| {
+            let (lua, allowed) = sandbox::machine()?;
+            sandbox::close(&lua, &allowed)?;
+            let environment = lua.create_table()?;
+            for pair in allowed.pairs::<Lv, Lv>() {
+                let (name, value) = pair?;
+                environment.raw_set(name, value)?;
+            }
+            let own = shared.clone();
+            let print = lua.create_function(move |_, values: MultiValue| {
+                let texts: Vec<String> = values.iter().map(in_words).collect();
+                let mut printed = own.printed.borrow_mut();
+                if printed.len() >= MAX_PRINTED {
+                    return Err(mlua::Error::RuntimeError(format!("at most {MAX_PRINTED} lines are printed at a time")));
+                }
+                printed.push(texts.join("  "));
+                Ok(())
+            })?;
+            environment.raw_set("print", print)?;
+            environment.raw_set("game", GameHandle::attached(&shared))?;
+            let own = shared.clone();
+            let start = lua.create_function(move |_, options: Option<LuaTable>| GameHandle::start(&own, options))?;
+            environment.raw_set("start", start)?;
+            let own = shared.clone();
+            let roll = lua.create_function(move |_, (dice, seed): (String, u64)| {
+                let _ = &own;
+                let parsed = crate::dice::Dice::parse(&dice).map_err(|e| mlua::Error::RuntimeError(e.to_string()))?;
+                let mut chance = crate::dice::Chance::new(seed);
+                let roll = parsed.roll_with(&mut |sides| Some(chance.face(sides)));
+                Ok(roll.map(|roll| roll.total()))
+            })?;
+            environment.raw_set("roll", roll)?;
+            Ok((lua, environment))
+        })();
+        let (lua, environment) = made.map_err(|error: mlua::Error| Fault::new(error.to_string()))?;
+        Ok(Table { lua, environment, shared, dead: false })
+    }
+
+    /// Gives the program a game: `game` in its scripts.
+    pub fn attach(&mut self, session: Session) {
+        *self.shared.game.borrow_mut() = Some(session);
+    }
+
+    /// Takes the game back.
+    pub fn detach(&mut self) -> Option<Session> {
+        self.shared.game.borrow_mut().take()
+    }
+
+    /// Runs a piece of program: an expression gives its value, statements run. What it sets without `local` is there for
+    /// the next piece.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, with the line. What it printed before that is lost to nobody: [`Table::take_printed`].
+    pub fn eval(&mut self, text: &str, name: &str) -> Result<Evaluated, Fault> {
+        if self.dead {
+            let (library, game) = (self.shared.library.clone(), self.detach());
+            *self = Table::new(&library)?;
+            if let Some(game) = game {
+                self.attach(game);
+            }
+        }
+        self.shared.printed.borrow_mut().clear();
+        let (compiled, _) = guarded(Budget::PROGRAM, || {
+            let expression = sandbox::compile(&self.lua, name, &format!("return {text}"), &self.environment);
+            expression.or_else(|_| sandbox::compile(&self.lua, name, text, &self.environment))
+        });
+        let function: Function = match compiled {
+            Ok(function) => function,
+            Err(mlua::Error::SyntaxError { incomplete_input: true, .. }) => {
+                return Ok(Evaluated { incomplete: true, ..Evaluated::default() });
+            }
+            Err(error) => return Err(fault_of_program(&error, None, name, text)),
+        };
+        let (result, spent) = guarded(Budget::PROGRAM, || function.call::<MultiValue>(()));
+        if let Some(what) = spent {
+            self.dead = true;
+            let error = result.err().unwrap_or(mlua::Error::StackError);
+            return Err(fault_of_program(&error, Some(what), name, text));
+        }
+        let values = result.map_err(|error| fault_of_program(&error, None, name, text))?;
+        let words: Vec<String> = values.iter().map(in_words).collect();
+        Ok(Evaluated {
+            printed: self.take_printed(),
+            value: (!words.is_empty()).then(|| words.join("  ")),
+            incomplete: false,
+        })
+    }
+
+    /// What has been printed and not been taken yet.
+    pub fn take_printed(&mut self) -> Vec<String> {
+        self.shared.printed.take()
+    }
+}
+
+/// A value of a program in words.
+pub(super) fn in_words(value: &Lv) -> String {
+    match value {
+        Lv::Nil => "nil".into(),
+        Lv::String(text) => text.to_string_lossy().chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect(),
+        Lv::Table(_) => match exchange::plain_from(value) {
+            Ok(value) => format!("{{{value}}}"),
+            Err(_) => "table".into(),
+        },
+        Lv::UserData(_) => "game".into(),
+        Lv::Boolean(yes) => yes.to_string(),
+        Lv::Integer(n) => n.to_string(),
+        Lv::Number(n) => n.to_string(),
+        other => other.type_name().into(),
+    }
+}

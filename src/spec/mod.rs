@@ -1,0 +1,7 @@
+//! Specs: rules as examples with dice. Finding them, playing them, and which rules they cover.
+
+mod coverage;
+mod runner;
+
+pub use coverage::{Coverage, RuleLine, Standing};
+pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, run_specs};

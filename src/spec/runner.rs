@@ -1,0 +1,189 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde::Serialize;
+
+use super::Coverage;
+use crate::play::Fault;
+use crate::ruleset::{Library, LoadError, Ruleset};
+use crate::script::{STACK, SpecFile};
+
+/// A file of specs.
+#[derive(Clone, Debug)]
+pub struct SpecSource {
+    pub path: String,
+    pub text: String,
+}
+
+/// What came of all specs of a ruleset.
+#[derive(Debug, Serialize)]
+pub struct SpecReport {
+    pub ruleset: String,
+    /// In the order of the files, and of the specs in each.
+    pub results: Vec<SpecResult>,
+    /// Files that could not be read as specs.
+    pub broken: Vec<Fault>,
+    pub coverage: Coverage,
+}
+
+/// What came of one spec.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpecResult {
+    pub path: String,
+    pub name: String,
+    /// Ids of the rules that it covers.
+    pub rules: Vec<String>,
+    pub failure: Option<SpecFailure>,
+    /// Cards that were played in it.
+    pub cards: Vec<String>,
+}
+
+/// Why a spec failed, with what led there.
+#[derive(Clone, Debug, Serialize)]
+pub struct SpecFailure {
+    pub fault: Fault,
+    /// The position that was given.
+    pub given: String,
+    pub dice: Vec<u32>,
+    /// What happened.
+    pub log: Vec<String>,
+}
+
+impl SpecReport {
+    pub fn failed(&self) -> usize {
+        self.results.iter().filter(|result| result.failure.is_some()).count()
+    }
+
+    pub fn passed(&self) -> usize {
+        self.results.len() - self.failed()
+    }
+
+    pub fn is_green(&self) -> bool {
+        self.failed() == 0 && self.broken.is_empty()
+    }
+}
+
+impl SpecSource {
+    /// Reads all spec files of a folder, sorted by path.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: a folder or file that cannot be read.
+    pub fn read_folder(folder: &Path) -> Result<Vec<SpecSource>, String> {
+        if !folder.is_dir() {
+            return Err(match folder.exists() {
+                true => format!("{} is a file, not a folder of specs", folder.display()),
+                false => format!("there is no folder {}", folder.display()),
+            });
+        }
+        let (mut files, mut folders) = (Vec::<PathBuf>::new(), vec![folder.to_path_buf()]);
+        while let Some(folder) = folders.pop() {
+            let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+            for entry in entries.flatten() {
+                let path = entry.path();
+                let hidden = entry.file_name().to_string_lossy().starts_with('.');
+                if path.is_dir() && !hidden {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ending| ending == "luau" || ending == "lua") && !hidden {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort();
+        let read = |path: PathBuf| {
+            let text = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
+            Ok(SpecSource { path: name, text })
+        };
+        files.into_iter().map(read).collect()
+    }
+}
+
+/// Plays the specs of a ruleset, and further ones kept elsewhere. `filter` keeps those whose name or path contains it.
+///
+/// Every spec is played twice, by two loads of the ruleset that share nothing; both must agree.
+///
+/// # Errors
+///
+/// The problems of a ruleset that cannot be loaded.
+pub fn run_specs(
+    library: &Library,
+    id: &str,
+    layers: &[String],
+    further: Vec<SpecSource>,
+    filter: Option<&str>,
+) -> Result<SpecReport, LoadError> {
+    let machines = [Ruleset::load_with(library, id, layers)?, Ruleset::load_with(library, id, layers)?];
+    let own = machines[0].specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
+    let sources: Vec<SpecSource> = own.chain(further).collect();
+    let next = AtomicUsize::new(0);
+    let found: Mutex<Vec<(usize, Vec<SpecResult>, Option<Fault>)>> = Mutex::new(Vec::new());
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            let worker = thread::Builder::new().name("specs".into()).stack_size(STACK);
+            let work = || {
+                loop {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(source) = sources.get(at) else { return };
+                    let (results, broken) = run_file(source, &machines, filter);
+                    if let Ok(mut found) = found.lock() {
+                        found.push((at, results, broken));
+                    }
+                }
+            };
+            // Without a thread the others do its share; without any, nothing is found and the report says so.
+            let _ = worker.spawn_scoped(scope, work);
+        }
+    });
+    let mut found = found.into_inner().unwrap_or_default();
+    found.sort_by_key(|(at, ..)| *at);
+    let (mut results, mut broken) = (Vec::new(), Vec::new());
+    for (_, of_file, fault) in found {
+        results.extend(of_file);
+        broken.extend(fault);
+    }
+    let coverage = Coverage::of(machines[0].rule_texts(), &results);
+    Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
+}
+
+fn run_file(
+    source: &SpecSource,
+    machines: &[Arc<Ruleset>; 2],
+    filter: Option<&str>,
+) -> (Vec<SpecResult>, Option<Fault>) {
+    let (file, again) = match (SpecFile::load(&source.path, &source.text), SpecFile::load(&source.path, &source.text)) {
+        (Ok(file), Ok(again)) => (file, again),
+        (Err(fault), _) | (_, Err(fault)) => return (Vec::new(), Some(fault)),
+    };
+    let mut results = Vec::new();
+    for (at, (name, rules)) in file.list().enumerate() {
+        if filter.is_some_and(|filter| !name.contains(filter) && !source.path.contains(filter)) {
+            continue;
+        }
+        let first = file.run(at, &machines[0]);
+        let mut fault = first.fault.clone();
+        if fault.is_none() {
+            let second = again.run(at, &machines[1]);
+            if let Some(second) = second.fault {
+                fault = Some(Fault { message: format!("only in a second run: {}", second.message), ..second });
+            } else if first.end != second.end {
+                let mut differs = Fault::new("two runs over the same dice differ: a script keeps something between calls");
+                differs.cure = Some("keep what must last in a field of an entity".into());
+                differs.path = Some(source.path.clone());
+                fault = Some(differs);
+            }
+        }
+        results.push(SpecResult {
+            path: source.path.clone(),
+            name: name.to_string(),
+            rules: rules.to_vec(),
+            failure: fault.map(|fault| SpecFailure { fault, given: first.position, dice: first.dice, log: first.log }),
+            cards: first.cards,
+        });
+    }
+    (results, None)
+}
