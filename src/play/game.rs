@@ -2,8 +2,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
-use crate::script::{Call, Vm};
+use super::{
+    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
+    Slot, Stop,
+};
+use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
@@ -28,8 +31,6 @@ pub(crate) struct Game {
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
-    /// Whether what is done is remembered, so that it can be undone and saved.
-    pub remembers: bool,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
@@ -81,7 +82,6 @@ impl Game {
             next_seq: 1,
             asked_policies: false,
             idle: 0,
-            remembers: true,
             autos: VecDeque::new(),
             actions: 0,
         }
@@ -121,12 +121,11 @@ impl Game {
             self.open_free(seat, name, Some(seq));
             return Ok(());
         }
-        if !std::mem::replace(&mut self.asked_policies, true) {
-            if let Some((seat, name)) = vm.policy_act(&mut self.desk)? {
+        if !std::mem::replace(&mut self.asked_policies, true)
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
                 self.open_free(seat, name, None);
                 return Ok(());
             }
-        }
         self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
@@ -172,11 +171,10 @@ impl Game {
         }
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.desk, &entry)? {
-                if key != entry.key {
+            if let Some(key) = vm.key_of(&mut self.desk, &entry)?
+                && key != entry.key {
                     self.desk.state.rekey(entry.id, key);
                 }
-            }
         }
         Ok(())
     }
@@ -284,7 +282,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        if !self.remembers {
+        if !self.desk.keeps_tape {
             self.desk.state.settle_unread();
             return;
         }
@@ -610,13 +608,12 @@ impl Game {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
-        if let Some((seat, name, seq)) = self.queued.back().cloned() {
-            if Some(seq) > in_open.max(in_history) {
+        if let Some((seat, name, seq)) = self.queued.back().cloned()
+            && Some(seq) > in_open.max(in_history) {
                 self.queued.pop_back();
                 self.redo.push(Op::Free { seat, name: name.clone() });
                 return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
             }
-        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }
@@ -699,10 +696,12 @@ impl Game {
         let rest = self.redo.clone();
         let text = match op {
             Op::Edit(edit) => {
+                self.advance(vm, u64::MAX);
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
             Op::Free { seat, name } => {
+                self.advance(vm, u64::MAX);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
@@ -732,7 +731,7 @@ impl Game {
         Ok(Turned { text, changes: Vec::new() })
     }
 
-    /// How often [`Game::undo`] would have something to take back, counted in decisions.
+    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
         self.next_seq - 1
     }
@@ -747,6 +746,7 @@ impl Game {
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
         self.desk.seats.insert(seat, driver);
+        self.desk.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
             // Places that wait for an answer at the end of the tape are asked for anew.
@@ -772,16 +772,11 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
-        let field = desk.state.entity(entity).and_then(|found| {
-            desk.rules.schema().kind(found.kind).field_named(name)
-        });
+        let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
         let line = |number: u32, cause: &Cause, change: &Change| match change {
-            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => Some(format!(
-                "action {number} ({}): {} -> {}",
-                words_of(cause),
-                desk.words(from),
-                desk.words(to)
-            )),
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
+                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+            }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
                 Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
@@ -868,8 +863,10 @@ impl Game {
         }
         self.desk.suggest_at = Some(id.ordinal as usize);
         self.desk.listening = false;
+        self.desk.state.renew_identity();
         self.run(vm);
         self.desk.listening = true;
+        self.desk.state.renew_identity();
         self.desk.suggest_at = None;
         if let Some(driver) = driver {
             self.desk.seats.insert(question.seat.clone(), driver);
@@ -940,9 +937,7 @@ fn told(answer: &Answer) -> String {
         Answer::Choice(id) => id.to_string(),
         Answer::Choices(ids) | Answer::Order(ids) => list(ids),
         Answer::Number(n) => n.to_string(),
-        Answer::Allotment(parts) => {
-            parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", ")
-        }
+        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
         Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
         Answer::Line(line) => line.clone(),
         Answer::Faces(faces) => format!("{faces:?}"),
