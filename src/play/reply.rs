@@ -164,7 +164,9 @@ fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value)
         }
         Value::List(items) if items.iter().all(|item| item.as_int().is_some()) => {
             if items.len() > options.len() {
-                return Err(wanted());
+                let labels: Vec<&str> = options.iter().map(|option| &*option.label).collect();
+                let (given, open) = (items.len(), labels.join(", "));
+                return Err(Refusal::new(format!("{}: {given} numbers for {open}", question.topic)));
             }
             for (option, points) in options.iter().zip(items.iter()) {
                 give(option.id.clone(), number(points).ok_or_else(wanted)?);
