@@ -1,0 +1,95 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::{Library, Ruleset};
+use serde_json::json;
+
+use super::row::{Row, Tone};
+use super::screen::Screen;
+use super::{call_error, library, report};
+
+/// Loads rulesets and tells every problem in them
+#[derive(clap::Args)]
+pub struct Args {
+    /// A ruleset by id or folder, or a folder of rulesets; all that are found if none is named
+    path: Option<PathBuf>,
+
+    /// Writes one JSON object a problem
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let (library, ids) = chosen(args.path, folder)?;
+    let mut screen = Screen::stdout(args.json);
+    let mut problems = 0;
+    for id in &ids {
+        match Ruleset::load(&library, id) {
+            Ok(rules) if args.json => {
+                screen.object(&json!({ "ruleset": id, "cards": rules.cards().len(), "problems": 0 }))?;
+            }
+            Ok(rules) => {
+                let cards = rules.cards().len();
+                screen.row(&Row::at(0).strong(id).plain(format!(": {cards} cards, no problem")))?;
+            }
+            Err(error) => {
+                problems += error.problems.len();
+                for problem in &error.problems {
+                    if args.json {
+                        screen.object(&json!({ "ruleset": id, "problem": problem }))?;
+                    } else if screen.width().is_some() {
+                        let text = report::problem(problem, &library, screen.coloured(), screen.width());
+                        screen.verbatim(&format!("{text}\n"))?;
+                    } else {
+                        screen.verbatim(&problem.to_string())?;
+                    }
+                }
+            }
+        }
+    }
+    if problems > 0 {
+        screen.row(&Row::at(0).with(counted(problems), Tone::Bad))?;
+        return Ok(ExitCode::FAILURE);
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The rulesets that a path means, and where they lie.
+fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Vec<String>)> {
+    let Some(path) = path else {
+        let library = library::open(folder.as_deref())?;
+        let ids = library::all(&library)?;
+        return Ok((library, ids));
+    };
+    if path.is_dir() && path.join("ruleset.toml").is_file() {
+        let path = path.canonicalize()?;
+        let id = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let around = path.parent().unwrap_or(&path);
+        // Its parents may lie beside it, or be built in.
+        let library = Library::overlay(library::open(Some(around))?, library::open(folder.as_deref())?);
+        return Ok((library, vec![id]));
+    }
+    if path.is_dir() {
+        let library = library::open(Some(&path))?;
+        let ids = library.ids();
+        if ids.is_empty() {
+            return Err(call_error(format!(
+                "{}: no ruleset is in it; one is a folder with a ruleset.toml",
+                path.display()
+            )));
+        }
+        return Ok((library, ids));
+    }
+    let library = library::open(folder.as_deref())?;
+    let id = path.to_string_lossy().into_owned();
+    if !library.contains(&id) {
+        let instead = library::instead(&library, &id);
+        return Err(call_error(format!("`{id}` is no ruleset and no folder; {instead}")));
+    }
+    Ok((library, vec![id]))
+}
+
+fn counted(problems: usize) -> String {
+    if problems == 1 { "one problem".into() } else { format!("{problems} problems") }
+}

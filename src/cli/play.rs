@@ -1,0 +1,230 @@
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+use clap::Parser;
+use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
+use serde_json::json;
+
+use super::nearest::nearest;
+use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::report::system;
+use super::roll::random_seed;
+use super::row::Row;
+use super::screen::Screen;
+use super::{call_error, library};
+
+/// Plays: at the terminal, from a pipe or from a script
+#[derive(clap::Args)]
+pub struct Args {
+    /// A scenario of the ruleset, or the file of a saved game
+    pub scenario: Option<String>,
+
+    #[command(flatten)]
+    pub table: TableArgs,
+}
+
+/// How the table is set.
+#[derive(clap::Args, Clone, Debug, Default, PartialEq)]
+pub struct TableArgs {
+    /// The ruleset
+    #[arg(long, value_name = "ID")]
+    rules: Option<String>,
+
+    /// House rules on top, the lowest first
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    layers: Vec<String>,
+
+    /// The value of a house rule; can be given again
+    #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
+    set: Vec<(String, String)>,
+
+    /// Who plays a seat: human, absent, or a policy; can be given again
+    #[arg(long, value_name = "SEAT=WHO", value_parser = pair)]
+    seat: Vec<(String, String)>,
+
+    /// Plays the lines of a file; the first that goes wrong is the last. `# riskbreaker play OPTIONS` in its first line says how
+    #[arg(long, value_name = "FILE")]
+    script: Option<PathBuf>,
+
+    /// The seed of the dice; a random one if none is given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// The faces to be rolled, in order (7,2,10); or `typed`, to roll real dice
+    #[arg(long, value_name = "FACES", value_parser = dice, allow_hyphen_values = true)]
+    dice: Option<DiceSource>,
+
+    /// Writes one JSON object a line: events, questions, refusals
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let words = Arc::new(Mutex::new(Vocabulary::default()));
+    let mut screen = Screen::stdout(args.table.json);
+    let colour = screen.coloured();
+    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour))?;
+    let args = match lines.call() {
+        Some(call) => args.or(read_call(call)?),
+        None => args,
+    };
+    let table = args.table;
+    let library = library::open(folder.as_deref())?;
+    let saved = args.scenario.as_deref().map(Path::new).filter(|path| path.is_file());
+    let (session, title) = match saved {
+        Some(path) => (resume(path, &library)?, path.display().to_string()),
+        None => begin(args.scenario, &table, &library)?,
+    };
+    head(&mut screen, &session, &title, &library, &lines)?;
+    Repl::new(session, library, screen, words).run(lines)
+}
+
+/// The first line of a script, read like a command line.
+#[derive(clap::Parser)]
+#[command(name = "# riskbreaker play", no_binary_name = true)]
+struct Call {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn read_call(call: &str) -> Result<Args> {
+    let parsed = Call::try_parse_from(call.split_whitespace());
+    parsed.map(|call| call.args).map_err(|error| {
+        let told = error.to_string();
+        call_error(format!(
+            "the script's first line: {}",
+            told.lines().next().unwrap_or_default().trim_start_matches("error: ")
+        ))
+    })
+}
+
+impl Args {
+    /// These, and for what they leave open those of `other`.
+    fn or(self, other: Args) -> Args {
+        let (own, other_table) = (self.table, other.table);
+        let both = |first: Vec<(String, String)>, then: Vec<(String, String)>| [first, then].concat();
+        Args {
+            scenario: self.scenario.or(other.scenario),
+            table: TableArgs {
+                rules: own.rules.or(other_table.rules),
+                layers: if own.layers.is_empty() { other_table.layers } else { own.layers },
+                // What is set later counts.
+                set: both(other_table.set, own.set),
+                seat: both(other_table.seat, own.seat),
+                script: own.script,
+                seed: own.seed.or(other_table.seed),
+                dice: own.dice.or(other_table.dice),
+                json: own.json,
+            },
+        }
+    }
+}
+
+/// Starts a game; gives it with what the scenario is called.
+fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Result<(Session, String)> {
+    let id = match &table.rules {
+        Some(id) => id.clone(),
+        None => library::default_ruleset(library)?,
+    };
+    let rules = library::load(library, &id, &table.layers)?;
+    let mut setup = scenario.map_or_else(Setup::default, Setup::scenario).seed(table.seed.unwrap_or_else(random_seed));
+    setup = setup.dice(table.dice.clone().unwrap_or_default());
+    for (switch, value) in &table.set {
+        setup = setup.switch(switch, Value::text(value));
+    }
+    for (seat, driver) in &table.seat {
+        let Ok(driver) = driver.parse::<Driver>();
+        setup = setup.seat(seat, driver);
+    }
+    let title = scenario_title(&rules, &setup);
+    let near = |name: &str| nearest(name, rules.scenarios().keys().map(String::as_str)).map(str::to_owned);
+    let session = Session::start(&rules, setup).map_err(|error| match error {
+        StartError::NoScenario { name, .. } if near(&name).is_some() => {
+            let near = near(&name).unwrap_or_default();
+            call_error(format!("{} has no scenario `{name}`; did you mean `{near}`?", rules.id()))
+        }
+        StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
+        error => error.into(),
+    })?;
+    Ok((session, title))
+}
+
+fn resume(path: &Path, library: &Library) -> Result<Session> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
+    Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
+}
+
+/// The first line: what is played, by which dice, and how to find out more.
+fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, lines: &Lines) -> Result<()> {
+    let rules = session.ruleset().id();
+    if screen.json() {
+        screen.event(
+            "start",
+            &json!({ "rules": rules, "scenario": title, "seed": session.seed(), "from": library.describe() }),
+        )?;
+        return Ok(());
+    }
+    let mut parts =
+        vec![format!("{rules} from {}", library.describe()), title.to_owned(), format!("seed {}", session.seed())];
+    parts.retain(|part| !part.is_empty());
+    if !lines.scripted() {
+        parts.push("help lists the commands, Tab completes, anything else is Lua".into());
+    }
+    screen.row(&Row::at(0).faint(parts.join(" · ")))?;
+    Ok(())
+}
+
+/// What the scenario calls itself, or else its name.
+fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
+    let name = match &setup.scenario {
+        Scenario::Named(name) => name.as_str(),
+        _ => rules.default_scenario().unwrap_or_default(),
+    };
+    rules.scenarios().get(name).and_then(super::rules::scenario_title).unwrap_or(name).to_owned()
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
+            Ok((name.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("a name, `=` and a value are wanted".into()),
+    }
+}
+
+fn dice(text: &str) -> Result<DiceSource, String> {
+    if text == "typed" {
+        return Ok(DiceSource::Typed);
+    }
+    let faces = text.split([',', ' ']).filter(|face| !face.is_empty()).map(|face| match face.parse::<u32>() {
+        Ok(face) if face > 0 => Ok(face),
+        _ => Err(format!("`{face}` is no face of a die; `7,2,10` or `typed` is wanted")),
+    });
+    let faces = faces.collect::<Result<Vec<u32>, String>>()?;
+    if faces.is_empty() { Err("no face is given".into()) } else { Ok(DiceSource::Written(faces)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faces_are_whole_numbers_from_one_on() {
+        assert_eq!(dice("7, 2,10"), Ok(DiceSource::Written(vec![7, 2, 10])));
+        assert_eq!(dice("typed"), Ok(DiceSource::Typed));
+        for wrong in ["", ",", "0", "-1", "x", "1.5", "99999999999"] {
+            assert!(dice(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pair_has_both_sides() {
+        assert_eq!(pair("a=b=c"), Ok(("a".into(), "b=c".into())));
+        for wrong in ["", "a", "a=", "=b"] {
+            assert!(pair(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,166 @@
+use riskbreaker::{Answer, Ask, Choice, Question, Session};
+
+use crate::cli::row::{Row, Span, Tone, columns};
+
+/// A question as rows: what is asked, the options by number, and what an answer looks like.
+///
+/// An option that is not open has `-` for a number, and its reason; the one that `ok` takes has a `*`.
+pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Vec<Row> {
+    let mut rows = vec![heading(question, about)];
+    let cells = question
+        .ask
+        .options()
+        .iter()
+        .enumerate()
+        .map(|(at, option)| cells(at + 1, option, &question.ask, suggested(question, option)))
+        .collect();
+    rows.extend(columns(1, cells, width));
+    rows.extend(wanted(question));
+    rows
+}
+
+/// For whom a question is asked: an entity, or else a seat.
+pub fn whom(session: &Session, question: &Question) -> String {
+    match question.about {
+        Some(id) => session.view().title(id).to_string(),
+        None => question.seat.to_string(),
+    }
+}
+
+fn heading(question: &Question, about: Option<&str>) -> Row {
+    let why =
+        if question.why.is_empty() { format!("{}?", question.topic.replace('_', " ")) } else { question.why.clone() };
+    match about.filter(|about| !why.contains(*about)) {
+        Some(about) => Row::at(0).strong(about).plain(format!(": {why}")),
+        None => Row::at(0).plain(why),
+    }
+}
+
+fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span> {
+    let points = match (ask, option.max) {
+        (Ask::Allot { .. }, Some(max)) => format!("at most {max}"),
+        _ => String::new(),
+    };
+    let beside = [option.note.as_deref().unwrap_or(""), &points];
+    let beside = beside.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    if option.enabled {
+        let mark = if suggested { "*" } else { " " };
+        return vec![Span::plain(format!("{mark}{number}")), Span::strong(&option.label), Span::plain(beside)];
+    }
+    let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+    vec![Span::faint(" -"), Span::faint(&option.label), Span::faint(reason)]
+}
+
+fn suggested(question: &Question, option: &Choice) -> bool {
+    match &question.default {
+        Some(Answer::Choice(id)) => *id == option.id,
+        Some(Answer::Choices(ids)) => ids.contains(&option.id),
+        _ => false,
+    }
+}
+
+/// How to answer, where the options alone do not say it.
+fn wanted(question: &Question) -> Option<Row> {
+    let mut text = match &question.ask {
+        Ask::Choose { other: true, .. } => "or anything else, in your own words".to_owned(),
+        Ask::Choose { .. } => return None,
+        Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
+            "any of them, with commas between; `none` and `all` do, too".to_owned()
+        }
+        Ask::ChooseMany { .. } => format!("{}, with commas between", question.ask.wanted()),
+        Ask::Order { options } if options.len() > 1 => "all of them, the first one first: `2, 1`".replace(
+            "`2, 1`",
+            &format!("`{}`", (1..=options.len().min(4)).rev().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")),
+        ),
+        Ask::Allot { options, total, least } => match shares(options, *total) {
+            Some(shares) if least == total => format!("{total} points given out, such as `{shares}`"),
+            Some(shares) => format!("{least} to {total} points given out, such as `{shares}`"),
+            None => question.ask.wanted(),
+        },
+        Ask::Dice { dice, .. } => format!("{dice}: {}", question.ask.wanted()),
+        ask => ask.wanted(),
+    };
+    // In an allotment and an order the marks beside the options cannot show it.
+    if let Some(default) = &question.default
+        && !question.ask.options().iter().any(|option| suggested(question, option))
+    {
+        text.push_str(&format!("; `ok` says {}", question.tell(default)));
+    }
+    Some(Row::at(2).with(text, Tone::Faint))
+}
+
+/// The points halved between the first two options that can take any, as they would be typed.
+fn shares(options: &[Choice], total: i64) -> Option<String> {
+    let mut open = options.iter().filter(|option| option.enabled && option.max != Some(0));
+    let (first, second) = (open.next()?, open.next()?);
+    let least = (total - second.max.unwrap_or(total)).max(0);
+    let share = (total - total / 2).min(first.max.unwrap_or(total)).max(least);
+    Some(format!("{} {share}, {} {}", first.label, second.label, total - share))
+}
+
+#[cfg(test)]
+mod tests {
+    use riskbreaker::QuestionId;
+
+    use super::*;
+
+    fn question(ask: Ask, default: Option<Answer>) -> Question {
+        Question {
+            id: QuestionId { action: 1, ordinal: 0 },
+            seat: "players".into(),
+            topic: "card".into(),
+            about: None,
+            why: "What does Ranger do?".into(),
+            ask,
+            default,
+            audience: None,
+            sealed: false,
+        }
+    }
+
+    fn option(label: &str, reason: Option<&str>, note: Option<&str>, max: Option<i64>) -> Choice {
+        Choice {
+            id: label.to_lowercase().into(),
+            label: label.into(),
+            enabled: reason.is_none(),
+            reason: reason.map(String::from),
+            note: note.map(String::from),
+            max,
+        }
+    }
+
+    fn text(question: &Question) -> Vec<String> {
+        ask(question, Some("Ranger"), None).iter().map(Row::bare).collect()
+    }
+
+    #[test]
+    fn options_are_numbered_and_greyed_ones_say_why() {
+        let options = vec![
+            option("Lunge", None, Some("Stake 1-3"), None),
+            option("Drain", Some("needs 2 points, there are 0"), None, None),
+            option("Rest", None, None, None),
+        ];
+        assert_eq!(
+            text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
+            ["What does Ranger do?", "  1  Lunge  Stake 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
+        );
+    }
+
+    #[test]
+    fn other_kinds_say_what_an_answer_looks_like() {
+        assert_eq!(
+            text(&question(Ask::Number { min: 1, max: 3 }, Some(Answer::Number(2)))),
+            ["What does Ranger do?", "  a number, 1 to 3; `ok` says 2"]
+        );
+        let options = vec![option("Foe", None, None, Some(1)), option("Archer", None, None, None)];
+        assert_eq!(
+            text(&question(Ask::Allot { options, total: 2, least: 2 }, None)),
+            [
+                "What does Ranger do?",
+                "  1  Foe     at most 1",
+                "  2  Archer",
+                "  2 points given out, such as `Foe 1, Archer 1`",
+            ]
+        );
+    }
+}

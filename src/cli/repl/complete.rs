@@ -1,0 +1,230 @@
+use std::sync::{Arc, Mutex};
+
+use reedline::{Completer, CompletionResult, Span, Suggestion};
+
+use super::command::{COMMANDS, Command, Word};
+use super::line::split_first;
+use super::vocabulary::Vocabulary;
+
+/// Something that Tab can put into the line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// Where the text goes, in bytes.
+    pub start: usize,
+    pub text: String,
+    pub about: String,
+}
+
+/// What could stand at the end of `line`: commands and answers at its start, then whatever the words before call for.
+pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
+    let addressed = super::meaning::addressed(line).map_or(0, |(_, rest)| line.len() - rest.len());
+    let lead = line.len() - line.trim_start().len();
+    let start = addressed.max(lead);
+    let (first, _) = split_first(&line[start..]);
+    if first.len() == line.len() - start {
+        let mut all = options(words);
+        all.extend(words.free.iter().map(|(id, title)| (id.clone(), title.clone())));
+        all.extend(small_words_open(words));
+        if addressed == 0 {
+            all.extend(COMMANDS.iter().map(|command| (command.name.to_owned(), command.short.to_owned())));
+            if words.open.len() > 1 {
+                let names = words.open.iter().filter_map(|open| open.about.as_ref());
+                all.extend(names.map(|name| (format!("{name}: "), "answer for this one".to_owned())));
+            }
+        }
+        return matching(line, start, all);
+    }
+    let rest = start + first.len();
+    match Command::find(first) {
+        Some(command) => matching(line, rest, arguments(command, &line[rest..], words)),
+        None => matching(line, rest, plain_play(&line[start..], words)),
+    }
+}
+
+/// What may follow a command.
+fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, String)> {
+    let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
+    let before = rest.trim_start();
+    match command.word {
+        Word::Do => plain_play(rest, words),
+        Word::Ok | Word::Log => vec![("all".into(), String::new())],
+        Word::Free => words.free.clone(),
+        Word::Sheet => bare(&words.names),
+        Word::Who => bare(&words.kinds),
+        Word::Cards => words.cards.clone(),
+        Word::Switches => bare(&words.switches),
+        Word::Auto => bare(&words.policies),
+        Word::Why | Word::Set => {
+            match words.names.iter().any(|name| before.to_lowercase().starts_with(&name.to_lowercase())) {
+                true => bare(&words.fields),
+                false => bare(&words.names),
+            }
+        }
+        Word::Seat => match words.seats.iter().any(|seat| before.starts_with(seat.as_str())) {
+            true => [&["human".to_owned(), "absent".to_owned()], words.policies.as_slice()]
+                .concat()
+                .iter()
+                .map(|name| (name.clone(), String::new()))
+                .collect(),
+            false => bare(&words.seats),
+        },
+        Word::Help => {
+            let mut all: Vec<(String, String)> =
+                COMMANDS.iter().map(|command| (command.name.to_owned(), command.short.to_owned())).collect();
+            all.extend(words.cards.clone());
+            all.extend(bare(&words.switches));
+            all
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What may stand next in an answer: options, small words and names; right behind a small word no other.
+fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
+    let names = words.names.iter().map(|name| (name.clone(), String::new()));
+    let whole = typed.rfind(char::is_whitespace).map_or("", |end| typed[..end].trim_end());
+    let topic = whole.rsplit(char::is_whitespace).next().and_then(|word| words.topic_of(word));
+    if let Some(topic) = topic {
+        let asked = words.focus().is_some_and(|open| open.topic == topic);
+        return if asked { options(words) } else { names.collect() };
+    }
+    let mut all = options(words);
+    all.extend(
+        words
+            .small
+            .iter()
+            .map(|(small, topic)| (small.clone(), if small == topic { String::new() } else { topic.clone() })),
+    );
+    all.extend(names);
+    all
+}
+
+fn small_words_open(words: &Vocabulary) -> Vec<(String, String)> {
+    words.small.iter().filter(|(_, topic)| words.is_open(topic)).cloned().collect()
+}
+
+fn options(words: &Vocabulary) -> Vec<(String, String)> {
+    let options = words.focus().map_or(&[][..], |open| open.ask.options());
+    options
+        .iter()
+        .filter(|option| option.enabled)
+        .map(|option| (option.label.to_string(), option.note.clone().unwrap_or_default()))
+        .collect()
+}
+
+/// Those of `all` that begin with what stands at the end of the line, from `floor` on: names may have blanks, so the longest
+/// end that begins a candidate counts.
+fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candidate> {
+    let tail = &line[floor..];
+    let mut starts: Vec<usize> = vec![0];
+    starts.extend(
+        tail.char_indices()
+            .filter(|(_, letter)| letter.is_whitespace() || *letter == ',')
+            .map(|(at, letter)| at + letter.len_utf8()),
+    );
+    for start in starts {
+        let typed = tail[start..].to_lowercase();
+        if typed.starts_with(char::is_whitespace) || (start == 0 && floor > 0 && typed.is_empty()) {
+            continue;
+        }
+        let mut found: Vec<Candidate> = Vec::new();
+        for (text, about) in &all {
+            if text.to_lowercase().starts_with(&typed) && !found.iter().any(|candidate| candidate.text == *text) {
+                found.push(Candidate { start: floor + start, text: text.clone(), about: about.clone() });
+            }
+        }
+        if !found.is_empty() {
+            return found;
+        }
+    }
+    Vec::new()
+}
+
+/// Tab in the line editor: completes by the words of the moment, which the table keeps up to date.
+pub struct Tab {
+    pub words: Arc<Mutex<Vocabulary>>,
+}
+
+impl Completer for Tab {
+    fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
+        let Ok(words) = self.words.lock() else {
+            return CompletionResult::fresh(Vec::new());
+        };
+        let typed = line.get(..pos).unwrap_or(line);
+        let suggestions: Vec<Suggestion> = complete(typed, &words)
+            .into_iter()
+            .map(|candidate| Suggestion {
+                append_whitespace: !candidate.text.ends_with(' '),
+                description: (!candidate.about.is_empty()).then_some(candidate.about),
+                span: Span::new(candidate.start, typed.len()),
+                value: candidate.text,
+                ..Suggestion::default()
+            })
+            .collect();
+        CompletionResult::fresh(suggestions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use riskbreaker::{Ask, Choice};
+
+    use super::super::vocabulary::Open;
+    use super::*;
+
+    fn words() -> Vocabulary {
+        let option = |label: &str| Choice {
+            id: label.to_lowercase().into(),
+            label: label.into(),
+            enabled: true,
+            reason: None,
+            note: None,
+            max: None,
+        };
+        Vocabulary {
+            small: vec![("on".into(), "targets".into()), ("stake".into(), "stake".into())],
+            open: vec![Open {
+                topic: "card".into(),
+                about: None,
+                ask: Ask::Choose { options: vec![option("Lunge"), option("Long shot")], other: false },
+            }],
+            names: vec!["Bandit Chief".into(), "Bandit".into(), "Archer".into()],
+            fields: vec!["harm".into(), "wit".into()],
+            ..Vocabulary::default()
+        }
+    }
+
+    fn offered(line: &str) -> Vec<String> {
+        complete(line, &words())
+            .into_iter()
+            .map(|candidate| format!("{}{}", &line[..candidate.start], candidate.text))
+            .collect()
+    }
+
+    #[test]
+    fn the_first_word_is_an_option_or_a_command() {
+        assert_eq!(offered("lo"), ["Long shot", "log", "load"]);
+        assert_eq!(offered("und"), ["undo"]);
+    }
+
+    #[test]
+    fn names_with_blanks_are_completed_where_they_began() {
+        assert_eq!(offered("lunge on bandit c"), ["lunge on Bandit Chief"]);
+        assert_eq!(offered("lunge on Archer, ba"), ["lunge on Archer, Bandit Chief", "lunge on Archer, Bandit"]);
+        assert_eq!(offered("do long s"), ["do Long shot"]);
+        assert_eq!(offered("lunge on "), ["lunge on Bandit Chief", "lunge on Bandit", "lunge on Archer"]);
+    }
+
+    #[test]
+    fn after_a_name_come_its_fields() {
+        assert_eq!(offered("set arch"), ["set Archer"]);
+        assert_eq!(offered("set Archer ha"), ["set Archer harm"]);
+        assert_eq!(offered("set Archer "), ["set Archer harm", "set Archer wit"]);
+    }
+
+    #[test]
+    fn nothing_is_offered_for_what_nothing_begins() {
+        assert!(offered("zzz").is_empty());
+        assert!(offered("print(x) zz").is_empty());
+    }
+}

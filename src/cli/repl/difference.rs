@@ -1,0 +1,61 @@
+use std::collections::BTreeMap;
+
+use riskbreaker::{EntityId, View};
+use serde::Serialize;
+
+use crate::cli::row::Span;
+
+/// What stood in the fields that are told, in words.
+#[derive(Debug, Default)]
+pub struct Picture(BTreeMap<EntityId, (String, Vec<(String, String)>)>);
+
+/// What is different between two pictures, for one entity and field.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    pub title: String,
+    /// Nothing where the entity itself came or went.
+    pub label: Option<String>,
+    pub text: String,
+}
+
+impl Picture {
+    pub fn of(view: &View<'_>) -> Picture {
+        let entity = |id: EntityId| {
+            let fields = view.fields(id).filter(|(field, _)| field.show);
+            let fields = fields.map(|(field, value)| (field.label.to_string(), view.words(value)));
+            (id, (view.title(id).to_string(), fields.collect()))
+        };
+        Picture(view.entities().map(entity).collect())
+    }
+
+    /// What is different in `later`.
+    pub fn changes(&self, later: &Picture) -> Vec<Difference> {
+        let mut found = Vec::new();
+        for (id, (title, fields)) in &self.0 {
+            let Some((_, now)) = later.0.get(id) else {
+                found.push(Difference { title: title.clone(), label: None, text: "is gone".into() });
+                continue;
+            };
+            for ((label, from), (_, to)) in fields.iter().zip(now).filter(|((_, from), (_, to))| from != to) {
+                let text = format!("{from} -> {to}");
+                found.push(Difference { title: title.clone(), label: Some(label.clone()), text });
+            }
+        }
+        let new = later.0.iter().filter(|(id, _)| !self.0.contains_key(id));
+        found.extend(new.map(|(_, (title, _))| Difference {
+            title: title.clone(),
+            label: None,
+            text: "is there".into(),
+        }));
+        found
+    }
+}
+
+impl Difference {
+    pub fn cells(&self) -> Vec<Span> {
+        match &self.label {
+            Some(label) => vec![Span::strong(&self.title), Span::plain(label), Span::plain(&self.text)],
+            None => vec![Span::strong(&self.title), Span::plain(&self.text)],
+        }
+    }
+}

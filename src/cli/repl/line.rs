@@ -1,0 +1,177 @@
+use std::ops::Range;
+
+/// A word of a typed line, with the place where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Word {
+    /// Without its quotes and without a comma after it.
+    pub text: String,
+    /// Bytes from the start of the line.
+    pub start: usize,
+    pub end: usize,
+    pub quoted: bool,
+    /// A comma stands between it and the word before: it goes on with a list.
+    pub continues: bool,
+}
+
+/// A line cut at its small words: what stands before the first of them, and what each of them says.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Phrases {
+    pub head: Phrase,
+    pub named: Vec<(String, Phrase)>,
+}
+
+/// What was typed for one thing: the text as it stands, and its items where quotes or commas cut it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Phrase {
+    pub text: String,
+    /// Filled only where a quote makes the cut certain.
+    pub items: Option<Vec<String>>,
+}
+
+/// Cuts a line into words at blanks and commas; `"..."` holds a word together. A quote that is not closed ends with the line.
+pub fn words(line: &str) -> Vec<Word> {
+    let mut words: Vec<Word> = Vec::new();
+    let mut letters = line.char_indices().peekable();
+    let mut comma = false;
+    while let Some((start, letter)) = letters.next() {
+        if letter == ',' {
+            comma = !words.is_empty();
+        } else if letter == '"' {
+            let mut text = String::new();
+            let mut end = line.len();
+            for (at, letter) in letters.by_ref() {
+                if letter == '"' {
+                    end = at + 1;
+                    break;
+                }
+                text.push(letter);
+            }
+            words.push(Word { text, start, end, quoted: true, continues: std::mem::take(&mut comma) });
+        } else if !letter.is_whitespace() {
+            let mut text = String::from(letter);
+            let mut end = start + letter.len_utf8();
+            while let Some((at, letter)) = letters.next_if(|(_, letter)| *letter != ',' && !letter.is_whitespace()) {
+                text.push(letter);
+                end = at + letter.len_utf8();
+            }
+            words.push(Word { text, start, end, quoted: false, continues: std::mem::take(&mut comma) });
+        }
+    }
+    words
+}
+
+/// The first word of a line and what follows it.
+pub fn split_first(line: &str) -> (&str, &str) {
+    let line = line.trim();
+    match line.find(char::is_whitespace) {
+        Some(at) => (&line[..at], line[at..].trim_start()),
+        None => (line, ""),
+    }
+}
+
+/// Cuts a line at the words for which `topic_of` knows a topic.
+///
+/// The words in `whole` cut nothing, whatever they are; nor does a word in quotes, and one after a comma belongs to the list before it.
+pub fn phrases(line: &str, whole: Range<usize>, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
+    let words = words(line);
+    let mut cuts = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        if !whole.contains(&at)
+            && !word.quoted
+            && !word.continues
+            && let Some(topic) = topic_of(&word.text)
+        {
+            cuts.push((at, topic));
+        }
+    }
+    let end_of = |cut: usize| cuts.get(cut).map_or(words.len(), |(at, _)| *at);
+    Phrases {
+        head: phrase(line, &words[..end_of(0)]),
+        named: cuts
+            .iter()
+            .enumerate()
+            .map(|(cut, (at, topic))| (topic.clone(), phrase(line, &words[at + 1..end_of(cut + 1)])))
+            .collect(),
+    }
+}
+
+fn phrase(line: &str, words: &[Word]) -> Phrase {
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        return Phrase::default();
+    };
+    let items = words.iter().any(|word| word.quoted).then(|| {
+        let mut items: Vec<String> = Vec::new();
+        for (at, word) in words.iter().enumerate() {
+            match items.last_mut() {
+                Some(item) if at > 0 && !word.continues => {
+                    item.push(' ');
+                    item.push_str(&word.text);
+                }
+                _ => items.push(word.text.clone()),
+            }
+        }
+        items
+    });
+    Phrase { text: line[first.start..last.end].to_owned(), items }
+}
+
+impl Phrase {
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn topic_of(word: &str) -> Option<String> {
+        match word {
+            "on" => Some("targets".into()),
+            "stake" | "with" => Some(word.into()),
+            _ => None,
+        }
+    }
+
+    fn cut(line: &str, kept: usize) -> (String, Vec<(String, String)>) {
+        let cut = phrases(line, 0..kept, topic_of);
+        (cut.head.text, cut.named.into_iter().map(|(topic, phrase)| (topic, phrase.text)).collect())
+    }
+
+    #[test]
+    fn small_words_cut_a_line_and_commas_hold_lists_together() {
+        let (head, named) = cut("lunge stake 2 on Bandit Chief, archer with bow", 1);
+        assert_eq!(head, "lunge");
+        assert_eq!(
+            named,
+            [
+                ("stake".into(), "2".into()),
+                ("targets".into(), "Bandit Chief, archer".into()),
+                ("with".into(), "bow".into())
+            ]
+        );
+    }
+
+    #[test]
+    fn words_that_belong_to_a_card_are_not_cut_off_it() {
+        assert_eq!(cut("stake it all stake 2", 3), ("stake it all".into(), vec![("stake".into(), "2".into())]));
+    }
+
+    #[test]
+    fn a_small_word_in_quotes_or_after_a_comma_is_a_name() {
+        let (_, named) = cut("lunge on a, with", 1);
+        assert_eq!(named, [("targets".into(), "a, with".into())]);
+        let cut = phrases("lunge on \"Knight on horse\", b", 0..1, topic_of);
+        assert_eq!(cut.named[0].1.items, Some(vec!["Knight on horse".into(), "b".into()]));
+    }
+
+    #[test]
+    fn odd_lines_are_cut_without_loss() {
+        assert_eq!(words("").len(), 0);
+        assert_eq!(words(",,,").len(), 0);
+        assert_eq!(words("\"open").first().map(|word| word.text.as_str()), Some("open"));
+        assert_eq!(words("é,ü").iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["é", "ü"]);
+        assert_eq!(cut("stake", 1), ("stake".into(), vec![]));
+        assert_eq!(cut("stake", 0), (String::new(), vec![("stake".into(), String::new())]));
+    }
+}

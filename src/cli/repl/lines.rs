@@ -1,0 +1,211 @@
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+use super::editor::Editor;
+use super::meaning::is_comment;
+use super::prompt::Prompt;
+use crate::cli::call_error;
+use crate::cli::report::system;
+
+/// Where the lines come from that are played: a person at a terminal, a pipe, or a file.
+pub enum Lines {
+    Terminal(Box<Editor>),
+    /// A terminal that cannot move its cursor: the prompt is printed.
+    Plain(Feed),
+    Script(Feed),
+}
+
+/// What came.
+#[derive(Debug)]
+pub enum Next {
+    Line(String),
+    /// Ctrl-C: the line is dropped.
+    Interrupted,
+    End,
+}
+
+/// Lines of text from somewhere that is no terminal.
+pub struct Feed {
+    /// What messages call it: the file as it was named, or `stdin`.
+    name: String,
+    from: Box<dyn BufRead>,
+    line: usize,
+    /// The call in its first line.
+    call: Option<String>,
+}
+
+/// How the first line of a script begins that says how it is to be played.
+const CALL: &str = "# riskbreaker play ";
+
+/// What messages call standard input.
+const STDIN: &str = "stdin";
+
+/// Bytes of the longest script.
+const LONGEST_SCRIPT: u64 = 16 << 20;
+
+/// Bytes of the longest line: something that sends more has sent no line.
+const LONGEST_LINE: u64 = 1 << 20;
+
+impl Lines {
+    /// Opens the file, or standard input where none is named.
+    pub fn open(script: Option<&Path>, editor: impl FnOnce() -> Editor) -> anyhow::Result<Lines> {
+        match script {
+            Some(path) if path != Path::new("-") => Ok(Lines::Script(Feed::file(path)?)),
+            None if io::stdin().is_terminal() => {
+                let able = io::stderr().is_terminal() && std::env::var("TERM").map_or(true, |term| term != "dumb");
+                Ok(if able { Lines::Terminal(Box::new(editor())) } else { Lines::Plain(Feed::stdin()) })
+            }
+            _ => Ok(Lines::Script(Feed::stdin())),
+        }
+    }
+
+    /// Whether nobody sits there: lines are echoed, and the first that goes wrong is the last.
+    pub fn scripted(&self) -> bool {
+        matches!(self, Lines::Script(_))
+    }
+
+    /// The call that a script begins with: the options by which it wants to be played, unless the command line has others.
+    pub fn call(&self) -> Option<&str> {
+        match self {
+            Lines::Script(feed) => feed.call.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// The place of the last line, for messages.
+    pub fn place(&self) -> String {
+        match self {
+            Lines::Script(feed) | Lines::Plain(feed) => format!("{}:{}", feed.name, feed.line),
+            Lines::Terminal(_) => String::new(),
+        }
+    }
+
+    /// Waits for the next line.
+    pub fn next(&mut self, prompt: &Prompt, width: usize) -> anyhow::Result<Next> {
+        match self {
+            Lines::Terminal(editor) => editor.read(&prompt.fitted(width)),
+            Lines::Plain(feed) => {
+                eprint!("{}» ", prompt.fitted(width));
+                io::stderr().flush()?;
+                feed.next()
+            }
+            Lines::Script(feed) => feed.next(),
+        }
+    }
+}
+
+impl Feed {
+    fn stdin() -> Feed {
+        Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0, call: None }
+    }
+
+    /// A script, read whole before the first line of it is played.
+    fn file(path: &Path) -> anyhow::Result<Feed> {
+        let name = path.display().to_string();
+        let no = |what: &str| call_error(format!("{name}: {what}"));
+        let read = || -> io::Result<Option<Vec<u8>>> {
+            let file = File::open(path)?;
+            if file.metadata()?.is_dir() {
+                return Ok(None);
+            }
+            let mut bytes = Vec::new();
+            file.take(LONGEST_SCRIPT + 1).read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
+        };
+        let bytes = match read() {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Err(no("is a folder; a script is a file with a command on each line")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no("there is no such file")),
+            Err(error) => return Err(no(&system(&error))),
+        };
+        if bytes.len() as u64 > LONGEST_SCRIPT {
+            return Err(no("is longer than 16 MiB"));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            call_error(format!("{name}:{line}: not UTF-8 text"))
+        })?;
+        if text.trim_start_matches('\u{feff}').lines().all(is_comment) {
+            return Err(no("holds no command"));
+        }
+        let call = call_of(&text);
+        Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0, call })
+    }
+
+    fn next(&mut self) -> anyhow::Result<Next> {
+        let mut bytes = Vec::new();
+        let read = (&mut self.from).take(LONGEST_LINE).read_until(b'\n', &mut bytes);
+        let read = read.with_context(|| format!("{}: cannot be read", self.name))?;
+        self.line += 1;
+        if read == 0 {
+            return Ok(Next::End);
+        }
+        if read as u64 == LONGEST_LINE && bytes.last() != Some(&b'\n') {
+            bail!("{}:{}: the line is longer than 1 MiB", self.name, self.line);
+        }
+        let Ok(text) = String::from_utf8(bytes) else {
+            bail!("{}:{}: not UTF-8 text", self.name, self.line);
+        };
+        let text = if self.line == 1 { text.trim_start_matches('\u{feff}') } else { &text };
+        Ok(Next::Line(text.trim_end_matches(['\n', '\r']).to_owned()))
+    }
+}
+
+/// The call that a script begins with; lines of further options may follow its first one.
+fn call_of(text: &str) -> Option<String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let mut call = lines.next()?.strip_prefix(CALL)?.trim().to_owned();
+    for options in lines.map_while(|line| line.strip_prefix("# ").filter(|line| line.starts_with("--"))) {
+        call.push(' ');
+        call.push_str(options.trim());
+    }
+    Some(call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(bytes: &'static [u8]) -> Vec<String> {
+        let mut feed = Feed { name: "x".into(), from: Box::new(bytes), line: 0, call: None };
+        let mut lines = Vec::new();
+        loop {
+            match feed.next() {
+                Ok(Next::Line(line)) => lines.push(line),
+                Ok(_) => return lines,
+                Err(error) => {
+                    lines.push(format!("! {error}"));
+                    return lines;
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lines_end_as_they_do_on_any_system() {
+        assert_eq!(all(b"\xef\xbb\xbfundo\r\nlog\n\nwho"), ["undo", "log", "", "who"]);
+        assert_eq!(all(b""), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_script_says_in_its_first_lines_how_it_is_played() {
+        let call = call_of("# riskbreaker play duel --seed 7\n# --set a=b\n# and so on\nok\n");
+        assert_eq!(call.as_deref(), Some("duel --seed 7 --set a=b"));
+        assert_eq!(call_of("ok\n# riskbreaker play duel\n"), None);
+    }
+
+    #[test]
+    fn what_is_no_text_is_told_with_its_line() {
+        assert_eq!(all(b"log\n\xff\xfe\n"), ["log", "! x:2: not UTF-8 text"]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_not_read_for_ever() {
+        let mut feed = Feed { name: "x".into(), from: Box::new(BufReader::new(io::repeat(b'a'))), line: 0, call: None };
+        assert!(feed.next().is_err());
+    }
+}

@@ -1,0 +1,362 @@
+//! The commands that only look.
+
+use riskbreaker::{EntityId, Explanation, Schema, Step, Term};
+use serde_json::json;
+
+use super::act::count;
+use super::command::{COMMANDS, Command, Group};
+use super::line::split_first;
+use super::master::driver_name;
+use super::vocabulary::Vocabulary;
+use super::{Complaint, Done, Repl, name};
+use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::row::{Row, Span, Tone};
+use crate::cli::rules;
+
+impl Repl {
+    /// `options`: asks again, in full.
+    pub(super) fn show_options(&mut self) -> Done {
+        match &self.step {
+            Step::Over(_) => return Err(Complaint::wrong("the game is over; `undo` takes the last decision back")),
+            Step::Fault(_) => return Err(Complaint::wrong("`retry`, `skip` or `undo`: an action failed")),
+            Step::Ask => {}
+        }
+        self.ask(true)?;
+        let acts = self.session.free_acts();
+        if acts.is_empty() || self.screen.json() {
+            return Ok(());
+        }
+        let mut names: Vec<String> =
+            acts.iter().filter(|act| act.enabled).map(|act| format!("`{}`", act.name.replace('_', " "))).collect();
+        names.dedup();
+        if !names.is_empty() {
+            self.screen.row(&Row::at(2).faint(format!("at any time: {}", names.join(", "))))?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn show_free_acts(&mut self) -> Done {
+        let acts = self.session.free_acts();
+        if self.screen.json() {
+            return Ok(self.screen.event("free_acts", &json!({ "acts": acts }))?);
+        }
+        if acts.is_empty() {
+            return Err(Complaint::wrong("nothing here can be done out of turn"));
+        }
+        let cells = acts
+            .iter()
+            .map(|act| match act.enabled {
+                true => vec![Span::strong(&*act.name), Span::plain(&*act.seat), Span::plain(&*act.title)],
+                false => vec![
+                    Span::faint(&*act.name),
+                    Span::faint(&*act.seat),
+                    Span::faint(act.reason.as_deref().unwrap_or("the rules do not allow it now")),
+                ],
+            })
+            .collect();
+        Ok(self.screen.columns(2, cells)?)
+    }
+
+    /// `sheet [NAME]`.
+    pub(super) fn sheet(&mut self, rest: &str) -> Done {
+        let entity = match rest {
+            "" => self.whose().ok_or_else(|| Complaint::wrong("whose sheet? `who` lists the names"))?,
+            rest => self.only_entity(rest)?,
+        };
+        let lines = self.session.sheet(entity).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
+        let title = self.session.view().title(entity);
+        self.show_pairs("sheet", &title, &lines)
+    }
+
+    /// Whom a look without a name means: the one who is asked, or was last.
+    fn whose(&self) -> Option<EntityId> {
+        let asked = self.focused().and_then(|question| question.about).or(self.about);
+        asked.filter(|id| self.session.view().exists(*id))
+    }
+
+    /// The entity that all of `text` names.
+    fn only_entity(&self, text: &str) -> Result<EntityId, Complaint> {
+        let view = self.session.view();
+        match name::entity(&view, text)? {
+            (entity, "") => Ok(entity),
+            (entity, rest) => Err(Complaint::Wrong(format!("{} is there, but what is `{rest}`?", view.title(entity)))),
+        }
+    }
+
+    /// `who [KIND]`: names by kind, or one kind with its numbers.
+    pub(super) fn who(&mut self, rest: &str) -> Done {
+        let words = self.words();
+        if rest.is_empty() {
+            let view = self.session.view();
+            let pairs: Vec<(String, String)> = words
+                .kinds
+                .iter()
+                .map(|kind| {
+                    let titles: Vec<String> = view.of_kind(kind).map(|id| view.title(id).to_string()).collect();
+                    (kind.clone(), titles.join(", "))
+                })
+                .collect();
+            return self.show_pairs("who", "in the game", &pairs);
+        }
+        let kind = match named(rest, &words.kinds, |kind| kind) {
+            Named::One(kind) => kind.clone(),
+            _ if self.only_entity(rest).is_ok() => return self.sheet(rest),
+            _ => {
+                return Err(Complaint::Wrong(match nearest(rest, words.kinds.iter().map(String::as_str)) {
+                    Some(near) => format!("there is no kind `{rest}`; did you mean `{near}`?"),
+                    None => format!("there is no kind `{rest}`; there are {}", words.kinds.join(", ")),
+                }));
+            }
+        };
+        let view = self.session.view();
+        let ids: Vec<EntityId> = view.of_kind(&kind).collect();
+        let Some(first) = ids.first() else { return Ok(()) };
+        let rules = self.session.ruleset().clone();
+        let title = title_field(rules.schema(), &kind);
+        let fields: Vec<(String, String)> = view
+            .fields(*first)
+            .filter(|(field, _)| field.show && Some(&*field.name) != title && self.may_see(field.audience.as_deref()))
+            .map(|(field, _)| (field.name.to_string(), field.label.to_string()))
+            .collect();
+        let rows: Vec<Vec<String>> = ids
+            .iter()
+            .map(|id| {
+                let values = fields
+                    .iter()
+                    .map(|(field, _)| view.field(*id, field).map_or(String::new(), |value| view.words(value)));
+                std::iter::once(view.title(*id).to_string()).chain(values).collect()
+            })
+            .collect();
+        if self.screen.json() {
+            let names: Vec<&String> = fields.iter().map(|(name, _)| name).collect();
+            return Ok(self.screen.event("who", &json!({ "kind": kind, "fields": names, "rows": rows }))?);
+        }
+        let header: Vec<&str> =
+            std::iter::once(kind.as_str()).chain(fields.iter().map(|(_, label)| label.as_str())).collect();
+        Ok(self.screen.table(&header, rows)?)
+    }
+
+    /// `why [NAME FIELD]`.
+    pub(super) fn why(&mut self, rest: &str) -> Done {
+        if rest.is_empty() {
+            return self.show_options();
+        }
+        if let Some(reason) = self.why_greyed(rest) {
+            return Ok(self.screen.row(&Row::at(2).plain(reason))?);
+        }
+        let view = self.session.view();
+        let (entity, field) = match name::entity(&view, rest) {
+            Ok(found) => found,
+            // Without a name the one who is asked is meant.
+            Err(complaint) => match self.whose() {
+                Some(entity) => (entity, rest),
+                None => return Err(complaint),
+            },
+        };
+        let title = view.title(entity);
+        let mut known: Vec<(String, String)> =
+            view.derived_names(entity).iter().map(|name| (name.to_string(), name.to_string())).collect();
+        known.extend(view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())));
+        let (field, rest) = name::field(&title, &known, field)?;
+        if !rest.is_empty() {
+            return Err(Complaint::Wrong(format!("`why {title} {field}` is enough; what is `{rest}`?")));
+        }
+        let explanation = self.session.why(entity, &field)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("why", &json!({ "explanation": explanation }))?);
+        }
+        self.show_explanation(&explanation)
+    }
+
+    fn show_explanation(&mut self, explanation: &Explanation) -> Done {
+        self.screen.row(&Row::at(0).strong(&explanation.title).plain(format!(" is {}", explanation.value)))?;
+        let place =
+            |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
+        let terms = explanation.terms.iter();
+        let cells =
+            terms.map(|term| vec![Span::plain(&term.value), Span::plain(&term.label), Span::faint(place(term))]);
+        self.screen.columns(2, cells.collect())?;
+        for change in &explanation.changes {
+            self.screen.row(&Row::at(2).plain(change))?;
+        }
+        if explanation.terms.is_empty() && explanation.changes.is_empty() {
+            self.screen.row(&Row::at(2).faint("so it has been from the start"))?;
+        }
+        Ok(())
+    }
+
+    /// Why an option of the open question cannot be chosen.
+    fn why_greyed(&self, text: &str) -> Option<String> {
+        let text = text.to_lowercase();
+        let options = self.focused()?.ask.options();
+        let option =
+            options.iter().find(|option| option.label.to_lowercase() == text || option.id.to_lowercase() == text)?;
+        let reason = option.reason.as_deref()?;
+        (!option.enabled).then(|| format!("{}: {reason}", option.label))
+    }
+
+    /// `log [N]`.
+    pub(super) fn log(&mut self, rest: &str) -> Done {
+        let wanted = count(rest, 20)?;
+        let log = self.session.log();
+        let skipped = log.len().saturating_sub(wanted);
+        if skipped > 0 {
+            let hint = format!("{skipped} earlier; `log all` tells them");
+            self.screen.row(&Row::at(2).faint(hint))?;
+        }
+        self.own.clear();
+        self.tell(&log[skipped..])
+    }
+
+    /// `cards [NAME]`.
+    pub(super) fn cards(&mut self, rest: &str) -> Done {
+        let rules = self.session.ruleset().clone();
+        if rest.is_empty() {
+            return Ok(rules::show_cards(&rules, &mut self.screen)?);
+        }
+        match rules::find_card(&rules, rest) {
+            Ok(card) => Ok(rules::show_card(card, &mut self.screen)?),
+            Err(sentence) => Err(Complaint::Wrong(sentence)),
+        }
+    }
+
+    /// `rules`.
+    pub(super) fn rules(&mut self) -> Done {
+        let rules = self.session.ruleset().clone();
+        let pairs = rules::summary(&rules, &self.library);
+        self.show_pairs("rules", rules.id(), &pairs)
+    }
+
+    /// `switches [NAME]`.
+    pub(super) fn switches(&mut self, rest: &str) -> Done {
+        let rules = self.session.ruleset().clone();
+        let in_force = |name: &str| self.session.switch(name).map(ToString::to_string).unwrap_or_default();
+        if !rest.is_empty() {
+            let (name, value) = split_first(rest);
+            let names: Vec<String> = rules.switches().map(|switch| switch.name.clone()).collect();
+            let Named::One(name) = named(name, &names, |name| name) else {
+                return Err(Complaint::Wrong(match nearest(name, names.iter().map(String::as_str)) {
+                    Some(near) => format!("there is no house rule `{name}`; did you mean `{near}`?"),
+                    None => format!("there is no house rule `{name}`; `switches` lists them"),
+                }));
+            };
+            if !value.is_empty() {
+                return Err(Complaint::wrong("a house rule is set at the start: `riskbreaker play --set NAME=VALUE`"));
+            }
+            let Some(switch) = rules.switch(name) else { return Ok(()) };
+            let pairs = [
+                ("in force".to_owned(), in_force(name)),
+                ("values".to_owned(), switch.kind.to_string()),
+                ("decides".to_owned(), switch.text.clone()),
+                ("rules".to_owned(), switch.rules.join(", ")),
+            ];
+            return self.show_pairs("switch", name, &pairs);
+        }
+        let rows: Vec<Vec<String>> = rules
+            .switches()
+            .map(|switch| {
+                vec![switch.name.clone(), in_force(&switch.name), switch.kind.to_string(), switch.text.clone()]
+            })
+            .collect();
+        if self.screen.json() {
+            return Ok(self.screen.event("switches", &json!({ "in_force": self.session.switches() }))?);
+        }
+        if rows.is_empty() {
+            return Ok(self.screen.row(&Row::at(2).plain(format!("{} has no house rules to set", rules.id())))?);
+        }
+        Ok(self.screen.table(&["house rule", "in force", "values", "decides"], rows)?)
+    }
+
+    pub(super) fn show_seats(&mut self) -> Done {
+        let rules = self.session.ruleset().clone();
+        let pairs: Vec<(String, String)> = self
+            .session
+            .seats()
+            .iter()
+            .map(|(seat, driver)| {
+                let title = rules.seats().get(&**seat).cloned().unwrap_or_default();
+                (seat.to_string(), format!("{} · {title}", driver_name(driver)))
+            })
+            .collect();
+        self.show_pairs("seats", "seats", &pairs)
+    }
+
+    /// `help [WORD]`.
+    pub(super) fn help(&mut self, rest: &str, words: &Vocabulary) -> Done {
+        if rest.is_empty() {
+            return self.help_list(words);
+        }
+        if let Some(command) = Command::find(rest) {
+            return self.help_command(command);
+        }
+        let rules = self.session.ruleset().clone();
+        if let Ok(card) = rules::find_card(&rules, rest) {
+            return Ok(rules::show_card(card, &mut self.screen)?);
+        }
+        if rules.switch(rest).is_some() {
+            return self.switches(rest);
+        }
+        if let Some(topic) = words.topic_of(rest) {
+            let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
+            let text = format!("`{rest} ...` answers the question `{}`, {open}", topic.replace('_', " "));
+            return Ok(self.screen.row(&Row::at(2).plain(text))?);
+        }
+        if let Some((act, title)) = words.free.iter().find(|(act, _)| act.eq_ignore_ascii_case(rest)) {
+            return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}; at any time, out of turn")))?);
+        }
+        let mut known: Vec<&str> = Command::names().collect();
+        known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
+        Err(Complaint::Wrong(match nearest(rest, known) {
+            Some(near) => format!("there is no help on `{rest}`; did you mean `{near}`?"),
+            None => format!("there is no help on `{rest}`; `help` lists the commands, `cards` the cards"),
+        }))
+    }
+
+    fn help_command(&mut self, command: &Command) -> Done {
+        self.screen.row(&Row::at(0).strong(command.usage()).plain(format!("  {}", command.short)))?;
+        if !command.also.is_empty() {
+            self.screen.row(&Row::at(2).faint(format!("also: {}", command.also.join(", "))))?;
+        }
+        if !command.long.is_empty() {
+            self.screen.row(&Row::prose(2).plain(command.long))?;
+        }
+        Ok(())
+    }
+
+    fn help_list(&mut self, words: &Vocabulary) -> Done {
+        if self.screen.json() {
+            let names: Vec<&str> = COMMANDS.iter().map(|command| command.name).collect();
+            return Ok(self.screen.event("help", &json!({ "commands": names }))?);
+        }
+        for group in Group::ALL {
+            self.screen.row(&Row::at(0).strong(group.title()))?;
+            let listed = COMMANDS.iter().filter(|command| command.group == group);
+            let cells = listed.map(|command| vec![Span::plain(command.usage()), Span::plain(command.short)]).collect();
+            self.screen.columns(2, cells)?;
+        }
+        let mut small: Vec<String> = words.small.iter().map(|(word, topic)| named_topic(word, topic)).collect();
+        small.sort();
+        small.dedup();
+        let acts: Vec<&str> = words.free.iter().map(|(act, _)| act.as_str()).collect();
+        for (title, words) in [("words of these rules", small.join(", ")), ("at any time", acts.join(", "))] {
+            if !words.is_empty() {
+                self.screen.row(&Row::at(0).strong(title))?;
+                self.screen.row(&Row::prose(2).plain(words))?;
+            }
+        }
+        let how = "A bare answer needs no command: `2`, `yes`, a name. Names may be cut short. Tab completes. What is no plain word is Lua, and so is \
+                   all behind a `=`.";
+        Ok(self.screen.row(&Row::prose(0).with(how, Tone::Faint))?)
+    }
+}
+
+/// A small word with the topic that it answers, where that is another word.
+fn named_topic(word: &str, topic: &str) -> String {
+    if word == topic { word.to_owned() } else { format!("{word} ({topic})") }
+}
+
+/// The field that names an entity of a kind: it stands before the others anyway.
+fn title_field<'s>(schema: &'s Schema, kind: &str) -> Option<&'s str> {
+    let kind = schema.kind(schema.kind_named(kind)?);
+    kind.fields.get(usize::from(kind.title?.0)).map(|field| &*field.name)
+}

@@ -1,0 +1,81 @@
+//! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
+
+use riskbreaker::{Evaluated, Fault, Table};
+use serde_json::json;
+
+use super::{Complaint, Done, Repl};
+use crate::cli::report;
+use crate::cli::row::Row;
+
+impl Repl {
+    /// Runs a line of Lua, or begins a program of several.
+    pub(super) fn lua(&mut self, source: &str) -> Done {
+        if source.is_empty() {
+            return Err(Complaint::wrong("Lua stands behind the `=`: `= 1 + 2`"));
+        }
+        self.run_lua(source, false)
+    }
+
+    /// One more line of a program that had no end yet; an empty one ends it as it is.
+    pub(super) fn go_on_with_lua(&mut self, line: &str, end: bool) -> Done {
+        let mut source = std::mem::take(&mut self.chunk);
+        source.push('\n');
+        source.push_str(line);
+        self.run_lua(&source, end)
+    }
+
+    fn run_lua(&mut self, source: &str, end: bool) -> Done {
+        let result = self.evaluate(source);
+        let printed = match &result {
+            Ok(evaluated) => evaluated.printed.clone(),
+            Err(_) => self.machine.as_mut().map(Table::take_printed).unwrap_or_default(),
+        };
+        for line in &printed {
+            self.show_lua("print", line)?;
+        }
+        match result {
+            Ok(evaluated) if evaluated.incomplete && !end => {
+                self.chunk = source.to_owned();
+                Ok(())
+            }
+            Ok(evaluated) if evaluated.incomplete => Err(Complaint::wrong("the Lua has no end")),
+            Ok(evaluated) => {
+                if let Some(value) = &evaluated.value {
+                    self.show_lua("value", value)?;
+                }
+                self.settle()
+            }
+            Err(fault) => {
+                self.settle()?;
+                Err(Complaint::Wrong(report::fault(&fault, false, self.screen.width())))
+            }
+        }
+    }
+
+    /// Runs a program with the game in its hands, and takes the game back whatever came of it.
+    fn evaluate(&mut self, source: &str) -> Result<Evaluated, Fault> {
+        let mut machine = match self.machine.take() {
+            Some(machine) => machine,
+            None => Table::new(&self.library)?,
+        };
+        // What a program decides is taken back step by step.
+        self.done.clear();
+        machine.attach(self.session.lend());
+        let result = machine.eval(source, "prompt");
+        if let Some(session) = machine.detach() {
+            self.session.give_back(session);
+        }
+        self.machine = Some(machine);
+        result
+    }
+
+    fn show_lua(&mut self, event: &str, text: &str) -> Done {
+        if self.screen.json() {
+            return Ok(self.screen.event(event, &json!({ "text": text }))?);
+        }
+        for line in text.lines() {
+            self.screen.row(&Row::at(2).plain(line))?;
+        }
+        Ok(())
+    }
+}

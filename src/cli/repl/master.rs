@@ -1,0 +1,157 @@
+//! The commands by which the game master puts things right by hand.
+
+use riskbreaker::{Driver, Edit, Field, Type, Value, View};
+use serde_json::json;
+
+use super::line::split_first;
+use super::{Complaint, Done, Repl, name};
+use crate::cli::nearest::nearest;
+use crate::cli::row::Row;
+
+impl Repl {
+    /// `set NAME FIELD VALUE`: writes a field.
+    pub(super) fn set(&mut self, rest: &str) -> Done {
+        if rest.is_empty() {
+            return Err(Complaint::wrong("set NAME FIELD VALUE: whose, which, and what it shall be"));
+        }
+        let view = self.session.view();
+        let (entity, rest) = name::entity(&view, rest)?;
+        let title = view.title(entity);
+        let known: Vec<(String, String)> =
+            view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())).collect();
+        let (field, typed) = match name::field(&title, &known, rest) {
+            Err(_) if view.derived_names(entity).iter().any(|derived| **derived == *split_first(rest).0) => {
+                return Err(Complaint::Wrong(format!(
+                    "{} is worked out by the rules; `why {title} {}` shows from what",
+                    split_first(rest).0,
+                    split_first(rest).0
+                )));
+            }
+            found => found?,
+        };
+        let Some((declared, now)) = view.fields(entity).find(|(known, _)| *known.name == *field) else {
+            return Ok(());
+        };
+        if typed.is_empty() {
+            return Err(Complaint::Wrong(format!(
+                "{title}'s {} is {}; what shall it be? {}",
+                declared.label,
+                view.words(now),
+                allowed(&declared.ty)
+            )));
+        }
+        let value = read(&view, declared, now, typed)?;
+        self.session.edit(Edit::Set { entity, field, value })?;
+        self.settle_after(1)
+    }
+
+    /// `say TEXT`: a line for the log.
+    pub(super) fn say(&mut self, rest: &str) -> Done {
+        if rest.is_empty() {
+            return Err(Complaint::wrong("say what?"));
+        }
+        self.session.edit(Edit::Say { text: rest.to_owned() })?;
+        self.settle_after(1)
+    }
+
+    /// `seat [NAME DRIVER]`: who plays which seat.
+    pub(super) fn seat(&mut self, rest: &str) -> Done {
+        if rest.is_empty() {
+            return self.show_seats();
+        }
+        let seats: Vec<String> = self.session.seats().keys().map(ToString::to_string).collect();
+        let (seat, driver) = rest.rsplit_once(char::is_whitespace).unwrap_or((rest, ""));
+        let seat = seat.trim();
+        let Some(seat) = seats.iter().find(|known| known.eq_ignore_ascii_case(seat)) else {
+            return Err(Complaint::Wrong(match nearest(seat, seats.iter().map(String::as_str)) {
+                Some(near) => format!("there is no seat `{seat}`; did you mean `{near}`?"),
+                None => format!("there is no seat `{seat}`; there are {}", seats.join(", ")),
+            }));
+        };
+        if driver.is_empty() {
+            return Err(Complaint::Wrong(format!("who plays {seat}? `human`, `absent`, or a policy")));
+        }
+        let Ok(driver) = driver.parse::<Driver>();
+        self.session.set_seat(seat, driver.clone())?;
+        let told = format!("{seat}: {}", driver_name(&driver));
+        if self.screen.json() {
+            self.screen.event("done", &json!({ "text": told }))?;
+        }
+        self.screen.row(&Row::at(2).plain(told))?;
+        self.settle()
+    }
+}
+
+/// Who plays a seat, in a word.
+pub(super) fn driver_name(driver: &Driver) -> String {
+    match driver {
+        Driver::Human => "human".into(),
+        Driver::Policy(id) => id.to_string(),
+        Driver::Absent => "absent (defaults are taken)".into(),
+    }
+}
+
+/// Reads a value for a field as it was typed. `+2` adds to a number where the field cannot be below zero or the sign is `+`.
+fn read(view: &View<'_>, field: &Field, now: &Value, typed: &str) -> Result<Value, Complaint> {
+    let wanted = || Complaint::Wrong(format!("{} takes {}, not `{typed}`", field.label, allowed(&field.ty)));
+    if let Type::Int { .. } = field.ty
+        && let (Some(more), Some(now)) = (typed.strip_prefix('+'), now.as_int())
+    {
+        let more: i64 = more.trim().parse().map_err(|_| wanted())?;
+        return now.checked_add(more).map(Value::Int).ok_or_else(wanted);
+    }
+    typed_value(view, &field.ty, typed).ok_or_else(wanted)
+}
+
+fn typed_value(view: &View<'_>, ty: &Type, typed: &str) -> Option<Value> {
+    let typed = typed.trim();
+    let none = typed.eq_ignore_ascii_case("none");
+    match ty {
+        Type::Int { .. } => typed.parse().ok().map(Value::Int),
+        Type::Bool => match typed.to_lowercase().as_str() {
+            "yes" | "true" | "on" => Some(Value::Bool(true)),
+            "no" | "false" | "off" => Some(Value::Bool(false)),
+            _ => None,
+        },
+        Type::Text => Some(Value::text(typed.trim_matches('"'))),
+        Type::Enum(values) => values.iter().find(|value| value.eq_ignore_ascii_case(typed)).map(Value::text),
+        Type::Ref(_) if none => Some(Value::None),
+        Type::Ref(_) => view.find(typed.trim_matches('"')).ok().map(Value::Entity),
+        Type::Ratio => match typed.split_once('/') {
+            Some((n, d)) => Value::ratio(n.trim().parse().ok()?, d.trim().parse().ok()?),
+            None => Value::ratio(typed.parse().ok()?, 1),
+        },
+        Type::List(_) if none => Some(Value::list([])),
+        Type::List(item) => {
+            typed.split(',').map(|part| typed_value(view, item, part)).collect::<Option<Vec<_>>>().map(Value::list)
+        }
+        Type::Map(_) if none => Some(Value::map(Vec::<(String, Value)>::new())),
+        Type::Map(item) => {
+            let pairs = typed.split(',').map(|part| {
+                let (key, value) = part.rsplit_once([':', '=', ' '])?;
+                Some((key.trim().trim_end_matches([':', '=']).trim().to_owned(), typed_value(view, item, value)?))
+            });
+            pairs.collect::<Option<Vec<_>>>().map(Value::map)
+        }
+    }
+}
+
+/// What a field may hold, in words.
+fn allowed(ty: &Type) -> String {
+    match ty {
+        Type::Int { min: Some(min), max: Some(max) } => format!("a whole number, {min} to {max}"),
+        Type::Int { min: Some(min), max: None } => format!("a whole number, {min} or more"),
+        Type::Int { min: None, max: Some(max) } => format!("a whole number, {max} or less"),
+        Type::Int { min: None, max: None } => "a whole number".into(),
+        Type::Bool => "yes or no".into(),
+        Type::Text => "a text".into(),
+        Type::Enum(values) => {
+            format!("one of {}", values.iter().map(|value| &**value).collect::<Vec<_>>().join(", "))
+        }
+        Type::Ref(Some(kind)) => format!("a {kind} by name, or `none`"),
+        Type::Ref(None) => "a name, or `none`".into(),
+        Type::Ratio => "a fraction such as 2/3".into(),
+        Type::List(item) => format!("a list with commas, each {}, or `none`", allowed(item)),
+        Type::Map(item) => format!("pairs such as `bow 2, axe 3`, each {}, or `none`", allowed(item)),
+    }
+}

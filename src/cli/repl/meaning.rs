@@ -1,0 +1,252 @@
+use super::command::Command;
+use super::line::{Phrase, phrases, split_first};
+use super::vocabulary::Vocabulary;
+use crate::cli::nearest::nearest;
+
+/// What a typed line asks for.
+#[derive(Debug)]
+pub enum Meaning {
+    /// An empty line or a comment.
+    Nothing,
+    Command(&'static Command, String),
+    /// An answer to the open question; names for what follows it, by topic.
+    Answer {
+        head: Phrase,
+        named: Vec<(String, Phrase)>,
+    },
+    /// An act that is nobody's turn, with answers to what it asks.
+    Free {
+        act: String,
+        rest: String,
+    },
+    /// A program for the table.
+    Lua(String),
+    /// Plain words that nothing here answers to.
+    Unknown {
+        word: String,
+        near: Option<&'static str>,
+    },
+}
+
+/// Finds out what a line means; `accepts` tells whether the open question would take a text as it stands.
+///
+/// A command's word comes first, then an answer to the open question, then the ruleset's own words; whatever does not look like
+/// plain words is Lua, and so is all that follows a `=`.
+pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> Meaning {
+    let line = line.trim();
+    if is_comment(line) {
+        return Meaning::Nothing;
+    }
+    if let Some(source) = line.strip_prefix('=') {
+        return Meaning::Lua(source.trim().to_owned());
+    }
+    let (first, rest) = split_first(line);
+    if let Some(command) = Command::find(first)
+        && !begins_code(rest)
+    {
+        return Meaning::Command(command, rest.to_owned());
+    }
+    if let Some(open) = words.focus()
+        && (accepts(line) || matches!(open.ask, riskbreaker::Ask::Line { .. }))
+    {
+        return Meaning::Answer { head: whole(line), named: Vec::new() };
+    }
+    if begins_code(rest) || looks_like_code(line) {
+        return Meaning::Lua(line.to_owned());
+    }
+    if let Some((act, rest)) = words.free_act(line) {
+        return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
+    }
+    if words.focus().is_some() || words.topic_of(first).is_some() {
+        let cut = answers(line, words);
+        let near = nearest(first, Command::names());
+        // A slip in a command's word is likelier than an answer that the question does not know.
+        if near.is_none() || !cut.named.is_empty() || accepts(&cut.head.text) || is_name(first, words) {
+            return Meaning::Answer { head: cut.head, named: cut.named };
+        }
+        return Meaning::Unknown { word: first.to_owned(), near };
+    }
+    if let Some(near) = nearest(first, Command::names()) {
+        return Meaning::Unknown { word: first.to_owned(), near: Some(near) };
+    }
+    if rest.is_empty() {
+        return Meaning::Lua(line.to_owned());
+    }
+    Meaning::Unknown { word: first.to_owned(), near: None }
+}
+
+/// Cuts an answer at the ruleset's small words: `lunge stake 2 on a, b`.
+pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
+    let (first, rest) = split_first(line);
+    let option = words.words_of_option(line);
+    let topic = words.topic_of(first).filter(|_| option == 0);
+    let whole = match topic {
+        None => 0..option.max(1),
+        // The name of an option may have a small word in it.
+        Some(topic) if words.focus().is_some_and(|open| open.topic == topic) => 1..1 + words.words_of_option(rest),
+        Some(_) => 0..0,
+    };
+    phrases(line, whole, |word| words.topic_of(word))
+}
+
+/// A question that is meant by name: `Foe: ...` gives the name and what follows.
+pub fn addressed(line: &str) -> Option<(&str, &str)> {
+    let (name, rest) = line.trim().split_once(": ")?;
+    let plain = |letter: char| letter.is_alphanumeric() || " _-'#".contains(letter);
+    // `game: play(...)` is Lua.
+    (!name.is_empty() && name.chars().all(plain) && !rest.contains('(')).then(|| (name.trim(), rest.trim()))
+}
+
+fn whole(line: &str) -> Phrase {
+    // Quotes around all of it say that the text is meant as it stands.
+    let inner = line.strip_prefix('"').and_then(|line| line.strip_suffix('"')).filter(|inner| !inner.contains('"'));
+    Phrase { text: line.to_owned(), items: inner.map(|inner| vec![inner.to_owned()]) }
+}
+
+fn is_name(word: &str, words: &Vocabulary) -> bool {
+    let word = word.to_lowercase();
+    words
+        .focus()
+        .into_iter()
+        .flat_map(|open| open.ask.options())
+        .any(|option| option.id.to_lowercase().starts_with(&word) || option.label.to_lowercase().starts_with(&word))
+}
+
+pub fn is_comment(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || line.starts_with('#') || line.starts_with("--")
+}
+
+/// What follows a name shows that the name is a Lua variable: `set = 1`, `log(3)`.
+fn begins_code(rest: &str) -> bool {
+    let assigns = rest.starts_with('=') || ["+=", "-=", "*=", "/=", "..="].iter().any(|sign| rest.starts_with(sign));
+    assigns || rest.starts_with('(')
+}
+
+/// Whether a line can hardly be plain words.
+fn looks_like_code(line: &str) -> bool {
+    const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
+    let (first, _) = split_first(line);
+    let mut quoted = false;
+    STARTS.contains(&first)
+        || line.chars().any(|letter| {
+            quoted ^= letter == '"';
+            !quoted && "=(){}[];*/%<>~^:.".contains(letter)
+        })
+        || [" + ", " - "].iter().any(|sign| line.contains(sign))
+}
+
+#[cfg(test)]
+mod tests {
+    use riskbreaker::{Ask, Choice};
+
+    use super::super::vocabulary::Open;
+    use super::*;
+
+    fn option(id: &str, label: &str) -> Choice {
+        Choice { id: id.into(), label: label.into(), enabled: true, reason: None, note: None, max: None }
+    }
+
+    fn words(ask: Option<Ask>) -> Vocabulary {
+        Vocabulary {
+            small: vec![
+                ("on".into(), "targets".into()),
+                ("with".into(), "tool".into()),
+                ("tool".into(), "tool".into()),
+                ("stake".into(), "stake".into()),
+                ("declare".into(), "stance".into()),
+            ],
+            open: ask.into_iter().map(|ask| Open { topic: "card".into(), about: Some("Ranger".into()), ask }).collect(),
+            free: vec![("give_up".into(), "Give up".into())],
+            ..Vocabulary::default()
+        }
+    }
+
+    fn cards() -> Vocabulary {
+        words(Some(Ask::Choose {
+            options: vec![option("lunge", "Lunge"), option("tool_belt", "Tool belt")],
+            other: false,
+        }))
+    }
+
+    fn read(line: &str, words: &Vocabulary) -> String {
+        let accepts = |text: &str| ["lunge", "1", "tool belt", "lun"].contains(&text.to_lowercase().as_str());
+        match meaning(line, words, accepts) {
+            Meaning::Nothing => "nothing".into(),
+            Meaning::Command(command, rest) => format!("command {} [{rest}]", command.name),
+            Meaning::Answer { head, named } => {
+                let named: Vec<_> = named.iter().map(|(topic, phrase)| format!(" {topic}=[{}]", phrase.text)).collect();
+                format!("answer [{}]{}", head.text, named.concat())
+            }
+            Meaning::Free { act, rest } => format!("free {act} [{rest}]"),
+            Meaning::Lua(source) => format!("lua [{source}]"),
+            Meaning::Unknown { word, near } => format!("unknown {word} {near:?}"),
+        }
+    }
+
+    #[test]
+    fn commands_come_first_unless_they_are_used_as_variables() {
+        assert_eq!(read("undo", &cards()), "command undo []");
+        assert_eq!(read("SET Foe harm 2", &cards()), "command set [Foe harm 2]");
+        assert_eq!(read("set = 4", &cards()), "lua [set = 4]");
+        assert_eq!(read("log(3)", &cards()), "lua [log(3)]");
+        assert_eq!(read("do lunge", &cards()), "command do [lunge]");
+    }
+
+    #[test]
+    fn a_bare_answer_needs_no_command() {
+        assert_eq!(read("1", &cards()), "answer [1]");
+        assert_eq!(read("lun", &cards()), "answer [lun]");
+        assert_eq!(
+            read("lunge stake 2 on a, b with bow", &cards()),
+            "answer [lunge] stake=[2] targets=[a, b] tool=[bow]"
+        );
+        assert_eq!(read("tool belt tool bow", &cards()), "answer [tool belt] tool=[bow]");
+    }
+
+    #[test]
+    fn the_rulesets_words_are_commands_of_their_own() {
+        assert_eq!(read("give up now", &cards()), "free give_up [now]");
+        assert_eq!(read("GIVE_UP", &words(None)), "free give_up []");
+        let mut stance = words(Some(Ask::Choose { options: vec![option("low", "Low")], other: false }));
+        stance.open[0].topic = "stance".into();
+        assert_eq!(read("declare low", &stance), "answer [] stance=[low]");
+        assert_eq!(read("declare low", &words(None)), "answer [] stance=[low]");
+        stance.open[0].ask = Ask::Choose { options: vec![option("on_guard", "On guard")], other: false };
+        assert_eq!(read("declare on gua with bow", &stance), "answer [] stance=[on gua] tool=[bow]");
+        assert_eq!(read("on guard with bow", &stance), "answer [on guard] tool=[bow]");
+        assert_eq!(read("on foe with bow", &stance), "answer [] targets=[foe] tool=[bow]");
+    }
+
+    #[test]
+    fn a_slip_in_a_command_is_named_and_other_plain_words_are_not_taken_for_lua() {
+        assert_eq!(read("udno", &cards()), "unknown udno Some(\"undo\")");
+        assert_eq!(read("optoins", &words(None)), "unknown optoins Some(\"options\")");
+        assert_eq!(read("hello world", &words(None)), "unknown hello None");
+        assert_eq!(read("lnuge", &cards()), "answer [lnuge]");
+    }
+
+    #[test]
+    fn everything_else_is_lua() {
+        for line in ["print(1)", "x = 1", "for i = 1, 3 do", "1 + 2", "game.round", "local x", "x"] {
+            assert_eq!(read(line, &words(None)), format!("lua [{line}]"));
+        }
+        assert_eq!(read("= 1", &cards()), "lua [1]");
+        assert_eq!(read("-- no", &cards()), "nothing");
+        assert_eq!(read("  # no", &cards()), "nothing");
+    }
+
+    #[test]
+    fn a_line_of_text_takes_what_is_no_command() {
+        let line = words(Some(Ask::Line { max: 80 }));
+        assert_eq!(read("we hold (for now)", &line), "answer [we hold (for now)]");
+        assert_eq!(read("undo", &line), "command undo []");
+    }
+
+    #[test]
+    fn a_name_and_a_colon_say_who_is_meant() {
+        assert_eq!(addressed("Foe 2: lunge on a"), Some(("Foe 2", "lunge on a")));
+        assert_eq!(addressed("game:go()"), None);
+        assert_eq!(addressed("x = a: b"), None);
+    }
+}

@@ -1,0 +1,492 @@
+//! The table at the prompt: reads a line, finds out what it means, does it, and tells what came of it.
+
+mod act;
+mod asking;
+mod command;
+mod complete;
+mod difference;
+mod editor;
+mod keep;
+mod lent;
+mod line;
+mod lines;
+mod look;
+mod lua;
+mod master;
+mod meaning;
+mod name;
+mod prompt;
+mod telling;
+mod vocabulary;
+
+use std::collections::BTreeSet;
+use std::io;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use anyhow::Result;
+use riskbreaker::{
+    Answer, Chance, Driver, EntityId, Event, Library, Question, QuestionId, Session, SessionError, Step, Table,
+};
+use serde_json::json;
+
+use self::command::{Command, Word};
+pub use self::editor::Editor;
+use self::lent::Lent;
+pub use self::lines::Lines;
+use self::lines::Next;
+use self::meaning::{Meaning, addressed, answers, meaning};
+use self::prompt::Prompt;
+pub use self::vocabulary::Vocabulary;
+use super::report;
+use super::row::{Row, Span, Tone};
+use super::screen::Screen;
+
+/// A game with someone at the prompt.
+pub struct Repl {
+    session: Lent,
+    library: Library,
+    screen: Screen,
+    words: Arc<Mutex<Vocabulary>>,
+    step: Step,
+    /// The question that a bare answer goes to, where another than the first is meant.
+    focus: Option<QuestionId>,
+    /// What was asked last, so that it is not asked twice in the same words.
+    asked: Option<Question>,
+    /// For whom something was asked last.
+    about: Option<EntityId>,
+    /// Topics that have been asked for in this game.
+    topics: BTreeSet<String>,
+    /// Answers of the line that is being carried out: they are not told back.
+    own: Vec<(Arc<str>, Arc<str>)>,
+    /// Dice outside the game.
+    chance: Chance,
+    /// How many decisions each line held that can be taken back, the last one last.
+    done: Vec<usize>,
+    /// The same for lines that can be done again.
+    undone: Vec<usize>,
+    machine: Option<Table>,
+    /// Lua that is not complete yet.
+    chunk: String,
+    left: bool,
+}
+
+/// Why a line was not carried out.
+#[derive(Debug)]
+pub enum Complaint {
+    /// A sentence for whoever typed it.
+    Wrong(String),
+    /// The program cannot go on.
+    Broken(anyhow::Error),
+}
+
+type Done = Result<(), Complaint>;
+
+/// The stream of the dice that are rolled outside the game: the game's own are in stream 0 of the seed.
+const OUTSIDE: u64 = u64::MAX;
+
+impl Repl {
+    pub fn new(session: Session, library: Library, screen: Screen, words: Arc<Mutex<Vocabulary>>) -> Repl {
+        Repl {
+            chance: Chance::stream(session.seed(), OUTSIDE),
+            session: Lent::new(session),
+            library,
+            screen,
+            words,
+            step: Step::Ask,
+            focus: None,
+            asked: None,
+            about: None,
+            topics: BTreeSet::new(),
+            own: Vec::new(),
+            done: Vec::new(),
+            undone: Vec::new(),
+            machine: None,
+            chunk: String::new(),
+            left: false,
+        }
+    }
+
+    /// Plays line by line until there is no more line, or somebody leaves. In a script the first line that goes wrong is the last.
+    pub fn run(mut self, mut lines: Lines) -> Result<ExitCode> {
+        let scripted = lines.scripted();
+        if let Err(complaint) = self.settle() {
+            complaint.told(&mut self.screen, &lines.place(), scripted)?;
+        }
+        let mut interrupted = false;
+        while !self.left {
+            self.screen.measure();
+            self.gather_words();
+            let prompt = if self.screen.json() { Prompt::default() } else { self.prompt() };
+            let width = self.screen.width().unwrap_or(usize::MAX);
+            let line = match lines.next(&prompt, width)? {
+                Next::Line(line) => line,
+                Next::Interrupted if !self.chunk.is_empty() => {
+                    self.chunk.clear();
+                    continue;
+                }
+                Next::Interrupted if interrupted => break,
+                Next::Interrupted => {
+                    interrupted = true;
+                    self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
+                    continue;
+                }
+                Next::End => break,
+            };
+            interrupted = false;
+            if scripted && self.chunk.is_empty() && meaning::is_comment(&line) {
+                continue;
+            }
+            if scripted {
+                self.screen.row(&Row::at(0).plain(format!("» {}", line.trim_end())))?;
+                if let Step::Fault(fault) = &self.step
+                    && !remedies(&line)
+                {
+                    let place = fault.to_string();
+                    Complaint::Wrong(format!("the game stands still: {place}")).told(
+                        &mut self.screen,
+                        &lines.place(),
+                        true,
+                    )?;
+                    return Ok(ExitCode::FAILURE);
+                }
+            }
+            // Lines can be pasted together, or written below each other.
+            let carried_out =
+                if line.is_empty() { self.line("") } else { line.lines().try_for_each(|line| self.line(line)) };
+            if let Err(complaint) = carried_out {
+                // What was refused may have closed the question on its way.
+                self.step = self.session.advance()?;
+                self.own.clear();
+                complaint.told(&mut self.screen, &lines.place(), scripted)?;
+                if scripted {
+                    return Ok(ExitCode::FAILURE);
+                }
+            }
+        }
+        self.close(&lines)
+    }
+
+    /// What is said at the end of the input.
+    fn close(self, lines: &Lines) -> Result<ExitCode> {
+        let complaint = match &self.step {
+            _ if !lines.scripted() || self.left => None,
+            _ if !self.chunk.is_empty() => Some("the Lua that began above has no end".to_owned()),
+            Step::Fault(fault) => Some(format!("the game stands still: {fault}")),
+            _ => None,
+        };
+        let Some(complaint) = complaint else { return Ok(ExitCode::SUCCESS) };
+        let mut screen = self.screen;
+        Complaint::Wrong(complaint).told(&mut screen, &lines.place(), true)?;
+        Ok(ExitCode::FAILURE)
+    }
+
+    /// Carries out one line.
+    fn line(&mut self, line: &str) -> Done {
+        if !self.chunk.is_empty() {
+            let end = line.trim().is_empty();
+            return self.go_on_with_lua(line, end);
+        }
+        let words = self.words();
+        let mut line = line;
+        self.focus = None;
+        if let Some((name, rest)) = addressed(line) {
+            let Some(question) = self.question_about(name) else { return Err(self.not_asked(name)) };
+            self.focus = Some(question);
+            line = rest;
+            self.gather_words();
+        }
+        let words = if self.focus.is_some() { self.words() } else { words };
+        let accepts = |text: &str| self.focused().is_some_and(|question| knows(question, text));
+        match meaning(line, &words, accepts) {
+            Meaning::Nothing => Ok(()),
+            Meaning::Command(command, rest) => self.command(command, &rest, &words),
+            Meaning::Answer { head, named } => self.reply(head, named),
+            Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
+            Meaning::Lua(source) => self.lua(&source),
+            Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
+                Some(near) => format!("there is no `{word}`; did you mean `{near}`?"),
+                None => format!(
+                    "`{word}` is nothing that is asked for here, and no command; `help` lists them, `= ...` is Lua"
+                ),
+            })),
+        }
+    }
+
+    fn command(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
+        match command.word {
+            Word::Do => {
+                let cut = answers(rest, words);
+                self.reply(cut.head, cut.named)
+            }
+            Word::Options => self.show_options(),
+            Word::Ok => self.take_default(rest),
+            Word::Pass => self.pass(words),
+            Word::Auto => self.auto(rest),
+            Word::Free => self.free(rest, words),
+            Word::Roll => self.roll(rest),
+            Word::Undo => self.undo(rest),
+            Word::Redo => self.redo(rest),
+            Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
+            Word::Skip => self.remedy(riskbreaker::Remedy::SkipAction),
+            Word::Sheet => self.sheet(rest),
+            Word::Who => self.who(rest),
+            Word::Why => self.why(rest),
+            Word::Log => self.log(rest),
+            Word::Cards => self.cards(rest),
+            Word::Rules => self.rules(),
+            Word::Switches => self.switches(rest),
+            Word::Set => self.set(rest),
+            Word::Say => self.say(rest),
+            Word::Seat => self.seat(rest),
+            Word::Save => self.save(rest),
+            Word::Load => self.load(rest),
+            Word::Help => self.help(rest, words),
+            Word::Quit => {
+                self.left = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Plays on after a line that held that many decisions.
+    fn settle_after(&mut self, decisions: usize) -> Done {
+        self.done.push(decisions);
+        self.undone.clear();
+        self.step = self.session.advance()?;
+        let events = self.session.take_events();
+        let silent = events.is_empty() && matches!(self.step, Step::Ask) && !self.screen.json();
+        self.tell(&events)?;
+        self.own.clear();
+        if silent {
+            // Others have to answer, too, before anything happens.
+            let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
+            self.screen.row(&Row::at(2).faint(format!("noted; still asked: {}", names.join(", "))))?;
+        }
+        self.show_standing()
+    }
+
+    /// Plays on until somebody is asked, and tells what happened and what is asked.
+    fn settle(&mut self) -> Done {
+        self.play_on()?;
+        self.show_standing()
+    }
+
+    /// Plays on until somebody is asked, and tells what happened.
+    fn play_on(&mut self) -> Done {
+        self.step = self.session.advance()?;
+        let events = self.session.take_events();
+        self.tell(&events)?;
+        self.own.clear();
+        Ok(())
+    }
+
+    /// Tells where the game stands now: what is asked, what is broken, or that it is over.
+    fn show_standing(&mut self) -> Done {
+        match self.step.clone() {
+            Step::Ask => self.ask(false),
+            Step::Fault(fault) => {
+                self.asked = None;
+                if self.screen.json() {
+                    return Ok(self.screen.event("fault", &json!({ "fault": fault }))?);
+                }
+                let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
+                self.screen.verbatim(&told)?;
+                let hint =
+                    "everything the action did is taken back: mend the file and `retry`, `skip` the action, or `undo`";
+                Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?)
+            }
+            Step::Over(_) => {
+                self.asked = None;
+                Ok(self.screen.row(
+                    &Row::at(2).faint("`log all` tells it again, `undo` takes the last decision back, `quit` leaves"),
+                )?)
+            }
+        }
+    }
+
+    /// Tells what a person at this prompt may know of what happened.
+    fn tell(&mut self, events: &[Event]) -> Done {
+        let seen: Vec<Event> = events.iter().filter(|event| self.may_see(event.audience.as_deref())).cloned().collect();
+        for event in &seen {
+            if let riskbreaker::Happening::Answered { topic, .. } = &event.happening {
+                self.topics.insert(topic.to_string());
+            }
+        }
+        if self.screen.json() {
+            return Ok(seen.iter().try_for_each(|event| self.screen.object(event))?);
+        }
+        let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
+        let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
+        let rows = telling::tell(&seen, &mut self.own, &absent, self.screen.width());
+        Ok(self.screen.rows(&rows)?)
+    }
+
+    /// Asks the question that is open, unless that has just been done; `anew` asks in any case.
+    fn ask(&mut self, anew: bool) -> Done {
+        let Some(question) = self.focused().cloned() else { return Ok(()) };
+        self.topics.insert(question.topic.to_string());
+        if !anew && self.asked.as_ref() == Some(&question) {
+            return Ok(());
+        }
+        self.about = question.about.or(self.about);
+        let about = question.about.map(|id| self.session.view().title(id));
+        if self.screen.json() {
+            for question in self.session.questions() {
+                let about = question.about.map(|id| self.session.view().title(id));
+                self.screen.event("question", &json!({ "question": question, "about": about }))?;
+            }
+        } else {
+            let rows = asking::ask(&question, about.as_deref(), self.screen.width());
+            self.screen.rows(&rows)?;
+            if let Some(row) = self.also_open(&question) {
+                self.screen.row(&row)?;
+            }
+        }
+        self.asked = Some(question);
+        Ok(())
+    }
+
+    /// Names the other questions that are open at the same time.
+    fn also_open(&self, focused: &Question) -> Option<Row> {
+        let names: Vec<String> = self
+            .session
+            .questions()
+            .iter()
+            .filter(|question| question.id != focused.id)
+            .map(|question| self.whom(question))
+            .collect();
+        let first = names.first()?;
+        Some(Row::at(2).faint(format!("also asked: {}; `{first}: ...` answers there", names.join(", "))))
+    }
+
+    /// The question that a bare answer goes to.
+    fn focused(&self) -> Option<&Question> {
+        let open = self.session.questions();
+        open.iter().find(|question| Some(question.id) == self.focus).or_else(|| open.first())
+    }
+
+    fn question_about(&self, name: &str) -> Option<QuestionId> {
+        let open: Vec<(String, QuestionId)> =
+            self.session.questions().iter().map(|question| (self.whom(question), question.id)).collect();
+        match super::nearest::named(name, &open, |(whom, _)| whom) {
+            super::nearest::Named::One((_, id)) => Some(*id),
+            _ => None,
+        }
+    }
+
+    fn not_asked(&self, name: &str) -> Complaint {
+        let asked: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
+        Complaint::Wrong(match asked.as_slice() {
+            [] => format!("nothing is asked of `{name}` now"),
+            asked => format!("nothing is asked of `{name}` now; asked: {}", asked.join(", ")),
+        })
+    }
+
+    fn whom(&self, question: &Question) -> String {
+        asking::whom(&self.session, question)
+    }
+
+    /// Whether something meant for one seat only is told at this prompt: the people there play all seats that people play.
+    fn may_see(&self, audience: Option<&str>) -> bool {
+        audience.is_none_or(|seat| self.session.seats().get(seat).is_none_or(|driver| *driver == Driver::Human))
+    }
+
+    fn prompt(&mut self) -> Prompt {
+        if !self.chunk.is_empty() {
+            return Prompt { continued: true, ..Prompt::default() };
+        }
+        let mut parts = vec![self.session.prompt()];
+        match &self.step {
+            Step::Ask => {
+                if let Some(question) = self.focused() {
+                    parts.push(self.whom(question));
+                    parts.push(question.topic.replace('_', " "));
+                }
+            }
+            Step::Fault(_) => parts.push("broken script".into()),
+            Step::Over(_) => parts.push("over".into()),
+        }
+        Prompt { parts, continued: false }
+    }
+
+    fn words(&self) -> Vocabulary {
+        self.words.lock().map(|words| words.clone()).unwrap_or_default()
+    }
+
+    /// Brings the words that mean something up to date.
+    fn gather_words(&mut self) {
+        let words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
+        if let Ok(mut shared) = self.words.lock() {
+            *shared = words;
+        }
+    }
+
+    /// Shows lines of label and text, or the same as an object.
+    fn show_pairs(&mut self, event: &str, title: &str, pairs: &[(String, String)]) -> Done {
+        if self.screen.json() {
+            return Ok(self.screen.event(event, &json!({ "title": title, "lines": pairs }))?);
+        }
+        self.screen.row(&Row::at(0).strong(title))?;
+        let cells = pairs.iter().map(|(label, text)| vec![Span::plain(label), Span::plain(text)]).collect();
+        Ok(self.screen.columns(2, cells)?)
+    }
+}
+
+/// Whether a text is an answer to the question as it stands. Words of one's own, where they are allowed, do not count: any text is that.
+fn knows(question: &Question, text: &str) -> bool {
+    match question.read(&text.into()) {
+        Ok(Answer::Choice(id)) => question.ask.options().iter().any(|option| option.id == id),
+        Ok(_) => true,
+        Err(_) => false,
+    }
+}
+
+/// Whether a line may stand in a script while an action has failed.
+fn remedies(line: &str) -> bool {
+    let (first, _) = line::split_first(line);
+    Command::find(first).is_some_and(|command| !matches!(command.word, Word::Do | Word::Ok | Word::Pass | Word::Auto))
+}
+
+impl Complaint {
+    pub fn wrong(message: impl Into<String>) -> Complaint {
+        Complaint::Wrong(message.into())
+    }
+
+    /// Tells it: beside the game for a person, on standard error with its place for a script.
+    fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
+        let message = match self {
+            Complaint::Wrong(message) => message,
+            Complaint::Broken(error) => return Err(error),
+        };
+        if screen.json() {
+            screen.event("refused", &json!({ "message": message, "place": place }))?;
+        } else if scripted {
+            let lines: Vec<String> = message.lines().map(super::row::harmless).collect();
+            eprintln!("{place}: {}", lines.join("\n"));
+        } else {
+            for line in message.lines() {
+                screen.row(&Row::at(2).with(line, Tone::Bad))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl From<riskbreaker::Refusal> for Complaint {
+    fn from(refusal: riskbreaker::Refusal) -> Complaint {
+        Complaint::Wrong(refusal.message)
+    }
+}
+
+impl From<SessionError> for Complaint {
+    fn from(error: SessionError) -> Complaint {
+        Complaint::Broken(error.into())
+    }
+}
+
+impl From<io::Error> for Complaint {
+    fn from(error: io::Error) -> Complaint {
+        Complaint::Broken(error.into())
+    }
+}

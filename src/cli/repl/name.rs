@@ -1,0 +1,93 @@
+use riskbreaker::{EntityId, View};
+
+use super::Complaint;
+use super::line::{Word, words};
+use crate::cli::nearest::{Named, named, nearest};
+
+/// The entity that the first words of `text` name, by its title or an unambiguous beginning of it, and what follows.
+pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str), Complaint> {
+    let words = words(text);
+    let spoken = |count: usize| match words.as_slice() {
+        [only, ..] if count == 1 => only.text.clone(),
+        _ => text[words[0].start..words[count - 1].end].to_owned(),
+    };
+    let rest = |count: usize| text[words[count - 1].end..].trim_start_matches([' ', ',']).trim();
+    // The longest name wins: `Bandit Chief` before `Bandit`.
+    for count in (1..=words.len()).rev() {
+        if let Ok(id) = view.find(&spoken(count)) {
+            return Ok((id, rest(count)));
+        }
+    }
+    let titles: Vec<(String, EntityId)> = view.entities().map(|id| (view.title(id).to_string(), id)).collect();
+    for count in (1..=words.len()).rev() {
+        if let Named::One((_, id)) = named(&spoken(count), &titles, |(title, _)| title) {
+            return Ok((*id, rest(count)));
+        }
+    }
+    match words.first() {
+        None => Err(Complaint::wrong("a name is wanted; `who` lists them")),
+        Some(Word { text, .. }) => Err(Complaint::Wrong(match view.find(text) {
+            Err(sentence) if sentence.contains("may be") || sentence.contains("did you mean") => sentence,
+            _ => match named(text, &titles, |(title, _)| title) {
+                Named::Several => format!("`{text}` may be {}", beginning(text, &titles)),
+                _ => format!("there is no `{text}`; `who` lists who is there"),
+            },
+        })),
+    }
+}
+
+fn beginning(text: &str, titles: &[(String, EntityId)]) -> String {
+    let text = text.to_lowercase();
+    let matching =
+        titles.iter().map(|(title, _)| title.as_str()).filter(|title| title.to_lowercase().starts_with(&text));
+    matching.collect::<Vec<_>>().join(" or ")
+}
+
+/// The one of `known` (name and label) that the first words of `text` name, and what follows.
+pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Result<(String, &'t str), Complaint> {
+    let words = words(text);
+    let Some(first) = words.first() else {
+        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(Complaint::Wrong(format!("which of {whose}'s values? {}", names.join(", "))));
+    };
+    let both: Vec<(&str, &str)> =
+        known.iter().flat_map(|(name, label)| [(name.as_str(), name.as_str()), (label, name)]).collect();
+    for count in (1..=words.len()).rev() {
+        let spoken = &text[first.start..words[count - 1].end];
+        let exact = both.iter().find(|(spelling, _)| spelling.eq_ignore_ascii_case(spoken));
+        if let Some((_, name)) = exact {
+            return Ok(((*name).to_owned(), text[words[count - 1].end..].trim()));
+        }
+    }
+    let begins: Vec<&(String, String)> = known
+        .iter()
+        .filter(|(name, label)| {
+            [name, label].iter().any(|spelling| spelling.to_lowercase().starts_with(&first.text.to_lowercase()))
+        })
+        .collect();
+    if let [(name, _)] = begins.as_slice() {
+        return Ok((name.clone(), text[first.end..].trim()));
+    }
+    let near = nearest(&first.text, both.iter().map(|(spelling, _)| *spelling));
+    let names = known.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    Err(Complaint::Wrong(match near {
+        Some(near) => format!("{whose} has no `{}`; did you mean `{near}`?", first.text),
+        None => format!("{whose} has no `{}`; it has {names}", first.text),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_found_by_name_label_or_beginning() {
+        let known = [("max_harm".to_owned(), "Most harm".to_owned()), ("wit".to_owned(), "Wit".to_owned())];
+        for text in ["max_harm 3", "most harm 3", "max 3", "MOST HARM 3"] {
+            let (name, rest) = field("Foe", &known, text).ok().unwrap();
+            assert_eq!((name.as_str(), rest), ("max_harm", "3"), "{text}");
+        }
+        let Err(Complaint::Wrong(sentence)) = field("Foe", &known, "wti 3") else { panic!() };
+        assert_eq!(sentence, "Foe has no `wti`; did you mean `wit`?");
+    }
+}

@@ -1,0 +1,91 @@
+use std::borrow::Cow;
+
+use reedline::{PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus};
+
+use crate::cli::row::{harmless, width_of};
+
+/// What stands before the cursor.
+#[derive(Clone, Debug, Default)]
+pub struct Prompt {
+    /// Where the game is, as the ruleset says it; who is asked; the topic.
+    pub parts: Vec<String>,
+    /// A Lua chunk goes on.
+    pub continued: bool,
+}
+
+impl Prompt {
+    /// Puts the parts together; one that an earlier part says already is left out.
+    pub fn text(&self) -> String {
+        if self.continued {
+            return "  ".to_owned();
+        }
+        let mut told: Vec<String> = Vec::new();
+        for part in self.parts.iter().map(|part| harmless(part.trim())).filter(|part| !part.is_empty()) {
+            if !told.iter().any(|earlier| earlier.contains(&part)) {
+                told.push(part);
+            }
+        }
+        told.join(" · ")
+    }
+
+    /// The prompt for a terminal of that width: what would leave too little room for typing stands on a line of its own.
+    pub fn fitted(&self, width: usize) -> String {
+        let text = self.text();
+        match width_of(&text) {
+            0 => String::new(),
+            wide if wide + 20 <= width || self.continued => format!("{text} "),
+            _ => format!("{text}\n"),
+        }
+    }
+}
+
+/// The prompt as the line editor wants it.
+pub struct Shown(pub String);
+
+impl reedline::Prompt for Shown {
+    fn render_prompt_left(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.0)
+    }
+
+    fn render_prompt_right(&self) -> Cow<'_, str> {
+        Cow::Borrowed("")
+    }
+
+    fn render_prompt_indicator(&self, _: PromptEditMode) -> Cow<'_, str> {
+        Cow::Borrowed("» ")
+    }
+
+    fn render_prompt_multiline_indicator(&self) -> Cow<'_, str> {
+        Cow::Borrowed("  ")
+    }
+
+    fn render_prompt_history_search_indicator(&self, search: PromptHistorySearch) -> Cow<'_, str> {
+        let failing = match search.status {
+            PromptHistorySearchStatus::Passing => "",
+            PromptHistorySearchStatus::Failing => "not found ",
+        };
+        Cow::Owned(format!("({failing}earlier: {}) ", search.term))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt(parts: &[&str]) -> Prompt {
+        Prompt { parts: parts.iter().map(|part| (*part).to_owned()).collect(), continued: false }
+    }
+
+    #[test]
+    fn a_prompt_says_nothing_twice() {
+        let prompt = prompt(&["round 1 · Ranger (bow 5)", "Ranger", "card"]);
+        assert_eq!(prompt.text(), "round 1 · Ranger (bow 5) · card");
+    }
+
+    #[test]
+    fn on_a_narrow_terminal_the_cursor_has_a_line_of_its_own() {
+        let prompt = prompt(&["round 1 · bridge: even", "Ranger"]);
+        assert_eq!(prompt.fitted(80), "round 1 · bridge: even · Ranger ");
+        assert_eq!(prompt.fitted(40), "round 1 · bridge: even · Ranger\n");
+    }
+}

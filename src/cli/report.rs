@@ -1,0 +1,182 @@
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+
+use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use riskbreaker::{Fault, Library, Problem};
+
+use super::row::{folded, harmless};
+use super::screen::colour_wanted;
+
+/// Tells on standard error why the program ends.
+pub fn error(error: &anyhow::Error) {
+    let mut text = String::new();
+    for (depth, cause) in error.chain().enumerate() {
+        let cause = cause.to_string();
+        // A cause that its own cause already ends with says nothing new.
+        if depth > 0 && text.contains(&cause) {
+            continue;
+        }
+        let _ = write!(text, "{}{cause}", if depth > 0 { ": " } else { "" });
+    }
+    let lines: Vec<String> = text.lines().map(harmless).collect();
+    let painted = io::stderr().is_terminal() && colour_wanted();
+    let word = if painted { "\u{1b}[1;31merror\u{1b}[0m" } else { "error" };
+    eprintln!("{word}: {}", lines.join("\n"));
+}
+
+/// What the system says, without its number for it.
+pub fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// A broken script as its author wants to see it: the line, what is wrong with it, what to do.
+pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
+    let mut message = fault.message.clone();
+    if let Some(action) = &fault.action {
+        message = format!("{action}: {message}");
+    }
+    let told = Told {
+        message: &message,
+        path: fault.path.as_deref(),
+        line: fault.line,
+        column: None,
+        source: fault.source_line.as_deref(),
+        cure: fault.cure.as_deref(),
+        calls: &fault.chain,
+    };
+    told.render(colour, width)
+}
+
+/// A problem of a ruleset that does not load, with its source line where that can be read.
+pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option<usize>) -> String {
+    let source = problem.line.and_then(|line| source_line(library, &problem.path, line));
+    let told = Told {
+        message: &problem.message,
+        path: Some(&problem.path),
+        line: problem.line,
+        column: problem.column,
+        source: source.as_deref(),
+        cure: problem.cure.as_deref(),
+        calls: &[],
+    };
+    told.render(colour, width)
+}
+
+/// The text of a line of a ruleset's file on the disk.
+fn source_line(library: &Library, path: &str, line: u32) -> Option<String> {
+    let (id, inside) = path.split_once('/')?;
+    let text = std::fs::read_to_string(library.folder_of(id)?.join(inside)).ok()?;
+    text.lines().nth(line.checked_sub(1)? as usize).map(str::to_owned)
+}
+
+struct Told<'a> {
+    message: &'a str,
+    path: Option<&'a str>,
+    line: Option<u32>,
+    column: Option<u32>,
+    source: Option<&'a str>,
+    cure: Option<&'a str>,
+    calls: &'a [String],
+}
+
+impl Told<'_> {
+    fn render(&self, colour: bool, width: Option<usize>) -> String {
+        let message = harmless(self.message);
+        let (Some(path), Some(line), Some(source)) = (self.path, self.line, self.source) else {
+            return self.plain(&message);
+        };
+        let source = harmless(source);
+        let mark = self.mark(&source);
+        let snippet = Snippet::source(&source)
+            .line_start(line as usize)
+            .path(harmless(path))
+            .annotation(AnnotationKind::Primary.span(mark));
+        let mut group = Level::ERROR.primary_title(&message).element(snippet);
+        for call in self.calls {
+            group = group.element(Level::NOTE.message(format!("called from {}", harmless(call))));
+        }
+        if let Some(cure) = self.cure {
+            // What is beside the text of a help takes a dozen columns.
+            let room = width.unwrap_or(usize::MAX).saturating_sub(14).max(20);
+            group = group.element(Level::HELP.message(folded(cure, room)));
+        }
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        renderer.term_width(width.unwrap_or(160)).render(&[group])
+    }
+
+    /// One line, and one more for what to do.
+    fn plain(&self, message: &str) -> String {
+        let mut text = "error: ".to_owned();
+        if let Some(path) = self.path {
+            text.push_str(&harmless(path));
+            if let Some(line) = self.line {
+                let _ = write!(text, ":{line}");
+            }
+            text.push_str(": ");
+        }
+        text.push_str(message);
+        if let Some(cure) = self.cure {
+            let _ = write!(text, "\n  help: {}", harmless(cure));
+        }
+        text
+    }
+
+    /// The bytes of the source line that are marked: from the column on the word that begins there, or all but the indent.
+    fn mark(&self, source: &str) -> std::ops::Range<usize> {
+        let text = source.trim_end();
+        let from = match self.column {
+            Some(column) => text.char_indices().nth(column.saturating_sub(1) as usize).map_or(text.len(), |(at, _)| at),
+            None => text.len() - text.trim_start().len(),
+        };
+        let word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let length = match self.column {
+            Some(_) => text[from..].chars().take_while(|letter| word(*letter)).map(char::len_utf8).sum::<usize>(),
+            None => text.len() - from,
+        };
+        from..(from + length.max(1)).min(source.len().max(from))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told<'a>(source: Option<&'a str>, column: Option<u32>) -> Told<'a> {
+        Told {
+            message: "unknown key `tittle`",
+            path: Some("my-game/ruleset.toml"),
+            line: Some(2),
+            column,
+            source,
+            cure: Some("did you mean `title`?"),
+            calls: &[],
+        }
+    }
+
+    #[test]
+    fn a_problem_with_its_source_line_shows_it_and_marks_the_word() {
+        let text = told(Some("tittle = \"My Game\""), Some(1)).render(false, None);
+        assert!(text.contains("error: unknown key `tittle`"), "{text}");
+        assert!(text.contains("my-game/ruleset.toml:2:1"), "{text}");
+        assert!(text.contains("^^^^^^"), "{text}");
+        assert!(text.contains("help: did you mean `title`?"), "{text}");
+    }
+
+    #[test]
+    fn without_a_source_line_it_is_a_line_of_text() {
+        assert_eq!(
+            told(None, Some(1)).render(false, None),
+            "error: my-game/ruleset.toml:2: unknown key `tittle`\n  help: did you mean `title`?"
+        );
+    }
+
+    #[test]
+    fn a_place_beyond_the_line_is_no_panic() {
+        for source in ["", "é", "  "] {
+            for column in [None, Some(0), Some(1), Some(2), Some(99)] {
+                told(Some(source), column).render(false, Some(20));
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::{Chance, Dice, Roll};
+use serde_json::json;
+
+use super::call_error;
+use super::row::Row;
+use super::screen::Screen;
+
+/// Rolls dice
+#[derive(clap::Args)]
+pub struct Args {
+    /// What to roll, such as 3d6+1 or 4d6kh3
+    #[arg(required = true, value_name = "DICE")]
+    dice: Vec<String>,
+
+    /// The seed of the dice; a random one if none is given
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Writes a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn roll(args: Args) -> Result<ExitCode> {
+    let text = args.dice.join(" ");
+    let dice = Dice::parse(&text).map_err(|error| call_error(format!("{text}: {error}")))?;
+    let mut chance = Chance::new(args.seed.unwrap_or_else(random_seed));
+    let roll = roll_by(&dice, &mut chance)?;
+    let mut screen = Screen::stdout(args.json);
+    if args.json {
+        screen.object(&json!({ "dice": dice.to_string(), "faces": roll.drawn(), "total": roll.total() }))?;
+    } else {
+        screen.row(&Row::at(0).plain(roll.explain()))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Rolls dice that no game asked for.
+pub fn roll_by(dice: &Dice, chance: &mut Chance) -> Result<Roll> {
+    // A generator never runs out of faces, so that only a condition that no face meets could end a roll.
+    dice.roll_with(&mut |sides| Some(chance.face(sides))).ok_or_else(|| anyhow::anyhow!("{dice} does not come to rest"))
+}
+
+/// A seed that is easy to read out and to type again: 1 to 999 999, by the chance of the operating system.
+pub fn random_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(()) % 999_999 + 1
+}

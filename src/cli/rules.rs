@@ -1,0 +1,251 @@
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::Subcommand;
+use riskbreaker::{Card, Fact, Library, Ruleset, Value};
+use serde_json::json;
+
+use super::nearest::{Named, named, nearest};
+use super::row::{Row, Span};
+use super::screen::Screen;
+use super::{call_error, library};
+
+/// Looks into rulesets
+#[derive(Subcommand)]
+pub enum Args {
+    /// Lists the rulesets that are found
+    List {
+        /// Writes JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows what a ruleset has: cards, house rules, policies, scenarios
+    Show {
+        /// The ruleset
+        id: String,
+        #[command(flatten)]
+        layered: Layered,
+    },
+    /// Shows a card as it is after all layers, with the file that each part comes from
+    Explain {
+        /// The card, by id or title
+        card: String,
+        /// The ruleset
+        #[arg(long = "rules", value_name = "ID")]
+        id: Option<String>,
+        #[command(flatten)]
+        layered: Layered,
+    },
+}
+
+#[derive(clap::Args)]
+pub struct Layered {
+    /// House rules on top, the lowest first
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    layers: Vec<String>,
+
+    /// Writes JSON
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    match args {
+        Args::List { json } => list(&library, Screen::stdout(json)),
+        Args::Show { id, layered } => {
+            let rules = library::load(&library, &id, &layered.layers)?;
+            show(&rules, &library, Screen::stdout(layered.json))
+        }
+        Args::Explain { card, id, layered } => {
+            let id = id.map_or_else(|| library::default_ruleset(&library), Ok)?;
+            let rules = library::load(&library, &id, &layered.layers)?;
+            let card = find_card(&rules, &card).map_err(call_error)?;
+            explain(card, Screen::stdout(layered.json))
+        }
+    }
+}
+
+fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
+    let mut rows = Vec::new();
+    let mut whole = true;
+    for id in library::all(library)? {
+        let row = match library.read(&id) {
+            Ok(folder) => {
+                let manifest = folder.manifest;
+                if screen.json() {
+                    screen.object(&json!({ "id": id, "manifest": manifest }))?;
+                }
+                vec![id, manifest.title, manifest.version, manifest.summary.unwrap_or_default()]
+            }
+            Err(error) => {
+                whole = false;
+                if screen.json() {
+                    screen.object(&json!({ "id": id, "problems": error.problems }))?;
+                }
+                let told = format!("cannot be read: `riskbreaker check {id}` says why");
+                vec![id, String::new(), String::new(), told]
+            }
+        };
+        rows.push(row);
+    }
+    if screen.json() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    screen.table(&["id", "title", "version", "summary"], rows)?;
+    screen.row(&Row::at(0).faint(format!("from {}", library.describe())))?;
+    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn show(rules: &Arc<Ruleset>, library: &Library, mut screen: Screen) -> Result<ExitCode> {
+    if screen.json() {
+        let switches: Vec<_> = rules.switches().collect();
+        screen.object(&json!({
+            "id": rules.id(), "title": rules.title(), "version": rules.version(), "summary": rules.summary(), "parts": rules.parts(),
+            "hash": rules.hash(), "cards": rules.cards(), "items": rules.items(), "switches": switches, "seats": rules.seats(),
+            "policies": rules.policies(), "scenarios": rules.scenarios().keys().collect::<Vec<_>>(), "words": rules.words(),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    screen.row(&Row::at(0).strong(rules.id()).plain(format!("  {} {}", rules.title(), rules.version())))?;
+    let cells = summary(rules, library).into_iter().map(|(label, text)| vec![Span::plain(label), Span::plain(text)]);
+    screen.columns(2, cells.collect())?;
+    if !rules.cards().is_empty() {
+        screen.row(&Row::default())?;
+        show_cards(rules, &mut screen)?;
+    }
+    let switches: Vec<Vec<String>> = rules
+        .switches()
+        .map(|switch| {
+            vec![switch.name.clone(), switch.default.to_string(), switch.kind.to_string(), switch.text.clone()]
+        })
+        .collect();
+    if !switches.is_empty() {
+        screen.row(&Row::default())?;
+        screen.table(&["house rule", "default", "values", "decides"], switches)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a ruleset is and has, as label and text.
+pub fn summary(rules: &Ruleset, library: &Library) -> Vec<(String, String)> {
+    let list = |names: Vec<String>| names.join(", ");
+    let scenario = |name: &String| match rules.scenarios().get(name).and_then(scenario_title) {
+        Some(title) => format!("{name} ({title})"),
+        None => name.clone(),
+    };
+    let pairs = [
+        ("title", rules.title().to_owned()),
+        ("version", rules.version().to_owned()),
+        ("summary", rules.summary().to_owned()),
+        ("made of", rules.parts().join(", ")),
+        ("from", library.describe()),
+        ("seats", list(rules.seats().iter().map(|(seat, title)| format!("{seat} ({title})")).collect())),
+        ("policies", list(rules.policies().iter().map(ToString::to_string).collect())),
+        ("scenarios", list(rules.scenarios().keys().map(scenario).collect())),
+        ("items", list(rules.items().iter().map(|item| item.title.to_string()).collect())),
+        ("words", list(rules.words().iter().map(|(word, topic)| format!("{word} ({topic})")).collect())),
+    ];
+    pairs.into_iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| (label.to_owned(), text)).collect()
+}
+
+/// What a scenario calls itself.
+pub fn scenario_title(scenario: &Value) -> Option<&str> {
+    match scenario {
+        Value::Map(fields) => fields.get("title").and_then(Value::as_text),
+        _ => None,
+    }
+}
+
+/// The cards as a table.
+pub fn show_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
+    if screen.json() {
+        return screen.event("cards", &json!({ "cards": rules.cards() }));
+    }
+    let rows = rules.cards().iter().map(|card| vec![card.id.to_string(), card.title.to_string(), card.text.clone()]);
+    screen.table(&["card", "title", "text"], rows.collect())
+}
+
+/// A card as it is read on the table.
+pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
+    if screen.json() {
+        return screen.event("card", &json!({ "card": card }));
+    }
+    screen.row(&Row::at(0).strong(&*card.title).faint(format!("  {}", card.id)))?;
+    if !card.text.is_empty() {
+        screen.row(&Row::prose(2).plain(&card.text))?;
+    }
+    let told = facts(card).filter(|(name, _)| !["when", "resolve"].contains(name));
+    let mut cells: Vec<Vec<Span>> =
+        told.map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
+    if !card.rules.is_empty() {
+        cells.push(vec![Span::faint("rules"), Span::plain(card.rules.join(", "))]);
+    }
+    screen.columns(2, cells)
+}
+
+fn explain(card: &Card, mut screen: Screen) -> Result<ExitCode> {
+    if screen.json() {
+        screen.object(card)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    screen.row(&Row::at(0).strong(&*card.title).faint(format!("  {}", card.id)))?;
+    let origin = |field: &str| card.origins.get(field).cloned().unwrap_or_default();
+    let mut rows: Vec<(String, String)> = vec![("title".into(), card.title.to_string())];
+    if !card.text.is_empty() {
+        rows.push(("text".into(), card.text.clone()));
+    }
+    if !card.rules.is_empty() {
+        rows.push(("rules".into(), card.rules.join(", ")));
+    }
+    rows.extend(facts(card).map(|(name, fact)| (name.to_owned(), fact)));
+    let told: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
+    let functions = card.origins.keys().filter(|name| !told.contains(name) && *name != "id");
+    rows.extend(functions.map(|name| (name.clone(), "a function".to_owned())));
+    screen.table(
+        &["field", "value", "from"],
+        rows.into_iter()
+            .map(|(name, value)| {
+                let from = origin(&name);
+                vec![name, value, from]
+            })
+            .collect(),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn facts(card: &Card) -> impl Iterator<Item = (&str, String)> {
+    card.facts.iter().map(|(name, fact)| {
+        let text = match fact {
+            Fact::Plain(value) => value.to_string(),
+            Fact::Function => "worked out in play".to_owned(),
+        };
+        (name.as_str(), text)
+    })
+}
+
+/// The card that a text names, by id, title or an unambiguous beginning; otherwise a sentence.
+pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String> {
+    let cards = rules.cards();
+    let id = text.replace([' ', '-'], "_");
+    let found = match named(&id, cards, |card| &card.id) {
+        Named::One(card) => Some(card),
+        _ => match named(text, cards, |card| &card.title) {
+            Named::One(card) => Some(card),
+            _ => None,
+        },
+    };
+    found.ok_or_else(|| {
+        let names = cards.iter().flat_map(|card| [&*card.id, &*card.title]);
+        match nearest(text, names) {
+            Some(near) => format!("{} has no card `{text}`; did you mean `{near}`?", rules.id()),
+            None => {
+                let ids: Vec<&str> = cards.iter().map(|card| &*card.id).collect();
+                format!("{} has no card `{text}`; it has {}", rules.id(), ids.join(", "))
+            }
+        }
+    })
+}

@@ -1,0 +1,155 @@
+use std::io::{self, IsTerminal, Write};
+
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use serde::Serialize;
+
+use super::row::{Row, Span, columns, harmless};
+
+/// Where the program's data goes: a terminal of some width, a pipe, or one JSON object a line.
+pub struct Screen {
+    out: Box<dyn Write>,
+    /// Columns of the terminal; `None` where nothing is wrapped.
+    width: Option<usize>,
+    colour: bool,
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Named<'a, T> {
+    event: &'a str,
+    #[serde(flatten)]
+    rest: &'a T,
+}
+
+impl Screen {
+    /// Standard output as it is: wrapped and coloured on a terminal, plain in a pipe.
+    pub fn stdout(json: bool) -> Screen {
+        let terminal = io::stdout().is_terminal();
+        Screen {
+            out: Box::new(io::stdout()),
+            width: terminal.then(terminal_width),
+            colour: terminal && !json && colour_wanted(),
+            json,
+        }
+    }
+
+    /// Standard error: for what is wrong, not for data.
+    pub fn stderr() -> Screen {
+        let terminal = io::stderr().is_terminal();
+        Screen {
+            out: Box::new(io::stderr()),
+            width: terminal.then(terminal_width),
+            colour: terminal && colour_wanted(),
+            json: false,
+        }
+    }
+
+    pub fn json(&self) -> bool {
+        self.json
+    }
+
+    pub fn coloured(&self) -> bool {
+        self.colour
+    }
+
+    pub fn width(&self) -> Option<usize> {
+        self.width
+    }
+
+    /// Takes the width of the terminal anew: it may have been dragged since.
+    pub fn measure(&mut self) {
+        if self.width.is_some() {
+            self.width = Some(terminal_width());
+        }
+    }
+
+    /// Writes one row; in JSON mode rows are for people and are left out.
+    pub fn row(&mut self, row: &Row) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        for line in row.printed(self.width, self.colour) {
+            writeln!(self.out, "{line}")?;
+        }
+        self.out.flush()
+    }
+
+    pub fn rows(&mut self, rows: &[Row]) -> io::Result<()> {
+        rows.iter().try_for_each(|row| self.row(row))
+    }
+
+    /// Rows whose cells stand under each other; the last cell of a row wraps in its own column.
+    pub fn columns(&mut self, indent: usize, cells: Vec<Vec<Span>>) -> io::Result<()> {
+        let rows = columns(indent, cells, self.width);
+        self.rows(&rows)
+    }
+
+    /// Text that already has its layout, line by line.
+    pub fn verbatim(&mut self, text: &str) -> io::Result<()> {
+        if self.json {
+            return Ok(());
+        }
+        writeln!(self.out, "{}", text.trim_end())?;
+        self.out.flush()
+    }
+
+    /// One JSON object on a line of its own.
+    pub fn object(&mut self, object: &impl Serialize) -> io::Result<()> {
+        let line = serde_json::to_string(object)?;
+        writeln!(self.out, "{line}")?;
+        self.out.flush()
+    }
+
+    /// A JSON object that begins with what it is.
+    pub fn event(&mut self, event: &str, rest: &impl Serialize) -> io::Result<()> {
+        self.object(&Named { event, rest })
+    }
+
+    /// A table with a header, fitted to the terminal; where that is too narrow for columns, one paragraph a row.
+    pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
+        if self.width.is_some_and(|width| width < header.len() * NARROWEST_COLUMN) {
+            return rows.iter().try_for_each(|row| self.paragraph(header, row));
+        }
+        let mut table = Table::new();
+        table.force_no_tty().load_style(RULED).set_header(header.to_vec());
+        if let Some(width) = self.width {
+            table
+                .set_content_arrangement(ContentArrangement::Dynamic)
+                .set_width(u16::try_from(width).unwrap_or(u16::MAX));
+        }
+        for row in rows {
+            table.add_row(row.iter().map(|cell| harmless(cell)).collect::<Vec<_>>());
+        }
+        let text: Vec<String> = table.lines().map(|line| line.trim_end().to_owned()).collect();
+        self.verbatim(&text.join("\n"))
+    }
+}
+
+/// A line under the headings, and nothing else.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
+
+/// Columns of the terminal that a column of a table takes at least.
+const NARROWEST_COLUMN: usize = 16;
+
+impl Screen {
+    /// A row of a table as its first cell with the others below, each behind its heading.
+    fn paragraph(&mut self, header: &[&str], row: &[String]) -> io::Result<()> {
+        let mut cells = header.iter().zip(row);
+        if let Some((_, first)) = cells.next() {
+            self.row(&Row::at(0).strong(first))?;
+        }
+        let told = cells.filter(|(_, cell)| !cell.is_empty());
+        let told = told.map(|(heading, cell)| vec![Span::faint(heading), Span::plain(cell)]).collect();
+        self.columns(2, told)
+    }
+}
+
+/// Whether colour may be used at all: `NO_COLOR` and terminals that know none say no.
+pub fn colour_wanted() -> bool {
+    let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    !set("NO_COLOR") && std::env::var("TERM").map_or(true, |term| term != "dumb")
+}
+
+fn terminal_width() -> usize {
+    terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(8))
+}
