@@ -393,6 +393,10 @@ impl Session {
         &self.rules
     }
 
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
+    }
+
     /// Appends faces to those that are written out.
     pub(crate) fn write_dice(&mut self, faces: &[u32]) {
         if let DiceSource::Written(written) = &mut self.game_mut().desk.dice {
@@ -515,7 +519,7 @@ fn settle_switches(
     Ok(values)
 }
 
-fn as_value(value: &SwitchValue) -> Value {
+pub(super) fn as_value(value: &SwitchValue) -> Value {
     match value {
         SwitchValue::Text(text) => Value::text(text),
         SwitchValue::Bool(yes) => Value::Bool(*yes),

@@ -6,6 +6,7 @@
 
 mod content_hash;
 mod data;
+mod difference;
 mod document;
 mod folder;
 mod layering;
@@ -24,6 +25,7 @@ mod version;
 mod walk;
 
 pub(crate) use data::Data;
+pub use difference::changes_between;
 pub use library::{Library, LibraryError};
 pub use manifest::Manifest;
 pub(crate) use nearest::nearest;

@@ -204,6 +204,17 @@ impl Ruleset {
         Some(&part.folder.file(path)?.text)
     }
 
+    /// The contents of all files of all its parts, by the path that problems and faults name.
+    pub(crate) fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+        let files = self.stack.parts().iter().flat_map(|part| part.folder.files.values());
+        files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
+    }
+
+    /// Whether scripts may schedule an entry of that name.
+    pub(crate) fn has_entry(&self, name: &str) -> bool {
+        self.blueprint.entries.iter().any(|entry| *entry.name == *name)
+    }
+
     /// Its spec files, by path.
     pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.stack
