@@ -16,6 +16,8 @@ pub use crate::ruleset::{
     Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,
     changes_between,
 };
+#[cfg(feature = "watch")]
+pub use crate::ruleset::{Watched, Watcher};
 pub use crate::script::{Evaluated, FreeName, Table};
 pub use crate::spec::{
     Coverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource, Standing as RuleStanding, run_specs,

@@ -165,6 +165,15 @@ impl Library {
         }
     }
 
+    /// The folders on the disk that rulesets are looked for in.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            Shelf::Disk(path) => vec![path.clone()],
+            Shelf::Overlay(front, back) => front.folders().into_iter().chain(back.folders()).collect(),
+            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
+        }
+    }
+
     /// Reads a ruleset's folder whole.
     ///
     /// # Errors

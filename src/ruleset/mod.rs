@@ -23,6 +23,8 @@ mod stack;
 mod switch;
 mod version;
 mod walk;
+#[cfg(feature = "watch")]
+mod watch;
 
 pub(crate) use data::Data;
 pub use difference::changes_between;
@@ -34,3 +36,5 @@ pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
+#[cfg(feature = "watch")]
+pub use watch::{Watched, Watcher};

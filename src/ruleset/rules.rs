@@ -75,7 +75,12 @@ impl Ruleset {
     ///
     /// As [`Ruleset::load`].
     pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        let stack = Arc::new(Stack::resolve(library, id, layers)?);
+        Ruleset::of_stack(Arc::new(Stack::resolve(library, id, layers)?), layers)
+    }
+
+    /// Loads what has been read.
+    pub(crate) fn of_stack(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        let id = stack.main().id();
         let mut problems = Vec::new();
         let scenarios = tables(&stack, "scenarios", &mut problems);
         let cast = tables(&stack, "cast", &mut problems);
