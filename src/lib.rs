@@ -10,7 +10,8 @@ mod state;
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::play::{
     Answer, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Happening, Question,
-    QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
+    QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone,
+    View,
 };
 pub use crate::ruleset::{
     Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,

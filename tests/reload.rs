@@ -123,7 +123,11 @@ fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
     let _ = say(&mut session, &[("card", "pull".into())]);
     session.take_events();
     // The card that was chosen is not to be had under the new rules.
-    let new = files.with("maneuvers/pull.luau", "\tresolve", "\twhen = function() return false, \"the rope is wet\" end,\n\tresolve");
+    let new = files.with(
+        "maneuvers/pull.luau",
+        "\tresolve",
+        "\twhen = function() return false, \"the rope is wet\" end,\n\tresolve",
+    );
     let new = new.with("play.luau", "default = \"pull\"", "default = \"rest\"");
     reload(&mut session, &new);
     assert_eq!(&*session.questions()[0].topic, "card");
@@ -194,7 +198,11 @@ fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5, 5]);
     let wide = files
-        .with("kinds.luau", "rests = rb.int({ min = 0, label = \"rests\" })", "rests = rb.int({ min = 0, label = \"rests\" }),\n\t\t\ta_first = rb.int({ default = 1 })")
+        .with(
+            "kinds.luau",
+            "rests = rb.int({ min = 0, label = \"rests\" })",
+            "rests = rb.int({ min = 0, label = \"rests\" }),\n\t\t\ta_first = rb.int({ default = 1 })",
+        )
         .with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 3 * risk or -risk)");
     pull(&mut session, 2);
     let bytes = session.state_bytes();
@@ -221,7 +229,11 @@ fn a_kind_that_is_in_use_cannot_go() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5]);
     let before = session.state_bytes();
-    let renamed = files.with("kinds.luau", "\tpuller =", "\tpullers =").with("play.luau", "rb.spawn(\"puller\"", "rb.spawn(\"pullers\"");
+    let renamed = files.with("kinds.luau", "\tpuller =", "\tpullers =").with(
+        "play.luau",
+        "rb.spawn(\"puller\"",
+        "rb.spawn(\"pullers\"",
+    );
     let refusal = session.reload(renamed.load()).unwrap_err();
     assert_eq!(
         refusal.message,
@@ -251,9 +263,11 @@ fn a_game_with_reloads_is_saved_and_read_with_all_its_rules() {
     let files = Files::of_tug();
     let mut session = start(&files, &[5, 5, 5, 5]);
     pull(&mut session, 2);
-    let second = files
-        .with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 3 * risk or -risk)")
-        .with("kinds.luau", "default = 5 })", "default = 5 }),\n\t\t\tgrip = rb.int({ default = 2 })");
+    let second = files.with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 3 * risk or -risk)").with(
+        "kinds.luau",
+        "default = 5 })",
+        "default = 5 }),\n\t\t\tgrip = rb.int({ default = 2 })",
+    );
     reload(&mut session, &second);
     pull(&mut session, 1);
     let third = second.with("maneuvers/pull.luau", "3 * risk", "5 * risk");
@@ -277,7 +291,11 @@ fn reloads_in_a_row_are_one_entry() {
     let mut session = start(&files, &[5, 5]);
     pull(&mut session, 2);
     for factor in 2..40 {
-        let new = files.with("maneuvers/pull.luau", "(won and risk or -risk)", &format!("(won and {factor} * risk or -risk)"));
+        let new = files.with(
+            "maneuvers/pull.luau",
+            "(won and risk or -risk)",
+            &format!("(won and {factor} * risk or -risk)"),
+        );
         reload(&mut session, &new);
     }
     reload(&mut session, &files);

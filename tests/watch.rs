@@ -26,7 +26,11 @@ impl Table {
         let root = std::env::temp_dir().join(format!("riskbreaker-watch-{}-{n}", std::process::id())).join("rulesets");
         copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug"), &root.join("tug"));
         fs::create_dir_all(root.join("wet")).unwrap();
-        fs::write(root.join("wet/ruleset.toml"), "id = \"wet\"\ntitle = \"Wet rope\"\nversion = \"1\"\nextends = \"tug\"\n").unwrap();
+        fs::write(
+            root.join("wet/ruleset.toml"),
+            "id = \"wet\"\ntitle = \"Wet rope\"\nversion = \"1\"\nextends = \"tug\"\n",
+        )
+        .unwrap();
         let library = Library::open(&root).unwrap();
         let rules = Ruleset::load_with(&library, "tug", &["wet".into()]).unwrap();
         let watcher = Watcher::start(&library, &rules).expect("it lies on the disk");
@@ -76,7 +80,11 @@ fn copy(from: &Path, to: &Path) {
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
         let target = to.join(entry.file_name());
-        if entry.path().is_dir() { copy(&entry.path(), &target) } else { fs::write(target, fs::read(entry.path()).unwrap()).unwrap() }
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            fs::write(target, fs::read(entry.path()).unwrap()).unwrap()
+        }
     }
 }
 
@@ -128,7 +136,8 @@ fn many_files_at_once_are_one_reload() {
 fn a_layer_and_a_manifest_count_and_a_folder_may_come_late() {
     let table = Table::new();
     fs::create_dir_all(table.path("wet/maneuvers")).unwrap();
-    let card = "local rb = require(\"@riskbreaker\")\nreturn rb.extend(rb.maneuver({ id = \"pull\", title = \"Tug\" }))\n";
+    let card =
+        "local rb = require(\"@riskbreaker\")\nreturn rb.extend(rb.maneuver({ id = \"pull\", title = \"Tug\" }))\n";
     fs::write(table.path("wet/maneuvers/pull.luau"), card).unwrap();
     let (rules, changed) = table.loaded();
     assert_eq!(changed, ["wet/maneuvers/pull.luau: new"]);

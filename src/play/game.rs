@@ -3,8 +3,11 @@ use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
 use super::reload::{Passed, with_schemas};
-use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
-use crate::script::{Call, Vm};
+use super::{
+    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
+    Slot, Stop,
+};
+use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, EntityId, Entry, EntryId, FieldId, Schema, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
@@ -125,11 +128,11 @@ impl Game {
             self.open_free(seat, name, Some(seq));
             return Ok(());
         }
-        if !std::mem::replace(&mut self.asked_policies, true) {
-            if let Some((seat, name)) = vm.policy_act(&mut self.desk)? {
-                self.open_free(seat, name, None);
-                return Ok(());
-            }
+        if !std::mem::replace(&mut self.asked_policies, true)
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)?
+        {
+            self.open_free(seat, name, None);
+            return Ok(());
         }
         self.asked_policies = false;
         self.renew_keys(vm)?;
@@ -179,10 +182,10 @@ impl Game {
         }
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.desk, &entry)? {
-                if key != entry.key {
-                    self.desk.state.rekey(entry.id, key);
-                }
+            if let Some(key) = vm.key_of(&mut self.desk, &entry)?
+                && key != entry.key
+            {
+                self.desk.state.rekey(entry.id, key);
             }
         }
         Ok(())
@@ -626,12 +629,12 @@ impl Game {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
-        if let Some((seat, name, seq)) = self.queued.back().cloned() {
-            if Some(seq) > in_open.max(in_history) {
-                self.queued.pop_back();
-                self.redo.push(Op::Free { seat, name: name.clone() });
-                return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
-            }
+        if let Some((seat, name, seq)) = self.queued.back().cloned()
+            && Some(seq) > in_open.max(in_history)
+        {
+            self.queued.pop_back();
+            self.redo.push(Op::Free { seat, name: name.clone() });
+            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
         }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
@@ -797,12 +800,9 @@ impl Game {
         let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
         let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
         let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
-            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => Some(format!(
-                "action {number} ({}): {} -> {}",
-                words_of(cause),
-                desk.words(from),
-                desk.words(to)
-            )),
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
+                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+            }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
                 Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
@@ -812,12 +812,14 @@ impl Game {
         let mut changes = Vec::new();
         for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
             let field = field_in(schema);
-            changes.extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
+            changes
+                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
         }
         changes.reverse();
         let field = field_in(desk.rules.schema());
         if let Some(open) = &self.open {
-            changes.extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
+            changes
+                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
         }
         Explanation {
             title: format!("{}: {name}", desk.title(entity)),
@@ -964,9 +966,7 @@ fn told(answer: &Answer) -> String {
         Answer::Choice(id) => id.to_string(),
         Answer::Choices(ids) | Answer::Order(ids) => list(ids),
         Answer::Number(n) => n.to_string(),
-        Answer::Allotment(parts) => {
-            parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", ")
-        }
+        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
         Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
         Answer::Line(line) => line.clone(),
         Answer::Faces(faces) => format!("{faces:?}"),

@@ -68,7 +68,8 @@ impl Session {
     /// Values that the rules in force have no place for: entity, field and value in words.
     pub fn dormant(&self) -> Vec<(String, String, String)> {
         let desk = &self.game().desk;
-        let all = desk.state.dormant().iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
+        let all =
+            desk.state.dormant().iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
         all.filter(|(id, ..)| desk.state.entity(**id).is_some())
             .map(|(id, field, kept)| (desk.title(*id).to_string(), field.to_string(), desk.words(&kept.value)))
             .collect()
@@ -98,7 +99,11 @@ impl Game {
     pub fn reload(&mut self, to: &Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
         let from = self.desk.rules.clone();
         if to.id() != from.id() {
-            return Err(Refusal::new(format!("the game is one of {}, and these are the rules of {}", from.id(), to.id())));
+            return Err(Refusal::new(format!(
+                "the game is one of {}, and these are the rules of {}",
+                from.id(),
+                to.id()
+            )));
         }
         let under_way = self.open.as_ref().is_some_and(|open| !open.tape.slots.is_empty());
         let mut report = ReloadReport { hash: to.hash(), under_way, ..ReloadReport::default() };
@@ -112,9 +117,7 @@ impl Game {
         self.park();
         let converted = match layout {
             None => None,
-            Some(schema) => {
-                Some(self.desk.state.converted(schema, to.schema(), false).map_err(Refusal::new)?)
-            }
+            Some(schema) => Some(self.desk.state.converted(schema, to.schema(), false).map_err(Refusal::new)?),
         };
         report.changed = changes_between(&from, to);
         let mut swap = None;
@@ -150,7 +153,8 @@ impl Game {
         }
         let number = number.unwrap_or_else(|| self.take_number());
         let text = |line: &String| Happening::Notice { text: line.clone() };
-        let event = |(n, line): (usize, &String)| Event { action: number, n: n as u32, audience: None, happening: text(line) };
+        let event =
+            |(n, line): (usize, &String)| Event { action: number, n: n as u32, audience: None, happening: text(line) };
         self.history.push(Done {
             number,
             cause: Cause::Reload { rules: to.hash(), files: patch },
@@ -218,9 +222,13 @@ impl Game {
             }
         }
         for attachment in self.desk.state.attachments().values() {
-            let known = to.hooks().contains(&attachment.hook) || to.items().iter().any(|item| item.id == attachment.hook);
+            let known =
+                to.hooks().contains(&attachment.hook) || to.items().iter().any(|item| item.id == attachment.hook);
             if !known {
-                say(format!("`{}` is attached to somebody, and does nothing: the rules have it no more", attachment.hook));
+                say(format!(
+                    "`{}` is attached to somebody, and does nothing: the rules have it no more",
+                    attachment.hook
+                ));
             }
         }
     }

@@ -86,7 +86,8 @@ impl Session {
             Cause::Reload { rules, .. } => rules.clone(),
             _ => hash,
         });
-        let other = (hash != saved.hash).then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
+        let other =
+            (hash != saved.hash).then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
         let mut session = Session::start(&rules, saved.setup.clone())?;
         match session.replay_all(library, saved) {
             Ok(()) => {
@@ -108,7 +109,8 @@ impl Session {
             let is_reload = |done: &Done| matches!(done.cause, Cause::Reload { .. });
             let to = saved.done[from..].iter().position(is_reload).map_or(saved.done.len(), |at| from + at);
             let shared = saved.clone();
-            self.lend(move |game, vm| replay(game, vm, &shared.done[from..to])).map_err(|error| error.to_string())??;
+            self.lend(move |game, vm| replay(game, vm, &shared.done[from..to]))
+                .map_err(|error| error.to_string())??;
             let Some(done) = saved.done.get(to) else { break };
             if let Cause::Reload { rules: hash, files: patch } = &done.cause {
                 for (path, text) in patch {

@@ -322,7 +322,8 @@ impl Watch {
 
     /// Without the system's help changes are found by looking.
     fn lost(&mut self, error: &notify::Error) {
-        if self.told_polling || matches!(error.kind, notify::ErrorKind::PathNotFound | notify::ErrorKind::WatchNotFound) {
+        if self.told_polling || matches!(error.kind, notify::ErrorKind::PathNotFound | notify::ErrorKind::WatchNotFound)
+        {
             return;
         }
         self.told_polling = true;

@@ -41,6 +41,12 @@ pub(super) struct Trusted {
     pub stale: Function,
 }
 
+/// A free act that a policy takes.
+pub(crate) struct PolicyAct {
+    pub seat: Arc<str>,
+    pub name: Arc<str>,
+}
+
 /// What to run.
 pub(crate) enum Call<'a> {
     Start { scenario: &'a Value },
@@ -132,8 +138,8 @@ impl Vm {
                 Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let value = from_lua(&found, &vm.bench.mirror.borrow())
-                .map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+            let value =
+                from_lua(&found, &vm.bench.mirror.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
                 title: format!("{}: {name}", desk.title(entity)),
                 value: desk.words(&value),
@@ -245,7 +251,7 @@ impl Vm {
     }
 
     /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
-    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<(Arc<str>, Arc<str>)>, Fault> {
+    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
         if !self.blueprint.policies_act || self.blueprint.free.is_empty() {
             return Ok(None);
         }
@@ -282,7 +288,7 @@ impl Vm {
             if !open.contains(&name.as_str()) {
                 return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
             }
-            return Ok(Some((seat, Arc::from(name))));
+            return Ok(Some(PolicyAct { seat, name: Arc::from(name) }));
         }
         Ok(None)
     }
@@ -326,8 +332,7 @@ impl Vm {
         let (lua, bench) = (self.lua.clone(), self.bench.clone());
         let found = self.run(desk, |trusted| {
             let mirror = bench.mirror.borrow();
-            let rows: Vec<Table> =
-                tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
+            let rows: Vec<Table> = tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
             Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
         })?;
         if desk.stop.is_some() {

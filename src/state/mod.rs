@@ -7,7 +7,7 @@ mod entity;
 mod schema;
 mod value;
 
-pub use agenda::{Agenda, Entry, EntryId, Key, KeyError};
+pub use agenda::{Agenda, Entry, EntryId, Key};
 pub use change::Change;
 pub use convert::Converted;
 pub(crate) use convert::Dormant;
