@@ -1,5 +1,7 @@
 //! A rules host for tabletop games: dice, state and the order of play in Rust, every rule in a Lua file.
 
+#[cfg(feature = "check")]
+mod check;
 mod dice;
 mod play;
 mod ruleset;
@@ -7,6 +9,8 @@ mod script;
 mod spec;
 mod state;
 
+#[cfg(feature = "check")]
+pub use crate::check::findings;
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::play::{
     Answer, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Happening, Question,

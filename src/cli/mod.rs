@@ -1,6 +1,7 @@
 //! The program around the host: its commands, and the table at which games are played.
 
 mod check;
+mod dev;
 mod library;
 mod nearest;
 mod play;
@@ -46,6 +47,8 @@ enum Command {
     Test(test::Args),
     /// Loads rulesets and tells every problem in them
     Check(check::Args),
+    /// Watches a ruleset: checks it and runs the specs that each change touches
+    Dev(dev::Args),
     /// Looks into rulesets
     #[command(subcommand)]
     Rules(rules::Args),
@@ -94,6 +97,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Run(args)) => run::run(args, folder),
         Some(Command::Test(args)) => test::test(args, folder),
         Some(Command::Check(args)) => check::check(args, folder),
+        Some(Command::Dev(args)) => dev::dev(args, folder),
         Some(Command::Rules(args)) => rules::rules(args, folder),
         Some(Command::Roll(args)) => roll::roll(args),
     }

@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
@@ -7,7 +8,7 @@ use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup
 use serde_json::json;
 
 use super::nearest::nearest;
-use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
 use super::screen::{Row, Screen};
@@ -70,9 +71,12 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Some(path) => (resume(path, &library)?, path.display().to_string()),
         None => begin(args.scenario, &table, &library)?,
     };
-    let lines = Lines::open(table.script.as_deref(), || Editor::new(words.clone(), colour))?;
+    let bell = Arc::new(AtomicBool::new(false));
+    let lines = Lines::open(table.script.as_deref(), || Editor::new(words.clone(), colour, bell.clone()))?;
     head(&mut screen, &session, &title, &library, &lines)?;
-    Repl::new(session, library, screen, words).run(lines)
+    // A script is played by the rules as they are when it begins.
+    let lookout = table.script.is_none().then(|| Lookout::start(&library, session.ruleset(), bell)).flatten();
+    Repl::new(session, library, screen, words).with_lookout(lookout).run(lines)
 }
 
 /// Starts a game; gives it with what the scenario is called.

@@ -34,6 +34,8 @@ pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
+#[cfg(feature = "check")]
+pub(crate) use source::Source;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
 #[cfg(feature = "watch")]

@@ -215,6 +215,22 @@ impl Ruleset {
         files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
     }
 
+    #[cfg(feature = "check")]
+    pub(crate) fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    /// Names of the parameters of a verb; nothing if it takes any.
+    pub(crate) fn verb_params(&self, name: &str) -> Option<&[String]> {
+        let at = self.blueprint.verbs.iter().position(|verb| **verb == *name)?;
+        self.blueprint.verb_params.get(at).map(Vec::as_slice)
+    }
+
+    /// Names of the entries that scripts may schedule.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
+        self.blueprint.entries.iter().map(|entry| &*entry.name)
+    }
+
     /// Whether scripts may schedule an entry of that name.
     pub(crate) fn has_entry(&self, name: &str) -> bool {
         self.blueprint.entries.iter().any(|entry| *entry.name == *name)

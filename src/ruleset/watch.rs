@@ -70,34 +70,39 @@ const ROUND: Duration = Duration::from_secs(2);
 impl Watcher {
     /// Watches the files of rules that are in force. `None` if none of them lies on the disk.
     pub fn start(library: &Library, rules: &Arc<Ruleset>) -> Option<Watcher> {
-        let (library, rules) = (library.clone(), rules.clone());
-        if library.folders().is_empty() || rules.parts().iter().all(|part| library.folder_of(part).is_none()) {
+        Watcher::open(library, rules.id(), rules.extra_layers(), Some(rules.clone()))
+    }
+
+    /// Watches a ruleset that may not be whole yet; the first news are what it is now. `None` if it does not lie on the
+    /// disk.
+    pub fn of_files(library: &Library, id: &str, layers: &[String]) -> Option<Watcher> {
+        Watcher::open(library, id, layers, None)
+    }
+
+    fn open(library: &Library, id: &str, layers: &[String], rules: Option<Arc<Ruleset>>) -> Option<Watcher> {
+        // Of a ruleset that is not whole nobody knows what it is made of.
+        let parts = rules.as_ref().map_or_else(|| library.ids(), |rules| rules.parts());
+        if parts.iter().all(|part| library.folder_of(part).is_none()) {
             return None;
         }
         let (tell, news) = mpsc::channel();
         let (wakes, woken) = mpsc::channel();
-        let own = wakes.clone();
-        // What changed before the first look is seen as well, since it starts from the rules and not from the disk.
-        let thread = thread::Builder::new().name("watch".into());
-        let started = thread.spawn(move || {
-            let mut watch = Watch {
-                id: rules.id().to_string(),
-                layers: rules.extra_layers().to_vec(),
-                parts: rules.parts(),
-                hash: rules.hash(),
-                rules,
-                library,
-                tell,
-                eyes: None,
-                watched: BTreeMap::new(),
-                told_polling: false,
-                broken: None,
-                seen: Print::new(),
-                wakes: own,
-            };
-            watch.run(&woken);
-        });
-        started.ok()?;
+        let mut watch = Watch {
+            id: id.to_string(),
+            layers: layers.to_vec(),
+            parts,
+            hash: rules.as_ref().map(|rules| rules.hash()).unwrap_or_default(),
+            rules,
+            library: library.clone(),
+            tell,
+            eyes: None,
+            watched: BTreeMap::new(),
+            told_polling: false,
+            broken: None,
+            seen: Print::new(),
+            wakes: wakes.clone(),
+        };
+        thread::Builder::new().name("watch".into()).spawn(move || watch.run(&woken)).ok()?;
         Some(Watcher { news, wakes })
     }
 
@@ -134,8 +139,9 @@ struct Watch {
     id: String,
     layers: Vec<String>,
     parts: Vec<String>,
-    rules: Arc<Ruleset>,
-    /// Identity of the rules in force.
+    /// The rules in force, if there are any yet.
+    rules: Option<Arc<Ruleset>>,
+    /// Their identity.
     hash: String,
     tell: mpsc::Sender<Watched>,
     eyes: Option<RecommendedWatcher>,
@@ -247,11 +253,11 @@ impl Watch {
     }
 
     fn publish(&mut self, rules: Arc<Ruleset>) {
-        let changed = changes_between(&self.rules, &rules);
+        let changed = self.rules.as_ref().map_or_else(Vec::new, |old| changes_between(old, &rules));
         self.broken = None;
         self.hash = rules.hash();
         self.parts = rules.parts();
-        self.rules = rules.clone();
+        self.rules = Some(rules.clone());
         self.look();
         let _ = self.tell.send(Watched::Loaded { rules, changed });
     }

@@ -26,6 +26,8 @@ pub(crate) struct Blueprint {
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
     pub verbs: Vec<Arc<str>>,
+    /// Names of the parameters of each verb.
+    pub verb_params: Vec<Vec<String>>,
     pub policies: Vec<Arc<str>>,
     /// Whether a policy may take free acts.
     pub policies_act: bool,
@@ -297,6 +299,8 @@ impl Loader<'_> {
                             );
                         }
                     }
+                    let named = params.sequence_values::<String>().filter_map(Result::ok);
+                    blueprint.verb_params.push(named.collect());
                     made_verbs.raw_set(&*name, verb)?;
                     blueprint.verbs.push(Arc::from(&*name));
                 }
@@ -305,6 +309,7 @@ impl Loader<'_> {
                     verb.raw_set("params", lua.create_table()?)?;
                     verb.raw_set("run", run)?;
                     made_verbs.raw_set(&*name, verb)?;
+                    blueprint.verb_params.push(Vec::new());
                     blueprint.verbs.push(Arc::from(&*name));
                 }
                 other => {

@@ -1,5 +1,6 @@
 //! The script side: the only part of the host that knows Luau.
 
+pub(crate) mod api;
 mod bind;
 mod engine;
 mod exchange;
