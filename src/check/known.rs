@@ -1,7 +1,7 @@
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-use crate::ruleset::{Ruleset, Stack, nearest};
+use crate::ruleset::{Problem, Ruleset, Stack, nearest};
 use crate::spec::leading_ids;
 use crate::state::{Kind, Schema, Type};
 
@@ -13,6 +13,8 @@ pub(super) struct Known<'r> {
     ids: BTreeSet<String>,
     texts: Vec<&'r str>,
     dynamic_switches: Cell<bool>,
+    /// Rules that are named although no text has any.
+    unwritten: RefCell<BTreeSet<String>>,
 }
 
 /// What is wrong and what to do about it.
@@ -23,7 +25,7 @@ impl<'r> Known<'r> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
-        Known { stack, rules, ids, texts, dynamic_switches: Cell::new(false) }
+        Known { stack, rules, ids, texts, dynamic_switches: Cell::new(false), unwritten: RefCell::default() }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
@@ -46,15 +48,29 @@ impl<'r> Known<'r> {
 
     /// A rule id that no rule text has.
     pub fn wrong_rule(&self, id: &str) -> Option<Wrong> {
+        if self.texts.is_empty() {
+            self.unwritten.borrow_mut().insert(id.to_string());
+            return None;
+        }
         if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
             return None;
         }
         let cure = match nearest(id, self.ids.iter().map(String::as_str)) {
-            _ if self.texts.is_empty() => "write a RULES.md with the numbered rules".to_string(),
             Some(near) => format!("did you mean `{near}`? Or add the rule to RULES.md"),
             None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
         };
         Some((format!("the rule `{id}` is in no RULES.md"), cure))
+    }
+
+    /// Says once that there is no rule text, if rules are named.
+    pub fn no_rule_text(&self) -> Option<Problem> {
+        let unwritten = self.unwritten.borrow();
+        let first = unwritten.first()?;
+        let problem = Problem::new(
+            self.stack.main().id(),
+            format!("there is no RULES.md, and {} rules are named", unwritten.len()),
+        );
+        Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
     }
 
     /// Names of a sort; nothing where they cannot be known.
@@ -112,7 +128,8 @@ impl<'r> Known<'r> {
     /// Whether a field of that name is a reference, wherever there is one.
     pub fn always_refers(&self, field: &str) -> bool {
         let Some(schema) = self.schema() else { return false };
-        let mut types = schema.kinds.iter().filter_map(|kind| Some(&kind.field(kind.field_named(field)?).ty)).peekable();
+        let mut types =
+            schema.kinds.iter().filter_map(|kind| Some(&kind.field(kind.field_named(field)?).ty)).peekable();
         types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
     }
 }
@@ -130,9 +147,7 @@ pub(super) fn instead(name: &str, names: &[String]) -> String {
 /// Whether a text has an id in it, not as a piece of a longer one.
 fn mentions(text: &str, id: &str) -> bool {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '-';
-    text.match_indices(id).any(|(at, _)| {
-        !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part)
-    })
+    text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))
 }
 
 #[cfg(test)]

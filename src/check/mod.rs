@@ -53,12 +53,14 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
         }
     }
     found.extend(unread_files(&stack, &used));
+    found.extend(known.no_rule_text());
     for switch in stack.switches() {
         let of_ours = stack.parts()[own..].iter().any(|part| switch.path.starts_with(&format!("{}/", part.id())));
         if !of_ours {
             continue;
         }
-        if !words.contains(&switch.name) && !known.reads_switches_by_name() {
+        // A ruleset that cannot be played is there for others to extend, and they may read it.
+        if !words.contains(&switch.name) && !known.reads_switches_by_name() && stack.file("play").is_some() {
             let message = format!("nothing reads the switch `{}`", switch.name);
             let cure = format!("read it where it matters, by rb.switches.{}, or take it out", switch.name);
             found.push(Problem::new(&*switch.path, message).at((switch.line, 1)).with_cure(cure));
@@ -70,7 +72,10 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
         }
     }
     if let Some(rules) = &rules {
-        found.extend(scenarios_that_fail(rules));
+        // A fault where something was found already says nothing new.
+        let told = |problem: &Problem| found.iter().any(|one| one.path == problem.path && one.line == problem.line);
+        let failing: Vec<Problem> = scenarios_that_fail(rules).into_iter().filter(|problem| !told(problem)).collect();
+        found.extend(failing);
     }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
@@ -88,7 +93,8 @@ fn unread_files(stack: &Stack, used: &BTreeSet<String>) -> Vec<Problem> {
         let stem = path.trim_end_matches(".luau").trim_end_matches(".lua");
         let folder = path.split_once('/').map(|(folder, _)| folder);
         let placed = folder.map_or(FILES.contains(&stem), |folder| PLACES.contains(&folder) || FILES.contains(&folder));
-        if placed || used.contains(stem) || part < stack.main().index {
+        // Modules in `lib` may be for those that extend this ruleset.
+        if placed || folder == Some("lib") || used.contains(stem) || part < stack.main().index {
             continue;
         }
         let near = match folder {

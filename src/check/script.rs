@@ -172,7 +172,9 @@ impl<'r> Reader<'r> {
             ExpressionKind::Local { local, upvalue } => {
                 if upvalue && local.function_depth == 0 && !self.is_spec() {
                     let name = text(local.name);
-                    let wrong = format!("a function changes `{name}`, a variable of the file: a script keeps nothing between calls");
+                    let wrong = format!(
+                        "a function changes `{name}`, a variable of the file: a script keeps nothing between calls"
+                    );
                     self.problem(target.location(), (wrong, "keep it in a field of an entity".into()));
                 }
                 self.things.remove(&local.identity().as_u64());
@@ -182,14 +184,18 @@ impl<'r> Reader<'r> {
                 if let Some(Thing::Entity(_)) = self.thing(expr) {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
-                    self.problem(target.location(), (wrong, format!("write :set(\"{name}\", value) or :add(\"{name}\", n)")));
+                    self.problem(
+                        target.location(),
+                        (wrong, format!("write :set(\"{name}\", value) or :add(\"{name}\", n)")),
+                    );
                 }
                 self.fills(expr, target.location());
             }
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
-                if let (ExpressionKind::Local { local, .. }, Some(Thing::Entity(_))) = (expr.kind(), self.thing(index)) {
+                if let (ExpressionKind::Local { local, .. }, Some(Thing::Entity(_))) = (expr.kind(), self.thing(index))
+                {
                     self.keyed_by_entities.insert(local.identity().as_u64());
                 }
                 self.fills(expr, target.location());
@@ -203,7 +209,8 @@ impl<'r> Reader<'r> {
         let ExpressionKind::Local { local, upvalue } = table.kind() else { return };
         if upvalue && local.function_depth == 0 && self.depth > 0 && !self.is_spec() {
             let name = text(local.name);
-            let wrong = format!("a function writes into `{name}`, a table of the file: a script keeps nothing between calls");
+            let wrong =
+                format!("a function writes into `{name}`, a table of the file: a script keeps nothing between calls");
             self.problem(at, (wrong, "make the table inside the function, or keep it in a field of an entity".into()));
         }
     }
@@ -220,7 +227,10 @@ impl<'r> Reader<'r> {
         if let ExpressionKind::Local { local, .. } = table.kind()
             && self.keyed_by_entities.contains(&local.identity().as_u64())
         {
-            let wrong = format!("a loop over `{}`, whose keys are entities: their order differs from run to run", text(local.name));
+            let wrong = format!(
+                "a loop over `{}`, whose keys are entities: their order differs from run to run",
+                text(local.name)
+            );
             self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
         }
         if let (Some(Thing::Entities(kind)), Some(name)) = (self.thing(table), names.get(1)) {
@@ -237,7 +247,9 @@ impl<'r> Reader<'r> {
                 self.words.insert(String::from_utf8_lossy(value.as_bytes()).into_owned());
             }
             ExpressionKind::Grouped(inner) => self.expression(inner),
-            ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => self.expression(expr),
+            ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => {
+                self.expression(expr)
+            }
             ExpressionKind::Unary { rhs, .. } => self.expression(rhs),
             ExpressionKind::Binary { lhs, op, rhs } => {
                 self.expression(lhs);
@@ -392,7 +404,9 @@ impl<'r> Reader<'r> {
         let mut returns = Vec::new();
         returned(function.body, &mut returns);
         let closed = |values: &&[Expression<'_>]| {
-            values.first().is_none_or(|first| matches!(first.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil))
+            values
+                .first()
+                .is_none_or(|first| matches!(first.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil))
         };
         if returns.iter().all(closed) {
             let wrong = "nobody can ever use this card: `when` never returns true".to_string();
@@ -409,7 +423,9 @@ impl<'r> Reader<'r> {
         let (Some(text), Some(switch)) = (literal(value), self.known.stack.switch(&text(index))) else { return };
         let wrong = match &switch.kind {
             SwitchKind::Choice { values } if values.contains(&text) => return,
-            SwitchKind::Choice { values } => (format!("the switch `{}` is never \"{text}\"", switch.name), instead(&text, values)),
+            SwitchKind::Choice { values } => {
+                (format!("the switch `{}` is never \"{text}\"", switch.name), instead(&text, values))
+            }
             _ => (format!("the switch `{}` is never a text", switch.name), format!("it is {}", switch.kind)),
         };
         self.problem(value.location(), wrong);
@@ -528,7 +544,8 @@ impl<'r> Reader<'r> {
             None => self.known.stack.file(path),
         };
         if found.is_none() {
-            let stems = self.known.stack.scripts().map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua"));
+            let stems =
+                self.known.stack.scripts().map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua"));
             let names: Vec<String> = stems.map(str::to_string).collect();
             self.problem(at, (format!("there is no file `{path}` to require"), instead(path, &names)));
         }
@@ -580,7 +597,10 @@ impl<'r> Reader<'r> {
             && let Some((text, at)) = &first
             && let Err(error) = Dice::parse(text)
         {
-            self.problem(*at, (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into()));
+            self.problem(
+                *at,
+                (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into()),
+            );
         }
         if name == "spawn"
             && let (Some((kind, _)), Some(table)) = (&first, args.get(1))
@@ -655,7 +675,10 @@ impl<'r> Reader<'r> {
             return;
         }
         if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
-            self.problem(value.location(), (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)));
+            self.problem(
+                value.location(),
+                (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
+            );
         }
     }
 
@@ -716,7 +739,8 @@ impl<'r> Reader<'r> {
             ExpressionKind::Call { func, args, .. } => {
                 if let ExpressionKind::Global(name) = func.kind() {
                     let required = args.first().and_then(|arg| literal(*arg));
-                    return (name == "require" && required.as_deref() == Some("@riskbreaker")).then_some(Thing::Vocabulary);
+                    return (name == "require" && required.as_deref() == Some("@riskbreaker"))
+                        .then_some(Thing::Vocabulary);
                 }
                 let Some(Thing::Word(word)) = self.thing(func) else { return None };
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
@@ -766,7 +790,9 @@ fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {
         ExpressionKind::Nil => Some(Value::None),
         ExpressionKind::Boolean(yes) => Some(Value::Bool(yes)),
-        ExpressionKind::Number { value, .. } if value.fract() == 0.0 && value.abs() < 1e15 => Some(Value::Int(value as i64)),
+        ExpressionKind::Number { value, .. } if value.fract() == 0.0 && value.abs() < 1e15 => {
+            Some(Value::Int(value as i64))
+        }
         ExpressionKind::String { .. } => literal(expression).map(Value::text),
         ExpressionKind::Unary { op: luau_syntax::ast::UnaryOp::Negate, rhs } => match constant(rhs)? {
             Value::Int(n) => Some(Value::Int(-n)),

@@ -6,7 +6,8 @@ use anyhow::Result;
 use riskbreaker::{Library, LoadError, SpecReport, Watched, Watcher, run_specs};
 use serde_json::json;
 
-use super::screen::{Row, Screen, Tone};
+use super::row::{Row, Tone};
+use super::screen::Screen;
 use super::{call_error, check, report, test};
 
 /// Watches a ruleset: checks it and runs the specs that each change touches

@@ -32,8 +32,6 @@ pub(crate) struct Game {
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
-    /// Whether what is done is remembered, so that it can be undone and saved.
-    pub remembers: bool,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
@@ -87,7 +85,6 @@ impl Game {
             next_seq: 1,
             asked_policies: false,
             idle: 0,
-            remembers: true,
             autos: VecDeque::new(),
             actions: 0,
             first_rules: None,
@@ -259,6 +256,10 @@ impl Game {
                 self.open = Some(open);
             }
             (Ok(_), Some(Stop::Question)) => {
+                // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
+                if let Some(position) = open.tape.cut(desk.cursor.min(open.tape.slots.len())) {
+                    desk.set_position(position);
+                }
                 let events = std::mem::take(&mut desk.events);
                 self.pass_on(&mut open, events);
                 self.open = Some(open);
@@ -298,7 +299,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        if !self.remembers {
+        if !self.desk.keeps_tape {
             self.desk.state.settle_unread();
             return;
         }
@@ -323,7 +324,7 @@ impl Game {
         }
     }
 
-    pub(super) fn notice(&mut self, text: &str) {
+    pub fn notice(&mut self, text: &str) {
         if self.desk.listening {
             let action = self.next_number.saturating_sub(1);
             let happening = Happening::Notice { text: text.into() };
@@ -724,10 +725,12 @@ impl Game {
         let rest = self.redo.clone();
         let text = match op {
             Op::Edit(edit) => {
+                self.advance(vm, u64::MAX);
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
             Op::Free { seat, name } => {
+                self.advance(vm, u64::MAX);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
@@ -757,7 +760,7 @@ impl Game {
         Ok(Turned { text, changes: Vec::new() })
     }
 
-    /// How often [`Game::undo`] would have something to take back, counted in decisions.
+    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
         self.next_seq - 1
     }
@@ -772,6 +775,7 @@ impl Game {
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
         self.desk.seats.insert(seat, driver);
+        self.desk.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
             // Places that wait for an answer at the end of the tape are asked for anew.
@@ -792,6 +796,13 @@ impl Game {
             }
             Err(Refusal::new(format!("{topic}: only {} is possible", question.tell(answer))))
         }))
+    }
+
+    /// Whether dice have been rolled in an action, open or done.
+    pub fn has_rolled(&self, action: u32) -> bool {
+        let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
+        let done = self.history.iter().rev().find(|done| done.number == action).map(|done| &done.tape);
+        open.or(done).is_some_and(super::Tape::has_roll)
     }
 
     /// The changes that led to a field's value.
@@ -894,8 +905,10 @@ impl Game {
         }
         self.desk.suggest_at = Some(id.ordinal as usize);
         self.desk.listening = false;
+        self.desk.state.renew_identity();
         self.run(vm);
         self.desk.listening = true;
+        self.desk.state.renew_identity();
         self.desk.suggest_at = None;
         if let Some(driver) = driver {
             self.desk.seats.insert(question.seat.clone(), driver);

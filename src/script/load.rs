@@ -261,7 +261,8 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        self.merger.add(declared, id, &mut self.problems)?;
+                        let (merged, _) = guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
+                        merged?;
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");

@@ -114,6 +114,10 @@ impl Vm {
                 return from_lua(&found, &self.bench.mirror.borrow())
                     .map_err(|error| fault_of(&error, None, None, &self.stack));
             }
+            // Something was rolled or asked; a stop says so by itself.
+            if found == Lv::Boolean(true) || desk.stop.is_some() {
+                desk.pulse += 1;
+            }
             Ok(Value::None)
         })
     }
@@ -435,7 +439,16 @@ impl Vm {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
                 }
                 switches.set_readonly(true);
-                Some((self.trusted.refresh.clone(), switches.into_lua_multi(&self.lua)?))
+                let seats = self.lua.create_table()?;
+                for (seat, driver) in &desk.seats {
+                    match driver {
+                        Driver::Policy(policy) => seats.raw_set(&**seat, &**policy)?,
+                        Driver::Absent => seats.raw_set(&**seat, false)?,
+                        Driver::Human => {}
+                    }
+                }
+                let quiet = desk.settles_quietly();
+                Some((self.trusted.refresh.clone(), (switches, seats, quiet).into_lua_multi(&self.lua)?))
             }
         })
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::command::Command;
 use super::{Complaint, Done, Repl, line};
 use crate::cli::report;
-use crate::cli::screen::{Row, Tone};
+use crate::cli::row::{Row, Tone};
 
 /// Looks out for changes of the rules and rings when there are any.
 pub struct Lookout {
