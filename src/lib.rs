@@ -23,7 +23,7 @@ pub use crate::ruleset::{
 };
 #[cfg(feature = "watch")]
 pub use crate::ruleset::{Watched, Watcher};
-pub use crate::script::{Evaluated, FreeName, Table};
+pub use crate::script::{Evaluated, FreeName, Table, reference_page, type_module};
 pub use crate::spec::{
     Coverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource, Standing as RuleStanding, run_specs,
 };

@@ -84,7 +84,7 @@ fn changed_lines(was: &str, now: &str) -> String {
 const MOST_VALUES: usize = 4;
 const LONGEST_VALUE: usize = 40;
 
-/// The values that changed, if nothing else did: lines `NAME = VALUE` that are there in both.
+/// The values that changed, if nothing else did: `NAME = VALUE`, wherever in a line.
 fn changed_values(was: &str, now: &str) -> Vec<String> {
     let (was, now) = middle(was, now);
     if was.len() != now.len() {
@@ -92,27 +92,47 @@ fn changed_values(was: &str, now: &str) -> Vec<String> {
     }
     let mut told = Vec::new();
     for (from, to) in was.iter().zip(&now).filter(|(from, to)| from != to) {
-        match (assignment(from), assignment(to)) {
-            (Some((name, from)), Some((same, to))) if name == same && from != to => {
-                told.push(format!("{} {from} -> {to}", name.to_lowercase()));
-            }
-            _ => return Vec::new(),
+        let ((frame, old), (same, new)) = (values(from), values(to));
+        if frame != same || old.len() != new.len() {
+            return Vec::new();
         }
+        let pairs = old.iter().zip(&new).filter(|(old, new)| old != new);
+        told.extend(pairs.map(|((name, from), (_, to))| format!("{} {from} -> {to}", name.to_lowercase())));
     }
     if told.len() > MOST_VALUES { Vec::new() } else { told }
 }
 
-/// Name and value of a line such as `max_risk = 3, -- no more` or `local LOSS = 2`.
-fn assignment(line: &str) -> Option<(&str, &str)> {
-    let line = line.trim();
-    let line = line.strip_prefix("local ").unwrap_or(line);
-    let (name, value) = line.split_once('=')?;
-    let name = name.trim();
-    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let value = value.split(" --").next().unwrap_or(value).trim().trim_end_matches(',').trim_end();
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '"' | '-' | '.' | '_' | ' ' | '\'');
-    let is_value = !value.is_empty() && value.chars().count() <= LONGEST_VALUE && value.chars().all(plain);
-    (is_name && is_value).then_some((name, value))
+/// A line without its values, and the values with their names: those of `max_risk = 3, -- no more` or `local LOSS = 2`.
+/// A comment is no part of either.
+fn values(line: &str) -> (String, Vec<(&str, &str)>) {
+    let code = line.split(" --").next().unwrap_or(line).trim();
+    let (mut frame, mut found, mut from) = (String::new(), Vec::new(), 0);
+    for (at, _) in code.match_indices('=') {
+        if at < from || code[at + 1..].starts_with('=') || code[..at].ends_with(['=', '~', '<', '>', '+', '-']) {
+            continue;
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let before = code[from..at].trim_end();
+        let name = &before[before.rfind(|c| !is_part(c)).map_or(0, |end| end + 1)..];
+        let rest = code[at + 1..].trim_start();
+        let start = code.len() - rest.len();
+        let length = match rest.strip_prefix('"') {
+            Some(text) => text.find('"').map_or(0, |end| end + 2),
+            None => rest.find(|c: char| !is_part(c) && c != '.' && c != '-').unwrap_or(rest.len()),
+        };
+        let value = &rest[..length];
+        let plain = value.starts_with(['"', '-']) || value.starts_with(|c: char| c.is_ascii_digit());
+        let plain = plain || matches!(value, "true" | "false" | "nil");
+        if name.is_empty() || length == 0 || length > LONGEST_VALUE || !plain {
+            continue;
+        }
+        frame.push_str(&code[from..start]);
+        frame.push('\u{0}');
+        found.push((name, value));
+        from = start + length;
+    }
+    frame.push_str(&code[from..]);
+    (frame, found)
 }
 
 #[cfg(test)]
@@ -124,6 +144,12 @@ mod tests {
         assert_eq!(changed_values("a\n\tmax_risk = 3,\nb", "a\n\tmax_risk = 2, -- less\nb"), ["max_risk 3 -> 2"]);
         assert_eq!(changed_values("local LOSS_FACTOR = 2", "local LOSS_FACTOR = 1"), ["loss_factor 2 -> 1"]);
         assert_eq!(changed_values("x = 1\nsame\ny = 2", "x = 2\nsame\ny = 3"), ["x 1 -> 2", "y 2 -> 3"]);
+        assert_eq!(
+            changed_values("rb.number({ min = 1, max = 3 })", "rb.number({ min = 1, max = 5 })"),
+            ["max 3 -> 5"]
+        );
+        assert_eq!(changed_values("title = \"A\",", "title = \"A b\","), ["title \"A\" -> \"A b\""]);
+        assert!(changed_values("if x == 1 then", "if x == 2 then").is_empty());
         assert!(changed_values("x = 1", "y = 1").is_empty());
         assert!(changed_values("x = 1", "x = f(1)").is_empty());
         assert!(changed_values("x = 1", "x = 2\nmore").is_empty());

@@ -12,6 +12,7 @@ mod mirror;
 mod sandbox;
 mod spec_handle;
 mod table;
+mod types;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
@@ -19,4 +20,5 @@ pub(crate) use load::Blueprint;
 pub use load::FreeName;
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
+pub use types::{reference_page, type_module};
 pub(crate) use vm::{Call, PolicyAct, Vm};
