@@ -27,6 +27,19 @@ pub struct Args {
 
 const PER_PAGE: usize = 9;
 const COLUMNS: usize = 3;
+/// Functions of a card that are no facts about it.
+const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
+/// Sizes of type, the largest first: the class, letters in a line of a card, and lines on it.
+const SIZES: &[(&str, usize, usize)] =
+    &[("large", 30, 13), ("medium", 35, 16), ("small", 42, 19), ("tiny", 50, 24), ("least", 60, 31)];
+
+/// The largest type in which paragraphs fit on a card, some lines being taken already.
+fn size_for(paragraphs: impl Iterator<Item = usize> + Clone, taken: usize, from: usize) -> &'static str {
+    let fits = |(_, letters, lines): &&(&str, usize, usize)| {
+        paragraphs.clone().map(|length| length.div_ceil(*letters).max(1)).sum::<usize>() + taken <= *lines
+    };
+    SIZES[from..].iter().find(fits).unwrap_or(&SIZES[SIZES.len() - 1]).0
+}
 
 pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let (library, ids) = check::chosen(Some(args.ruleset), folder)?;
@@ -44,7 +57,9 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 /// The whole document, and what is in it in words.
 fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     let mut html = String::new();
-    let title = format!("{} {}", escape(rules.title()), escape(rules.version()));
+    // Some titles say the version themselves.
+    let version = if rules.title().contains(rules.version()) { "" } else { rules.version() };
+    let title = escape(format!("{} {version}", rules.title()).trim_end());
     let _ = write!(
         html,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}: cards</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
@@ -89,17 +104,13 @@ fn front(card: &Card, what: &str, title: &str) -> String {
             Fact::Plain(Value::Bool(true)) => String::new(),
             Fact::Plain(Value::Bool(false) | Value::None) => continue,
             Fact::Plain(value) => escape(&words(value)),
+            Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
             // What it is depends on the moment; there is room to write it in.
             Fact::Function => "<span class=\"worked\"></span>".to_owned(),
         };
         let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escape(&name.replace('_', " ")));
     }
-    let size = match card.text.chars().count() + 30 * card.facts.len() {
-        0..=220 => "large",
-        221..=420 => "medium",
-        421..=700 => "small",
-        _ => "tiny",
-    };
+    let size = size_for(std::iter::once(card.text.chars().count()), facts.matches("<dt>").count(), 0);
     format!(
         "<div class=\"card front {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span><span>{}</span></footer></div>",
         escape(&card.title),
@@ -115,14 +126,9 @@ fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
         let text = rule_text(rules, id).unwrap_or_default();
         let _ = write!(told, "<li><b>{}</b> {}</li>", escape(id), escape(&text));
     }
-    let length: usize =
-        card.rules.iter().filter_map(|id| rule_text(rules, id)).map(|text| text.chars().count() + 12).sum();
-    let size = match length {
-        0..=420 => "medium",
-        421..=800 => "small",
-        801..=1300 => "tiny",
-        _ => "least",
-    };
+    let lengths =
+        card.rules.iter().map(|id| rule_text(rules, id).map_or(0, |text| text.chars().count()) + id.len() + 1);
+    let size = size_for(lengths, 0, 1);
     format!(
         "<div class=\"card back {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><ul>{told}</ul></div>",
         escape(&card.title)
@@ -246,8 +252,8 @@ body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times Ne
 .sheet h2 { margin: 0 0 2mm; font-size: 15pt; border-bottom: 0.5mm solid #000; }
 .sheet h2.name { font-size: 9pt; font-weight: normal; font-style: italic; height: 9mm; }
 .sheet table { border-collapse: collapse; width: 100%; flex: 1; font-size: 9pt; }
-.sheet th { text-align: left; font-weight: normal; font-style: italic; vertical-align: top; padding: 0.7mm 3mm 0.7mm 0; width: 38%; }
-.sheet td { font-weight: bold; border-bottom: 0.2mm solid #888; padding: 0.7mm 0; }
+.sheet th { text-align: left; font-weight: normal; font-style: italic; vertical-align: bottom; padding: 0.7mm 3mm 0.7mm 0; width: 38%; border-bottom: 0.2mm solid #888; }
+.sheet td { font-weight: bold; vertical-align: bottom; border-bottom: 0.2mm solid #888; padding: 0.7mm 0; }
 @media screen { body { background: #eee; } .page { background: #fff; margin: 6mm auto; box-shadow: 0 0 2mm #888; } .hint { text-align: center; } }
 @media print { .hint { display: none; } }
 ";
@@ -263,6 +269,13 @@ mod tests {
         sheet_of_cards(&mut html, &cards, true);
         let order: Vec<&str> = html.lines().filter(|line| line.starts_with('[')).collect();
         assert_eq!(order, ["[3]", "[2]", "[1]", "[4]"]);
+    }
+
+    #[test]
+    fn more_text_is_set_smaller() {
+        assert_eq!(size_for(std::iter::once(100), 2, 0), "large");
+        assert_eq!(size_for([400, 300].into_iter(), 0, 1), "small");
+        assert_eq!(size_for([9000].into_iter(), 0, 1), "least");
     }
 
     #[test]
