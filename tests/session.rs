@@ -247,7 +247,8 @@ fn quiet_games_end_as_told_ones_do() {
         for seed in 0..20 {
             let play = |quiet| {
                 let setup = Setup::scenario("four-against-four").seed(seed).seat("gm", Driver::Absent);
-                let setup = setup.seat("players", Driver::Policy(policy.into())).seat("foes", Driver::Policy(policy.into()));
+                let setup =
+                    setup.seat("players", Driver::Policy(policy.into())).seat("foes", Driver::Policy(policy.into()));
                 let mut session = Session::start(&rules, setup).unwrap();
                 session.set_quiet(quiet);
                 let step = session.advance().unwrap();

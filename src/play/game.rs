@@ -2,12 +2,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
+use super::reload::{Passed, with_schemas};
 use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
     Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, EntityId, Entry, EntryId, Value};
+use crate::state::{Change, EntityId, Entry, EntryId, FieldId, Schema, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -20,7 +21,7 @@ pub(crate) struct Game {
     pub history: Vec<Done>,
     pub open: Option<Open>,
     /// Actions put aside for a free act that came before them.
-    held: Vec<Open>,
+    pub(super) held: Vec<Open>,
     /// Free acts that wait until the open action is done.
     queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
     redo: Vec<Op>,
@@ -37,6 +38,8 @@ pub(crate) struct Game {
     pub refused: Option<String>,
     /// Actions that have been carried out.
     pub actions: u64,
+    /// The files of the rules that the game began by, once others are in force.
+    pub first_rules: Option<std::collections::BTreeMap<Arc<str>, Arc<str>>>,
 }
 
 /// What a person did, as it can be done again.
@@ -87,6 +90,7 @@ impl Game {
             autos: VecDeque::new(),
             refused: None,
             actions: 0,
+            first_rules: None,
         }
     }
 
@@ -125,10 +129,11 @@ impl Game {
             return Ok(());
         }
         if !std::mem::replace(&mut self.asked_policies, true)
-            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
-                self.open_free(seat, name, None);
-                return Ok(());
-            }
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)?
+        {
+            self.open_free(seat, name, None);
+            return Ok(());
+        }
         self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
@@ -156,9 +161,12 @@ impl Game {
     }
 
     fn fresh(&mut self, cause: Cause) -> Open {
-        let number = self.next_number;
+        Open::new(self.take_number(), cause, self.desk.position())
+    }
+
+    pub(super) fn take_number(&mut self) -> u32 {
         self.next_number += 1;
-        Open::new(number, cause, self.desk.position())
+        self.next_number - 1
     }
 
     fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
@@ -175,9 +183,10 @@ impl Game {
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
             if let Some(key) = vm.key_of(&mut self.desk, &entry)?
-                && key != entry.key {
-                    self.desk.state.rekey(entry.id, key);
-                }
+                && key != entry.key
+            {
+                self.desk.state.rekey(entry.id, key);
+            }
         }
         Ok(())
     }
@@ -209,7 +218,7 @@ impl Game {
         let result = match &open.cause {
             Cause::Start => vm.call(desk, &Call::Start { scenario: &self.scenario }),
             Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
-            Cause::Edit { .. } => Ok(Value::None),
+            Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
             Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
                 Err(fault) => Err(fault),
                 Ok(id) => match take_entry(desk, id) {
@@ -229,6 +238,10 @@ impl Game {
             self.idle = 0;
         }
         let dropped = desk.dropped.take();
+        let unread = desk.stop.is_none() && desk.cursor < open.tape.slots.len();
+        if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
+            return self.start_again(open);
+        }
         if desk.listening {
             self.autos.retain(|(number, _)| *number != open.number);
             self.autos.push_back((open.number, std::mem::take(&mut desk.autos)));
@@ -317,6 +330,7 @@ impl Game {
             skipped: open.fault.map(|fault| fault.message),
             changes,
             events: open.events,
+            swap: None,
         });
     }
 
@@ -424,6 +438,7 @@ impl Game {
                     skipped: None,
                     changes,
                     events,
+                    swap: None,
                 });
                 self.did(Op::Edit(edit));
                 Ok(())
@@ -477,7 +492,7 @@ impl Game {
     }
 
     /// Takes the open action back to its start; its tape stays.
-    fn park(&mut self) {
+    pub(super) fn park(&mut self) {
         if let Some(open) = &mut self.open {
             if open.ran {
                 self.desk.state.rollback(0);
@@ -615,7 +630,10 @@ impl Game {
         let in_queue = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
         let in_history = self.history.iter().rev().find_map(last_seq_of);
-        let turned = self.take_back_last()?;
+        let mut passed = Passed::default();
+        let before = self.desk.state.clone();
+        let mut turned = self.take_back_last(&mut passed)?;
+        self.reload_again(passed, &before, &mut turned);
         if let Some(seq) = in_queue.max(in_open).max(in_history) {
             self.next_seq = seq;
         }
@@ -625,16 +643,17 @@ impl Game {
         Ok(turned)
     }
 
-    fn take_back_last(&mut self) -> Result<Turned, Refusal> {
+    fn take_back_last(&mut self, passed: &mut Passed) -> Result<Turned, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
         if let Some((seat, name, seq)) = self.queued.back().cloned()
-            && Some(seq) > in_open.max(in_history) {
-                self.queued.pop_back();
-                self.redo.push(Op::Free { seat, name: name.clone() });
-                return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
-            }
+            && Some(seq) > in_open.max(in_history)
+        {
+            self.queued.pop_back();
+            self.redo.push(Op::Free { seat, name: name.clone() });
+            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
+        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }
@@ -657,6 +676,10 @@ impl Game {
         // for what came before it.
         let mut changes = Vec::new();
         while let Some(done) = self.history.pop() {
+            if matches!(done.cause, Cause::Reload { .. }) {
+                self.pass(done, passed);
+                continue;
+            }
             let held = self.open.take();
             self.desk.state.take_back(&done.changes);
             self.desk.set_position(done.before);
@@ -673,9 +696,11 @@ impl Game {
                 rolled_for: None,
                 fault: None,
                 ran: false,
+                renewed: false,
             };
             changes.reverse();
-            let told = self.desk.reversed(&changes);
+            // Changes in another schema are told when all is done.
+            let told = if passed.another_schema() { Vec::new() } else { self.desk.reversed(&changes) };
             changes.reverse();
             if let Some(skipped) = done.skipped {
                 open.seq = None;
@@ -800,8 +825,9 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
-        let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
-        let line = |number: u32, cause: &Cause, change: &Change| match change {
+        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
+        let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
                 Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
             }
@@ -812,11 +838,16 @@ impl Game {
             _ => None,
         };
         let mut changes = Vec::new();
-        for done in &self.history {
-            changes.extend(done.changes.iter().filter_map(|change| line(done.number, &done.cause, change)));
+        for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
+            let field = field_in(schema);
+            changes
+                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
         }
+        changes.reverse();
+        let field = field_in(desk.rules.schema());
         if let Some(open) = &self.open {
-            changes.extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change)));
+            changes
+                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
         }
         Explanation {
             title: format!("{}: {name}", desk.title(entity)),
@@ -987,5 +1018,6 @@ pub(crate) fn words_of(cause: &Cause) -> Arc<str> {
         Cause::Entry { what, .. } => what.clone(),
         Cause::Free { name, .. } => name.clone(),
         Cause::Edit { .. } => Arc::from("an edit"),
+        Cause::Reload { .. } => Arc::from("a reload"),
     }
 }

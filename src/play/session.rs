@@ -402,6 +402,10 @@ impl Session {
         &self.rules
     }
 
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
+    }
+
     /// Appends faces to those that are written out.
     pub(crate) fn write_dice(&mut self, faces: &[u32]) {
         if let DiceSource::Written(written) = &mut self.game_mut().desk.dice {
@@ -526,12 +530,13 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
     if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats") {
-            for (seat, driver) in named.iter() {
-                let Ok(driver) = driver.to_string().parse();
-                seats.insert(seat.clone(), driver);
-            }
+        && let Some(Value::Map(named)) = fields.get("seats")
+    {
+        for (seat, driver) in named.iter() {
+            let Ok(driver) = driver.to_string().parse();
+            seats.insert(seat.clone(), driver);
         }
+    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

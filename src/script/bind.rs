@@ -694,17 +694,19 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
             return Ok(found);
         }
         if let Lv::Table(list) = value
-            && mirror.id_of(list).is_none() && list.raw_len() > 0 {
-                let mut ids = Vec::new();
-                for at in 1..=list.raw_len() {
-                    let one: Lv = list.raw_get(at)?;
-                    ids.push(match id_of(&one)? {
-                        Some(found) => found,
-                        None => from_lua(&one, mirror)?,
-                    });
-                }
-                return Ok(Value::List(ids.into()));
+            && mirror.id_of(list).is_none()
+            && list.raw_len() > 0
+        {
+            let mut ids = Vec::new();
+            for at in 1..=list.raw_len() {
+                let one: Lv = list.raw_get(at)?;
+                ids.push(match id_of(&one)? {
+                    Some(found) => found,
+                    None => from_lua(&one, mirror)?,
+                });
             }
+            return Ok(Value::List(ids.into()));
+        }
     }
     from_lua(value, mirror)
 }

@@ -26,6 +26,8 @@ pub(crate) struct Blueprint {
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
     pub verbs: Vec<Arc<str>>,
+    /// Names of the parameters of each verb.
+    pub verb_params: Vec<Vec<String>>,
     pub policies: Vec<Arc<str>>,
     /// Whether a policy may take free acts.
     pub policies_act: bool,
@@ -259,8 +261,7 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        let (merged, _) =
-                            guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
+                        let (merged, _) = guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
                         merged?;
                     }
                     Err(message) => {
@@ -299,6 +300,8 @@ impl Loader<'_> {
                             );
                         }
                     }
+                    let named = params.sequence_values::<String>().filter_map(Result::ok);
+                    blueprint.verb_params.push(named.collect());
                     made_verbs.raw_set(&*name, verb)?;
                     blueprint.verbs.push(Arc::from(&*name));
                 }
@@ -307,6 +310,7 @@ impl Loader<'_> {
                     verb.raw_set("params", lua.create_table()?)?;
                     verb.raw_set("run", run)?;
                     made_verbs.raw_set(&*name, verb)?;
+                    blueprint.verb_params.push(Vec::new());
                     blueprint.verbs.push(Arc::from(&*name));
                 }
                 other => {
@@ -826,9 +830,10 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
             };
             let (min, max) = (bound("min")?, bound("max")?);
             if let (Some(min), Some(max)) = (min, max)
-                && min > max {
-                    return Err(format!("has bounds that leave nothing: {min} to {max}"));
-                }
+                && min > max
+            {
+                return Err(format!("has bounds that leave nothing: {min} to {max}"));
+            }
             Type::Int { min, max }
         }
         "bool" => Type::Bool,

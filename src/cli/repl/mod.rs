@@ -16,6 +16,7 @@ mod master;
 mod meaning;
 mod name;
 mod prompt;
+mod reload;
 mod telling;
 mod vocabulary;
 
@@ -37,6 +38,7 @@ pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
+pub use self::reload::Lookout;
 pub use self::vocabulary::Vocabulary;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -69,6 +71,8 @@ pub struct Repl {
     /// Lua that is not complete yet.
     chunk: String,
     left: bool,
+    /// Looks out for changes of the rules.
+    lookout: Option<Lookout>,
 }
 
 /// Why a line was not carried out.
@@ -104,6 +108,7 @@ impl Repl {
             machine: None,
             chunk: String::new(),
             left: false,
+            lookout: None,
         }
     }
 
@@ -131,6 +136,12 @@ impl Repl {
                     self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
                     continue;
                 }
+                Next::Called => {
+                    if let Err(complaint) = self.take_news(true) {
+                        complaint.told(&mut self.screen, &lines.place(), scripted)?;
+                    }
+                    continue;
+                }
                 Next::End => break,
             };
             interrupted = false;
@@ -152,8 +163,13 @@ impl Repl {
                 }
             }
             // Lines can be pasted together, or written below each other.
-            let carried_out =
-                if line.is_empty() { self.line("") } else { line.lines().try_for_each(|line| self.line(line)) };
+            let carried_out = if let Err(complaint) = self.take_news_before(&line) {
+                Err(complaint)
+            } else if line.is_empty() {
+                self.line("")
+            } else {
+                line.lines().try_for_each(|line| self.line(line))
+            };
             if let Err(complaint) = carried_out {
                 // What was refused may have closed the question on its way.
                 self.step = self.session.advance()?;
