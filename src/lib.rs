@@ -1,6 +1,7 @@
 //! A rules host for tabletop games: dice, state and the order of play in Rust, every rule in a Lua file.
 
 mod dice;
+mod lab;
 mod play;
 mod ruleset;
 mod script;
@@ -8,8 +9,9 @@ mod spec;
 mod state;
 
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
+pub use crate::lab::{Effect, FieldOdds, Limits, Moment, Odds, OddsQuery, Outcome, Place};
 pub use crate::play::{
-    Answer, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Happening, Question,
+    Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given, Happening, Question,
     QuestionId, Refusal, Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
 };
 pub use crate::ruleset::{

@@ -248,6 +248,19 @@ impl Ruleset {
         &self.engine
     }
 
+    pub(crate) fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    pub(crate) fn blueprint(&self) -> &Blueprint {
+        &self.blueprint
+    }
+
+    /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
+    pub fn measures(&self) -> bool {
+        self.blueprint.value
+    }
+
     pub(crate) fn computes_keys(&self) -> bool {
         self.blueprint.entries.iter().any(|entry| entry.key)
     }
