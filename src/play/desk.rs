@@ -30,9 +30,13 @@ pub(crate) struct Desk {
     pub stop: Option<Stop>,
     /// Whether anybody listens to events.
     pub listening: bool,
+    /// Whether what is rolled and answered has to be found again.
+    pub keeps_tape: bool,
     pub events: Vec<Event>,
     /// Questions met in this run without an answer.
     pub questions: Vec<Question>,
+    /// What the roll that waits for typed faces is for, as the tape labels it.
+    pub rolled_for: Option<Arc<str>>,
     /// Questions of this run that only one answer was possible to, so that nobody was asked.
     pub autos: Vec<(Question, Answer)>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
@@ -48,17 +52,6 @@ pub(crate) struct Desk {
     pub pulse: u64,
     /// Where every course of an action is gone through: it answers what the tape does not hold.
     pub walk: Option<Box<Walk>>,
-    /// What is noted of the run under way, where somebody counts.
-    pub notes: Option<Notes>,
-}
-
-/// What a simulation wants to know of an action.
-#[derive(Debug, Default)]
-pub(crate) struct Notes {
-    /// What was chosen among options: the seat and the option's id.
-    pub chosen: Vec<(Arc<str>, Arc<str>)>,
-    /// Whether the first roll that needed something met it.
-    pub met: Option<bool>,
 }
 
 /// How much of a roll the script sees.
@@ -164,8 +157,10 @@ impl Desk {
             phase: Phase::Play,
             stop: None,
             listening: true,
+            keeps_tape: true,
             events: Vec::new(),
             questions: Vec::new(),
+            rolled_for: None,
             autos: Vec::new(),
             suggest_at: None,
             suggested: None,
@@ -174,7 +169,6 @@ impl Desk {
             dropped: None,
             pulse: 0,
             walk: None,
-            notes: None,
         }
     }
 
@@ -212,6 +206,15 @@ impl Desk {
         stop
     }
 
+    /// Whether nobody will ever ask what was rolled, asked and said: the script side settles it all by itself then.
+    pub fn settles_quietly(&self) -> bool {
+        !self.listening
+            && !self.keeps_tape
+            && self.walk.is_none()
+            && self.dice == DiceSource::Seeded
+            && !self.seats.values().any(|driver| *driver == Driver::Human)
+    }
+
     // Dice
 
     pub fn position(&self) -> DicePosition {
@@ -230,19 +233,13 @@ impl Desk {
         label: &Arc<str>,
         need: Need,
         sight: Sight,
-        tell: impl FnOnce(&Desk) -> String,
+        tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
         self.may_act("rolling dice")?;
-        self.pulse += 1;
         if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
             return self.foresee(dice, label, need, sight);
         }
-        let roll = self.draw(dice, label)?;
-        if let Some(notes) = &mut self.notes
-            && notes.met.is_none()
-        {
-            notes.met = need.met(roll.total());
-        }
+        let roll = self.draw(dice, label, &tell)?;
         if self.listening {
             let total = roll.total();
             let drawn = roll.drawn();
@@ -290,7 +287,7 @@ impl Desk {
         }
     }
 
-    fn draw(&mut self, dice: &Dice, label: &Arc<str>) -> Result<Roll, Stop> {
+    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
         let mut typed = None;
         if self.cursor < self.tape.slots.len() {
             match &self.tape.slots[self.cursor] {
@@ -340,40 +337,37 @@ impl Desk {
                 });
                 if let Some((face, sides)) = bad {
                     return Err(self.fault_with(
-                        format!("the next written face is {face}, but a die of {sides} is rolled for `{label}`"),
+                        format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
                         Some("write the faces in the order in which the dice are rolled".into()),
                     ));
                 }
                 self.written = at as u32;
                 roll
             }
-            DiceSource::Typed => return self.ask_for_faces(dice, label, typed.unwrap_or_default()),
+            DiceSource::Typed => {
+                self.rolled_for = Some(label.clone());
+                return self.ask_for_faces(dice, tell(self), typed.unwrap_or_default());
+            }
         };
         let Some(roll) = roll else {
             return Err(self.fault_with(
-                format!("the written dice have run out: {dice} is rolled for `{label}`"),
+                format!("the written dice have run out: {dice} is rolled: {}", tell(self)),
                 Some("write more faces, or let the seed roll on".into()),
             ));
         };
-        if self.keeps_tape() {
-            self.tape.slots.push(Some(Slot::Roll {
-                label: label.clone(),
-                dice: Arc::from(dice.to_string()),
-                faces: roll.drawn(),
-                before,
-                seq: None,
-            }));
-        }
+        self.tape.slots.push(Some(Slot::Roll {
+            label: label.clone(),
+            dice: Arc::from(dice.to_string()),
+            faces: roll.drawn(),
+            before,
+            seq: None,
+        }));
         self.cursor = self.tape.slots.len();
         Ok(roll)
     }
 
-    fn keeps_tape(&self) -> bool {
-        true
-    }
-
     /// Real dice: puts the question for the next faces out and stops.
-    fn ask_for_faces(&mut self, dice: &Dice, label: &Arc<str>, typed: Vec<u32>) -> Result<Roll, Stop> {
+    fn ask_for_faces(&mut self, dice: &Dice, label: String, typed: Vec<u32>) -> Result<Roll, Stop> {
         let mut missing = Vec::new();
         let mut known = typed.iter();
         let _ = dice.roll_with(&mut |sides| match known.next() {
@@ -392,7 +386,7 @@ impl Desk {
             seat: Arc::from("dice"),
             topic: Arc::from("dice"),
             about: None,
-            why: format!("roll {dice} for {label}"),
+            why: format!("{label}: roll {dice}"),
             ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
             default: None,
             audience: None,
@@ -407,7 +401,10 @@ impl Desk {
         if self.strict {
             return Err(self.fault_with(
                 message.to_string(),
-                Some("the ruleset, or a script that keeps something between calls, has changed since the tape was made".into()),
+                Some(
+                    "the ruleset, or a script that keeps something between calls, has changed since the tape was made"
+                        .into(),
+                ),
             ));
         }
         self.dropped.get_or_insert(self.cursor);
@@ -423,9 +420,12 @@ impl Desk {
     /// Looks for the answer to the next question: on the tape, at a policy, or at the default where nobody sits.
     ///
     /// `build` makes the whole question; it is called only if it has to go out or be checked.
-    pub fn ask(&mut self, asking: &Asking, build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>) -> Result<Asked, Stop> {
+    pub fn ask(
+        &mut self,
+        asking: &Asking,
+        build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
+    ) -> Result<Asked, Stop> {
         self.may_act("asking")?;
-        self.pulse += 1;
         if self.cursor < self.tape.slots.len() {
             let fits = match &self.tape.slots[self.cursor] {
                 Some(Slot::Answer { topic, seat, about, answer, .. })
@@ -516,9 +516,6 @@ impl Desk {
 
     /// Notes an answer that was found in place.
     pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
-        if let (Some(notes), Answer::Choice(id)) = (&mut self.notes, &answer) {
-            notes.chosen.push((asking.seat.clone(), id.clone()));
-        }
         if self.suggest_at == Some(self.tape.slots.len()) {
             self.suggested = Some(answer);
             self.stop = Some(Stop::Question);
@@ -623,11 +620,9 @@ impl Desk {
             Value::List(items) if !items.is_empty() => {
                 items.iter().map(|item| self.words(item)).collect::<Vec<_>>().join(", ")
             }
-            Value::Map(items) if !items.is_empty() => items
-                .iter()
-                .map(|(key, item)| format!("{key}: {}", self.words(item)))
-                .collect::<Vec<_>>()
-                .join(", "),
+            Value::Map(items) if !items.is_empty() => {
+                items.iter().map(|(key, item)| format!("{key}: {}", self.words(item))).collect::<Vec<_>>().join(", ")
+            }
             Value::Text(text) if text.is_empty() => "nothing".into(),
             other => other.to_string(),
         }

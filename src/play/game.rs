@@ -2,9 +2,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
-use crate::script::{Call, Vm};
-use crate::state::{Change, EntityId, EntryId, Value};
+use super::{
+    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
+    Slot, Stop,
+};
+use crate::script::{Call, PolicyAct, Vm};
+use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -24,10 +27,10 @@ pub(crate) struct Game {
     outbox: Vec<Event>,
     next_number: u32,
     next_seq: u32,
+    /// Policies have been asked for free acts since the last entry.
+    asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
-    /// Whether what is done is remembered, so that it can be undone and saved.
-    pub remembers: bool,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
@@ -77,8 +80,8 @@ impl Game {
             outbox: Vec::new(),
             next_number: 2,
             next_seq: 1,
+            asked_policies: false,
             idle: 0,
-            remembers: true,
             autos: VecDeque::new(),
             actions: 0,
         }
@@ -115,9 +118,15 @@ impl Game {
             return Ok(());
         }
         if let Some((seat, name, seq)) = self.queued.pop_front() {
-            self.open_free(seat, name, seq);
+            self.open_free(seat, name, Some(seq));
             return Ok(());
         }
+        if !std::mem::replace(&mut self.asked_policies, true)
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
+                self.open_free(seat, name, None);
+                return Ok(());
+            }
+        self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
             self.desk.state.finish("nothing is left to do".into());
@@ -149,9 +158,9 @@ impl Game {
         Open::new(number, cause, self.desk.position())
     }
 
-    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32) {
+    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
         let mut open = self.fresh(Cause::Free { seat, name });
-        open.seq = Some(seq);
+        open.seq = seq;
         self.open = Some(open);
     }
 
@@ -162,11 +171,10 @@ impl Game {
         }
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.desk, &entry)? {
-                if key != entry.key {
+            if let Some(key) = vm.key_of(&mut self.desk, &entry)?
+                && key != entry.key {
                     self.desk.state.rekey(entry.id, key);
                 }
-            }
         }
         Ok(())
     }
@@ -199,6 +207,7 @@ impl Game {
 
         open.tape = std::mem::take(&mut desk.tape);
         open.questions = std::mem::take(&mut desk.questions);
+        open.rolled_for = desk.rolled_for.take();
         if desk.pulse != pulse || desk.state.outcome().is_some() {
             self.idle = 0;
         }
@@ -268,7 +277,7 @@ impl Game {
         game.queued = self.queued.clone();
         game.next_number = self.next_number;
         game.next_seq = self.next_seq;
-        game.remembers = false;
+        game.desk.keeps_tape = false;
         game
     }
 
@@ -302,7 +311,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        if !self.remembers {
+        if !self.desk.keeps_tape {
             self.desk.state.settle_unread();
             return;
         }
@@ -359,9 +368,7 @@ impl Game {
                     Some(Some(Slot::Roll { faces, .. })) => faces.clone(),
                     _ => Vec::new(),
                 };
-                let label = Arc::from(
-                    question.why.strip_prefix(&format!("roll {dice} for ")).unwrap_or(&question.why),
-                );
+                let label = open.rolled_for.clone().unwrap_or_else(|| Arc::from(&*question.why));
                 faces.splice(0..0, known);
                 Slot::Roll { label, dice, faces, before: position, seq: Some(seq) }
             }
@@ -397,6 +404,7 @@ impl Game {
 
     /// The game master changes something by hand, before the open action, which will run again.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.may_edit(&edit)?;
         self.park();
         let outcome = self.carry_out(&edit);
         let seq = self.next_seq;
@@ -431,6 +439,51 @@ impl Game {
         }
     }
 
+    /// Refuses an edit that names nothing that is there, before anything is touched.
+    fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
+        let state = &self.desk.state;
+        match edit {
+            Edit::Set { entity, field, value } => {
+                let rules = &self.desk.rules;
+                let Some(found) = state.entity(*entity) else {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                };
+                let kind = rules.schema().kind(found.kind);
+                let Some(id) = kind.field_named(field) else {
+                    let names = kind.fields.iter().map(|field| &*field.name);
+                    let near = crate::ruleset::nearest(field, names.clone());
+                    return Err(Refusal::new(match near {
+                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
+                        None => format!(
+                            "a {} has no field `{field}`; it has {}",
+                            kind.name,
+                            names.collect::<Vec<_>>().join(", ")
+                        ),
+                    }));
+                };
+                let ty = &kind.field(id).ty;
+                ty.check(&ty.settle(value.clone()), rules.schema(), state)
+                    .map_err(|error| Refusal::new(format!("{field} {error}")))
+            }
+            Edit::Remove { entity } if state.entity(*entity).is_none() => {
+                Err(Refusal::new(format!("{entity} is not there")))
+            }
+            Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
+                Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
+            }
+            Edit::Face { ordinal, faces } => {
+                let open = self.open.as_ref();
+                let slot = open.and_then(|open| open.tape.slots.get(*ordinal as usize)?.as_ref());
+                let Some(Slot::Roll { dice, .. }) = slot else {
+                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
+                };
+                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+                parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
+            }
+            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::Say { .. } => Ok(()),
+        }
+    }
+
     /// Takes the open action back to its start; its tape stays.
     fn park(&mut self) {
         if let Some(open) = &mut self.open {
@@ -453,16 +506,7 @@ impl Game {
                 };
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
-                    let names = kind.fields.iter().map(|field| &*field.name);
-                    let near = crate::ruleset::nearest(field, names.clone());
-                    return Err(Refusal::new(match near {
-                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
-                        None => format!(
-                            "a {} has no field `{field}`; it has {}",
-                            kind.name,
-                            names.collect::<Vec<_>>().join(", ")
-                        ),
-                    }));
+                    return Err(Refusal::new(format!("a {} has no field `{field}` now", kind.name)));
                 };
                 let declared = kind.field(id);
                 let value = declared.ty.settle(value.clone());
@@ -532,7 +576,7 @@ impl Game {
         if let Some(open) = self.open.take() {
             self.held.push(open);
         }
-        self.open_free(seat, name, seq);
+        self.open_free(seat, name, Some(seq));
         Ok(())
     }
 
@@ -593,13 +637,12 @@ impl Game {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
-        if let Some((seat, name, seq)) = self.queued.back().cloned() {
-            if Some(seq) > in_open.max(in_history) {
+        if let Some((seat, name, seq)) = self.queued.back().cloned()
+            && Some(seq) > in_open.max(in_history) {
                 self.queued.pop_back();
                 self.redo.push(Op::Free { seat, name: name.clone() });
                 return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
             }
-        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }
@@ -635,6 +678,7 @@ impl Game {
                 seq: done.seq,
                 events: done.events,
                 questions: Vec::new(),
+                rolled_for: None,
                 fault: None,
                 ran: false,
             };
@@ -681,10 +725,12 @@ impl Game {
         let rest = self.redo.clone();
         let text = match op {
             Op::Edit(edit) => {
+                self.advance(vm, u64::MAX);
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
             Op::Free { seat, name } => {
+                self.advance(vm, u64::MAX);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
@@ -714,7 +760,7 @@ impl Game {
         Ok(Turned { text, changes: Vec::new() })
     }
 
-    /// How often [`Game::undo`] would have something to take back, counted in decisions.
+    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
         self.next_seq - 1
     }
@@ -729,6 +775,7 @@ impl Game {
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
         self.desk.seats.insert(seat, driver);
+        self.desk.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
             // Places that wait for an answer at the end of the tape are asked for anew.
@@ -754,16 +801,11 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
-        let field = desk.state.entity(entity).and_then(|found| {
-            desk.rules.schema().kind(found.kind).field_named(name)
-        });
+        let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
         let line = |number: u32, cause: &Cause, change: &Change| match change {
-            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => Some(format!(
-                "action {number} ({}): {} -> {}",
-                words_of(cause),
-                desk.words(from),
-                desk.words(to)
-            )),
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
+                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+            }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
                 Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
@@ -818,6 +860,9 @@ impl Game {
             last.number = done.number;
             last.seq = done.seq;
             last.before = done.before;
+            for event in &mut last.events {
+                event.action = done.number;
+            }
         }
         self.next_seq = 1;
         self.next_number = 1;
@@ -847,8 +892,10 @@ impl Game {
         }
         self.desk.suggest_at = Some(id.ordinal as usize);
         self.desk.listening = false;
+        self.desk.state.renew_identity();
         self.run(vm);
         self.desk.listening = true;
+        self.desk.state.renew_identity();
         self.desk.suggest_at = None;
         if let Some(driver) = driver {
             self.desk.seats.insert(question.seat.clone(), driver);
@@ -884,7 +931,8 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
             Ok(id) => match take_entry(desk, id) {
                 None => Ok(Value::None),
                 Some(entry) => {
-                    vm.call(desk, &Call::Entry { what: &entry.what, owner: entry.owner, args: &entry.args })
+                    let Entry { what, owner, args, key, .. } = &entry;
+                    vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
                 }
             },
         },
@@ -892,7 +940,7 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
 }
 
 /// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.
-fn take_entry(desk: &mut Desk, id: EntryId) -> Option<crate::state::Entry> {
+fn take_entry(desk: &mut Desk, id: EntryId) -> Option<Entry> {
     let entry = desk.state.unschedule(id)?;
     if let Some(step) = &entry.every {
         let key = entry.key.plus(step);
@@ -937,9 +985,7 @@ fn told(answer: &Answer) -> String {
         Answer::Choice(id) => id.to_string(),
         Answer::Choices(ids) | Answer::Order(ids) => list(ids),
         Answer::Number(n) => n.to_string(),
-        Answer::Allotment(parts) => {
-            parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", ")
-        }
+        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
         Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
         Answer::Line(line) => line.clone(),
         Answer::Faces(faces) => format!("{faces:?}"),

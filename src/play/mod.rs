@@ -29,7 +29,7 @@ pub use view::View;
 pub use walk::{Answering, Given};
 
 pub(crate) use action::Open;
-pub(crate) use desk::{Asked, Asking, Desk, Need, Notes, Phase, Sight, Stop};
+pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Sight, Stop};
 pub(crate) use game::{Game, Standing};
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};

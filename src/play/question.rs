@@ -52,18 +52,36 @@ pub enum Ask {
         other: bool,
     },
     /// Between `min` and `max` of the options.
-    ChooseMany { options: Vec<Choice>, min: usize, max: usize },
+    ChooseMany {
+        options: Vec<Choice>,
+        min: usize,
+        max: usize,
+    },
     /// A whole number, bounds included.
-    Number { min: i64, max: i64 },
+    Number {
+        min: i64,
+        max: i64,
+    },
     /// Points given out among the options: between `least` and `total` in all.
-    Allot { options: Vec<Choice>, total: i64, least: i64 },
+    Allot {
+        options: Vec<Choice>,
+        total: i64,
+        least: i64,
+    },
     Confirm,
     /// All options, in an order.
-    Order { options: Vec<Choice> },
+    Order {
+        options: Vec<Choice>,
+    },
     /// A line of at most `max` characters.
-    Line { max: usize },
+    Line {
+        max: usize,
+    },
     /// Faces of real dice, typed in: one for each entry of `sides`, in that order.
-    Dice { dice: Arc<str>, sides: Vec<u32> },
+    Dice {
+        dice: Arc<str>,
+        sides: Vec<u32>,
+    },
 }
 
 /// One option of a question.
@@ -206,44 +224,6 @@ impl Question {
         }
     }
 
-    /// The answer, where only one is possible.
-    pub(crate) fn only_answer(&self) -> Option<Answer> {
-        let open = || self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone());
-        match &self.ask {
-            Ask::Choose { other: false, .. } => {
-                let mut open = open();
-                match (open.next(), open.next()) {
-                    (Some(only), None) => Some(Answer::Choice(only)),
-                    _ => None,
-                }
-            }
-            Ask::ChooseMany { max: 0, .. } => Some(Answer::Choices(Vec::new())),
-            Ask::ChooseMany { min, .. } => {
-                let open: Vec<_> = open().collect();
-                (open.len() <= *min).then_some(Answer::Choices(open))
-            }
-            Ask::Order { options } => {
-                (options.len() < 2).then(|| Answer::Order(options.iter().map(|option| option.id.clone()).collect()))
-            }
-            Ask::Number { min, max } => (min == max).then_some(Answer::Number(*min)),
-            Ask::Allot { total: 0, .. } => Some(Answer::Allotment(Vec::new())),
-            Ask::Allot { options, total, least } => {
-                let room = |option: &Choice| option.max.unwrap_or(*total).min(*total);
-                match options.as_slice() {
-                    [only] if least == total && room(only) >= *total => {
-                        Some(Answer::Allotment(vec![(only.id.clone(), *total)]))
-                    }
-                    several if least == total && several.iter().map(room).sum::<i64>() == *total => {
-                        let parts = several.iter().map(|option| (option.id.clone(), room(option)));
-                        Some(Answer::Allotment(parts.filter(|(_, points)| *points > 0).collect()))
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
     /// Reads a loose reply - what was typed, or what a program gave - as an exact answer to this question.
     ///
     /// Options are found by id, label or number in the list, in any case, or by an unambiguous beginning.
@@ -272,11 +252,9 @@ impl Question {
             Answer::Choices(ids) if ids.is_empty() => "none".into(),
             Answer::Choices(ids) | Answer::Order(ids) => list(ids),
             Answer::Number(n) => n.to_string(),
-            Answer::Allotment(parts) => parts
-                .iter()
-                .map(|(id, n)| format!("{} {n}", label(id)))
-                .collect::<Vec<_>>()
-                .join(", "),
+            Answer::Allotment(parts) => {
+                parts.iter().map(|(id, n)| format!("{} {n}", label(id))).collect::<Vec<_>>().join(", ")
+            }
             Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
             Answer::Line(line) => line.clone(),
             Answer::Faces(faces) => faces.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
@@ -302,7 +280,9 @@ impl Ask {
             Ask::Choose { .. } => "one of the options".into(),
             Ask::ChooseMany { min, max, .. } => format!("{} of the options", between(*min as i64, *max as i64)),
             Ask::Number { min, max } => format!("a number, {}", between(*min, *max)),
-            Ask::Allot { total, least, .. } => format!("{} points given out, such as `a 1, b 2`", between(*least, *total)),
+            Ask::Allot { total, least, .. } => {
+                format!("{} points given out, such as `a 1, b 2`", between(*least, *total))
+            }
             Ask::Confirm => "yes or no".into(),
             Ask::Order { .. } => "all options in an order".into(),
             Ask::Line { .. } => "a line of text".into(),

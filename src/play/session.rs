@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::game::{Game, Standing, Turned};
 use super::{
-    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal, Remedy,
-    Setup, View,
+    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
+    Remedy, Setup, View,
 };
 use crate::ruleset::{Ruleset, SwitchValue};
 use crate::script::{Call, Vm};
@@ -262,9 +262,12 @@ impl Session {
 
     /// Does again what the last undo took back.
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
-        self.lend(|game, vm| game.redo(vm))
-            .map_err(|error| Refusal::new(error.to_string()))?
-            .map(Undone::from)
+        self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
+    }
+
+    /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
+    pub fn decisions(&self) -> u32 {
+        self.game().decisions()
     }
 
     /// Says how the game goes on after a fault.
@@ -355,6 +358,7 @@ impl Session {
         let game = self.game_mut();
         game.desk.dice = dice;
         game.desk.written = 0;
+        game.desk.state.renew_identity();
     }
 
     /// The value of a house rule in force.
@@ -416,7 +420,8 @@ impl Session {
     pub fn set_quiet(&mut self, quiet: bool) {
         let game = self.game_mut();
         game.desk.listening = !quiet;
-        game.remembers = !quiet;
+        game.desk.keeps_tape = !quiet;
+        game.desk.state.renew_identity();
     }
 
     /// Faces written out for this game that have not been rolled.
@@ -508,16 +513,14 @@ impl From<Turned> for Undone {
     }
 }
 
-fn settle_switches(
-    rules: &Ruleset,
-    setup: &Setup,
-    scenario: &Value,
-) -> Result<BTreeMap<String, Value>, StartError> {
+fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
     let mut values: BTreeMap<String, Value> =
         rules.switches().map(|switch| (switch.name.clone(), as_value(&switch.default))).collect();
     let from_scenario = match scenario {
         Value::Map(fields) => match fields.get("switches") {
-            Some(Value::Map(switches)) => switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
+            Some(Value::Map(switches)) => {
+                switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
+            }
             _ => Vec::new(),
         },
         _ => Vec::new(),
@@ -545,21 +548,16 @@ fn as_value(value: &SwitchValue) -> Value {
     }
 }
 
-fn settle_seats(
-    rules: &Ruleset,
-    setup: &Setup,
-    scenario: &Value,
-) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
+fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
-    if let Value::Map(fields) = scenario {
-        if let Some(Value::Map(named)) = fields.get("seats") {
+    if let Value::Map(fields) = scenario
+        && let Some(Value::Map(named)) = fields.get("seats") {
             for (seat, driver) in named.iter() {
                 let Ok(driver) = driver.to_string().parse();
                 seats.insert(seat.clone(), driver);
             }
         }
-    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

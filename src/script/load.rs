@@ -16,7 +16,7 @@ use super::mirror::Mirror;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
 use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain};
-use crate::state::{Field, FieldId, Kind, KindId, Schema, Type, Value};
+use crate::state::{Field, FieldId, Kind, KindId, Schema, Type};
 
 /// What a ruleset declares, as plain data.
 #[derive(Debug, Default)]
@@ -27,6 +27,8 @@ pub(crate) struct Blueprint {
     pub hooks: Vec<Arc<str>>,
     pub verbs: Vec<Arc<str>>,
     pub policies: Vec<Arc<str>>,
+    /// Whether a policy may take free acts.
+    pub policies_act: bool,
     pub entries: Vec<EntryName>,
     pub free: Vec<FreeName>,
     pub prompt: bool,
@@ -211,10 +213,13 @@ impl Prelude {
                 prompt: get("prompt")?,
                 measure: get("measure")?,
                 statistic: get("statistic")?,
+                count: get("count")?,
+                counts: get("counts")?,
                 key: get("key")?,
                 tie: get("tie")?,
                 may_act: get("may_act")?,
                 check_sheet: get("check_sheet")?,
+                policy_act: get("policy_act")?,
                 refresh: get("refresh")?,
                 stale: get("stale")?,
             },
@@ -241,11 +246,8 @@ impl Loader<'_> {
             });
             made?;
         }
-        let scripts: Vec<(usize, String, String)> = self
-            .stack
-            .scripts()
-            .map(|(part, path, source)| (part, path.to_string(), source.path.clone()))
-            .collect();
+        let scripts: Vec<(usize, String, String)> =
+            self.stack.scripts().map(|(part, path, source)| (part, path.to_string(), source.path.clone())).collect();
         for (part, path, full) in scripts {
             let stem = path.rsplit('/').next().unwrap_or(&path).trim_end_matches(".luau").trim_end_matches(".lua");
             let place = PLACES.iter().find(|(folder, _, many)| {
@@ -277,7 +279,9 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        self.merger.add(declared, id, &mut self.problems)?;
+                        let (merged, _) =
+                            guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
+                        merged?;
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
@@ -307,7 +311,12 @@ impl Loader<'_> {
                     let params: Table = verb.raw_get("params")?;
                     for at in 1..=params.raw_len() {
                         if !matches!(params.raw_get::<Lv>(at)?, Lv::String(_)) {
-                            self.problem("verbs", &name, format!("the parameter names of the verb `{name}` are texts"), None);
+                            self.problem(
+                                "verbs",
+                                &name,
+                                format!("the parameter names of the verb `{name}` are texts"),
+                                None,
+                            );
                         }
                     }
                     made_verbs.raw_set(&*name, verb)?;
@@ -343,7 +352,8 @@ impl Loader<'_> {
         merged.raw_set("hook_ids", lua.create_sequence_from(hook_ids)?)?;
         let policies = lua.create_table()?;
         for (id, policy) in self.merger.all("policy") {
-            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer"], None)?;
+            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
+            blueprint.policies_act |= matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_));
             match policy.raw_get::<Lv>("answer")? {
                 Lv::Function(_) => {
                     blueprint.policies.push(Arc::from(&*id));
@@ -414,7 +424,12 @@ impl Loader<'_> {
                 for (field, declared) in sorted(&fields)? {
                     let path = format!("{name}/fields/{field}");
                     if ["id", "kind", "set", "add", "exists"].contains(&field.as_str()) {
-                        self.problem("kinds", &path, format!("`{field}` is taken by the host; choose another name"), None);
+                        self.problem(
+                            "kinds",
+                            &path,
+                            format!("`{field}` is taken by the host; choose another name"),
+                            None,
+                        );
                         continue;
                     }
                     match read_field(&field, &declared, &names) {
@@ -425,7 +440,9 @@ impl Loader<'_> {
                             read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
                             kind.fields.push(read);
                         }
-                        Err(message) => self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), None),
+                        Err(message) => {
+                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), None)
+                        }
                     }
                 }
             }
@@ -436,12 +453,15 @@ impl Loader<'_> {
                     match kind.field_named(&title) {
                         Some(at) if kind.field(at).ty == Type::Text => kind.title = Some(FieldId(at.0)),
                         _ => {
-                            let message = format!("the title of {name} names a text field, there is no text field `{title}`");
+                            let message =
+                                format!("the title of {name} names a text field, there is no text field `{title}`");
                             self.problem("kinds", &format!("{name}/title"), message, None);
                         }
                     }
                 }
-                _ => self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), None),
+                _ => {
+                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), None)
+                }
             }
             let derived = lua.create_table()?;
             if let Lv::Table(table) = body.raw_get::<Lv>("derived")? {
@@ -457,7 +477,8 @@ impl Loader<'_> {
                             kind.derived.push(Arc::from(&*value));
                         }
                         other => {
-                            let message = format!("the derived value `{value}` is a function(self), not {}", other.type_name());
+                            let message =
+                                format!("the derived value `{value}` is a function(self), not {}", other.type_name());
                             self.problem("kinds", &path, message, None);
                         }
                     }
@@ -484,10 +505,14 @@ impl Loader<'_> {
         };
         for (id, body) in self.merger.all(what) {
             self.known_keys(what, &id, &body, own, facts.as_ref())?;
-            for (name, kind) in [("title", "text"), ("text", "text"), ("rules", "list"), ("when", "function"), ("resolve", "function")] {
+            for (name, kind) in
+                [("title", "text"), ("text", "text"), ("rules", "list"), ("when", "function"), ("resolve", "function")]
+            {
                 let found = body.raw_get::<Lv>(name)?;
                 let fits = match (&found, kind) {
-                    (Lv::Nil, _) | (Lv::String(_), "text") | (Lv::Table(_), "list") | (Lv::Function(_), "function") => true,
+                    (Lv::Nil, _) | (Lv::String(_), "text") | (Lv::Table(_), "list") | (Lv::Function(_), "function") => {
+                        true
+                    }
                     _ => name == "resolve" && what != "maneuver",
                 };
                 if !fits {
@@ -553,12 +578,16 @@ impl Loader<'_> {
                                 let at = format!("{path}/{verb}");
                                 if !verbs.iter().any(|known| **known == *verb) {
                                     let near = nearest(&verb, verbs.iter().map(|verb| &**verb));
-                                    let message = format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
+                                    let message =
+                                        format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
                                     let cure = near.map(|near| format!("did you mean `{near}`?"));
                                     self.problem(what, &at, message, cure);
                                 }
                                 if !matches!(run, Lv::Function(_)) {
-                                    let message = format!("`{phase}.{verb}` of {what} `{id}` is a function, not {}", run.type_name());
+                                    let message = format!(
+                                        "`{phase}.{verb}` of {what} `{id}` is a function, not {}",
+                                        run.type_name()
+                                    );
                                     self.problem(what, &at, message, None);
                                 }
                             }
@@ -620,7 +649,8 @@ impl Loader<'_> {
                         known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
                     }
                     other => {
-                        let message = format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
+                        let message =
+                            format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
                         self.problem("play", &path, message, None);
                     }
                 }
@@ -723,7 +753,9 @@ impl Loader<'_> {
                     }
                     Err(_) => {
                         let key = if what == "item" { "item" } else { "card" };
-                        let message = format!("`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\"");
+                        let message = format!(
+                            "`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\""
+                        );
                         self.problem("play", key, message, None);
                         return Ok(());
                     }
@@ -736,7 +768,8 @@ impl Loader<'_> {
                 if let Some(ty) = types.get(&key) {
                     let found = if matches!(value, Lv::Integer(_)) { "number" } else { value.type_name() };
                     if !ty.trim_end_matches('?').split('|').any(|one| one.trim() == found) {
-                        let message = format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));
+                        let message =
+                            format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));
                         self.problem(what, &path, message, None);
                     }
                 }
@@ -830,7 +863,8 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
     let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
         Lv::Nil => ty.default_value(),
         value => {
-            let value = from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
+            let value =
+                from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
             let value = ty.settle(value);
             ty.check(&value, &Schema::default(), &crate::state::State::new())
                 .map_err(|error| format!("has a default that does not fit: it {error}"))?;
@@ -871,11 +905,10 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
                 }
             };
             let (min, max) = (bound("min")?, bound("max")?);
-            if let (Some(min), Some(max)) = (min, max) {
-                if min > max {
+            if let (Some(min), Some(max)) = (min, max)
+                && min > max {
                     return Err(format!("has bounds that leave nothing: {min} to {max}"));
                 }
-            }
             Type::Int { min, max }
         }
         "bool" => Type::Bool,
@@ -898,7 +931,9 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
                 let kind = kind.to_string().unwrap_or_default();
                 if !kinds.contains(&kind) {
                     return Err(match nearest(&kind, kinds.iter().map(String::as_str)) {
-                        Some(near) => format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?"),
+                        Some(near) => {
+                            format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?")
+                        }
                         None => format!("refers to the kind `{kind}`, which does not exist"),
                     });
                 }

@@ -10,7 +10,7 @@ use super::fault::fault_of;
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
 use super::sandbox::{Budget, guarded, spent_at};
-use crate::play::{Desk, Explanation, Fault, FreeAct, Phase, Stop};
+use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
@@ -34,18 +34,27 @@ pub(super) struct Trusted {
     pub prompt: Function,
     pub measure: Function,
     pub statistic: Function,
+    pub count: Function,
+    pub counts: Function,
     pub key: Function,
     pub tie: Function,
     pub may_act: Function,
     pub check_sheet: Function,
+    pub policy_act: Function,
     pub refresh: Function,
     pub stale: Function,
+}
+
+/// A free act that a policy takes.
+pub(crate) struct PolicyAct {
+    pub seat: Arc<str>,
+    pub name: Arc<str>,
 }
 
 /// What to run.
 pub(crate) enum Call<'a> {
     Start { scenario: &'a Value },
-    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value },
+    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value, key: Key },
     Free { seat: &'a str, name: &'a str },
     Derived { entity: EntityId, name: &'a str, args: &'a [Value] },
 }
@@ -88,9 +97,10 @@ impl Vm {
             let handle = |id: EntityId| mirror.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
             Ok(match call {
                 Call::Start { scenario } => (trusted.start.clone(), (value(scenario)?,).into_lua_multi(&lua)?),
-                Call::Entry { what, owner, args } => {
+                Call::Entry { what, owner, args, key } => {
                     let owner = owner.map_or(Lv::Nil, handle);
-                    (trusted.entry.clone(), (*what, owner, value(args)?).into_lua_multi(&lua)?)
+                    let key = lua.create_sequence_from(key.places().iter().copied())?;
+                    (trusted.entry.clone(), (*what, owner, value(args)?, key).into_lua_multi(&lua)?)
                 }
                 Call::Free { seat, name } => (trusted.free.clone(), (*seat, *name).into_lua_multi(&lua)?),
                 Call::Derived { entity, name, args } => {
@@ -107,6 +117,10 @@ impl Vm {
             if matches!(call, Call::Derived { .. }) {
                 return from_lua(&found, &self.bench.mirror.borrow())
                     .map_err(|error| fault_of(&error, None, None, &self.stack));
+            }
+            // Something was rolled or asked; a stop says so by itself.
+            if found == Lv::Boolean(true) || desk.stop.is_some() {
+                desk.pulse += 1;
             }
             Ok(Value::None)
         })
@@ -132,8 +146,8 @@ impl Vm {
                 Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let value = from_lua(&found, &vm.bench.mirror.borrow())
-                .map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+            let value =
+                from_lua(&found, &vm.bench.mirror.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
                 title: format!("{}: {name}", desk.title(entity)),
                 value: desk.words(&value),
@@ -239,6 +253,27 @@ impl Vm {
         }
     }
 
+    /// Counts from here on what cards come to; [`Vm::counts`] gives it.
+    pub fn count(&mut self) {
+        // It only makes a table: there is nothing in it that could fail but memory, and then the next call says so.
+        let _ = self.trusted.count.call::<()>(());
+    }
+
+    /// What cards came to since the last call: seat and card, how often used, rolled for and met.
+    pub fn counts(&mut self) -> Vec<(String, String, [u64; 3])> {
+        let mut found = Vec::new();
+        let Ok(list) = self.trusted.counts.call::<Table>(()) else { return found };
+        for row in list.sequence_values::<Table>().flatten() {
+            let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
+            let key = row.raw_get::<String>(1).unwrap_or_default();
+            if let Some((seat, card)) = key.split_once('\0') {
+                found.push((seat.to_string(), card.to_string(), [number(2), number(3), number(4)]));
+            }
+        }
+        found.sort();
+        found
+    }
+
     /// A number that the ruleset works out for statistics.
     pub fn statistic(&mut self, desk: &mut Desk, label: &str) -> std::result::Result<i64, Fault> {
         let found = self.reading(desk, |vm, desk| {
@@ -287,6 +322,49 @@ impl Vm {
         acts
     }
 
+    /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
+    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
+        if !self.blueprint.policies_act || self.blueprint.free.is_empty() {
+            return Ok(None);
+        }
+        let seats: Vec<(Arc<str>, Arc<str>)> = desk
+            .seats
+            .iter()
+            .filter_map(|(seat, driver)| match driver {
+                Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
+                _ => None,
+            })
+            .collect();
+        if seats.is_empty() {
+            return Ok(None);
+        }
+        let acts = self.free_acts(desk);
+        for (seat, policy) in seats {
+            let open: Vec<&str> =
+                acts.iter().filter(|act| act.seat == seat && act.enabled).map(|act| &*act.name).collect();
+            if open.is_empty() {
+                continue;
+            }
+            let found = self.reading(desk, |vm, desk| {
+                let lua = vm.lua.clone();
+                let values = vm.run(desk, |trusted| {
+                    let acts = lua.create_sequence_from(open.iter().copied())?;
+                    Ok((trusted.policy_act.clone(), (&*policy, &*seat, acts).into_lua_multi(&lua)?))
+                })?;
+                match values.into_iter().next() {
+                    Some(Lv::String(name)) => Ok(Some(name.to_string_lossy().to_string())),
+                    _ => Ok(None),
+                }
+            })?;
+            let Some(name) = found else { continue };
+            if !open.contains(&name.as_str()) {
+                return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
+            }
+            return Ok(Some(PolicyAct { seat, name: Arc::from(name) }));
+        }
+        Ok(None)
+    }
+
     /// The key of an entry, worked out anew, if its ruleset does that.
     pub fn key_of(&mut self, desk: &mut Desk, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
         if !self.blueprint.entries.iter().any(|known| known.key && known.name == entry.what) {
@@ -326,8 +404,7 @@ impl Vm {
         let (lua, bench) = (self.lua.clone(), self.bench.clone());
         let found = self.run(desk, |trusted| {
             let mirror = bench.mirror.borrow();
-            let rows: Vec<Table> =
-                tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
+            let rows: Vec<Table> = tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
             Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
         })?;
         if desk.stop.is_some() {
@@ -430,7 +507,16 @@ impl Vm {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
                 }
                 switches.set_readonly(true);
-                Some((self.trusted.refresh.clone(), switches.into_lua_multi(&self.lua)?))
+                let seats = self.lua.create_table()?;
+                for (seat, driver) in &desk.seats {
+                    match driver {
+                        Driver::Policy(policy) => seats.raw_set(&**seat, &**policy)?,
+                        Driver::Absent => seats.raw_set(&**seat, false)?,
+                        Driver::Human => {}
+                    }
+                }
+                let quiet = desk.settles_quietly();
+                Some((self.trusted.refresh.clone(), (switches, seats, quiet).into_lua_multi(&self.lua)?))
             }
         })
     }

@@ -81,7 +81,8 @@ impl SpecSource {
         }
         let (mut files, mut folders) = (Vec::<PathBuf>::new(), vec![folder.to_path_buf()]);
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+            let entries =
+                fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
             for entry in entries.flatten() {
                 let path = entry.path();
                 let hidden = entry.file_name().to_string_lossy().starts_with('.');
@@ -120,7 +121,7 @@ pub fn run_specs(
     let own = machines[0].specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
     let sources: Vec<SpecSource> = own.chain(further).collect();
     let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<(usize, Vec<SpecResult>, Option<Fault>)>> = Mutex::new(Vec::new());
+    let found: Mutex<Vec<OfFile>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
     thread::scope(|scope| {
         for _ in 0..workers {
@@ -150,6 +151,9 @@ pub fn run_specs(
     Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
 }
 
+/// The place of a file among the sources, what came of its specs, and why it could not be read.
+type OfFile = (usize, Vec<SpecResult>, Option<Fault>);
+
 fn run_file(
     source: &SpecSource,
     machines: &[Arc<Ruleset>; 2],
@@ -171,7 +175,8 @@ fn run_file(
             if let Some(second) = second.fault {
                 fault = Some(Fault { message: format!("only in a second run: {}", second.message), ..second });
             } else if first.end != second.end {
-                let mut differs = Fault::new("two runs over the same dice differ: a script keeps something between calls");
+                let mut differs =
+                    Fault::new("two runs over the same dice differ: a script keeps something between calls");
                 differs.cure = Some("keep what must last in a field of an entity".into());
                 differs.path = Some(source.path.clone());
                 fault = Some(differs);
