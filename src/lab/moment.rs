@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{Odds, OddsQuery, explore};
-use crate::play::{Answer, Ask, Driver, Edit, Fault, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step};
+use crate::play::{Answer, Ask, Driver, Edit, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step};
 use crate::ruleset::Ruleset;
 use crate::script::Vm;
 use crate::state::{Type, Value};
@@ -211,9 +211,4 @@ pub(crate) fn loose(answer: &Answer) -> Value {
         Answer::Line(line) => Value::text(line),
         Answer::Faces(faces) => Value::list(faces.iter().map(|face| Value::Int(i64::from(*face)))),
     }
-}
-
-/// A fault as a refusal.
-pub(crate) fn failed(fault: &Fault) -> Refusal {
-    Refusal::new(fault.to_string())
 }

@@ -133,6 +133,7 @@ pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[
     let hidden = move |seat: &str| !all_seen && blind.contains(seat);
     let seated = game.desk.seats.clone();
     let listening = std::mem::replace(&mut game.desk.listening, true);
+    game.desk.state.renew_identity();
     let mut found = Err(Failure::TooMany(0));
     for repeats in REPEATS {
         let longest = walk.longest;
@@ -156,6 +157,7 @@ pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[
     game.desk.events.clear();
     game.desk.stop = None;
     game.desk.listening = listening;
+    game.desk.state.renew_identity();
     game.desk.seats = seated;
     let odds = match found {
         Ok(odds) => odds,

@@ -28,7 +28,6 @@ pub use setup::{DiceSource, Driver, Scenario, Setup};
 pub use view::View;
 pub use walk::{Answering, Given};
 
-pub(crate) use action::Open;
 pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Sight, Stop};
 pub(crate) use game::{Game, Standing};
 pub(crate) use session::Prepared;

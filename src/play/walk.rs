@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
-use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
 use super::{Answer, Question};
@@ -71,7 +70,7 @@ pub(crate) struct Point {
 #[derive(Debug)]
 pub(crate) enum Fork {
     Roll(Arc<Classes>),
-    Answers { seat: Arc<str>, topic: Arc<str>, about: Option<EntityId>, answers: Vec<(Answer, String)> },
+    Answers { seat: Arc<str>, topic: Arc<str>, answers: Vec<(Answer, String)> },
 }
 
 /// Why a course ended before its action did.
@@ -294,7 +293,6 @@ impl Walk {
             Some(Fork::Answers {
                 seat: question.seat.clone(),
                 topic: question.topic.clone(),
-                about: question.about,
                 answers: answers.into_iter().map(|answer| (answer.clone(), question.tell(&answer))).collect(),
             })
         });
@@ -316,15 +314,5 @@ impl Walk {
             Fork::Answers { seat, .. } => Some(seat),
             Fork::Roll(_) => None,
         })
-    }
-}
-
-impl Fork {
-    /// The chance of one of the ways, where chance decides.
-    pub fn chance(&self, at: usize) -> Option<&BigRational> {
-        match self {
-            Fork::Roll(classes) => Some(&classes.list[at].chance),
-            Fork::Answers { .. } => None,
-        }
     }
 }

@@ -14,7 +14,7 @@ mod table;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
-pub(crate) use load::Blueprint;
+pub(crate) use load::{Blueprint, Statistic};
 pub use load::FreeName;
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
