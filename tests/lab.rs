@@ -161,7 +161,8 @@ fn questions_on_the_way_are_answered_as_it_is_said() {
     // The player stakes for the most, the gm doubles where that costs the player: 2 stakes 4 then, of which 4 in 10 succeed.
     let best = by(Answering::Best, &[]).unwrap();
     let worth = |stake: i64| of(8 - stake, 10) * of(stake, 1) - of(2 + stake, 10);
-    let most = (1..=4).map(|stake| worth(stake).min(if stake < 4 { worth(2 * stake) } else { of(-1, 1) })).max().unwrap();
+    let most =
+        (1..=4).map(|stake| worth(stake).min(if stake < 4 { worth(2 * stake) } else { of(-1, 1) })).max().unwrap();
     assert_eq!(expected(&best, "gold"), most);
     assert!(by(Answering::Given, &[("stake", 1.into())]).unwrap_err().message.contains("`double`"));
     let mixed = by(Answering::Policy("mixed".into()), &[]).unwrap();

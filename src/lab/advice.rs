@@ -6,9 +6,7 @@ use num_rational::BigRational;
 use super::moment::loose;
 use super::odds::{Limits, Odds, OddsQuery, explore};
 use crate::dice::Chance;
-use crate::play::{
-    Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing,
-};
+use crate::play::{Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing};
 use crate::script::Vm;
 
 /// What one answer to a question is worth, and why.
@@ -68,9 +66,7 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
         play_out(game, vm, question, &mut advice, seed, time.saturating_sub(began.elapsed()));
     }
     let average = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |(average, _)| average);
-    advice.sort_by(|one, other| {
-        other.worth.cmp(&one.worth).then_with(|| average(other).total_cmp(&average(one)))
-    });
+    advice.sort_by(|one, other| other.worth.cmp(&one.worth).then_with(|| average(other).total_cmp(&average(one))));
     Ok(advice)
 }
 
@@ -120,7 +116,9 @@ fn play_out(game: &Game, vm: &mut Vm, question: &Question, advice: &mut [Advice]
             if one.odds.is_err() {
                 continue;
             }
-            if let Some(worth) = played(game, vm, question, &one.answer, policy.as_ref(), Chance::stream(seed, STREAM + n)) {
+            if let Some(worth) =
+                played(game, vm, question, &one.answer, policy.as_ref(), Chance::stream(seed, STREAM + n))
+            {
                 sum.0 += worth;
                 sum.1 += 1;
             }

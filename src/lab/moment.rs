@@ -1,7 +1,9 @@
 use std::sync::Arc;
 
 use super::{Odds, OddsQuery, explore};
-use crate::play::{Answer, Ask, Driver, Edit, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step};
+use crate::play::{
+    Answer, Ask, Driver, Edit, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step,
+};
 use crate::ruleset::Ruleset;
 use crate::script::Vm;
 use crate::state::{Type, Value};
@@ -46,12 +48,9 @@ impl Moment {
             let ids = rules.cards().iter().map(|card| &*card.id);
             return Err(Refusal::new(match crate::ruleset::nearest(&self.card, ids.clone()) {
                 Some(near) => format!("{} has no card `{}`; did you mean `{near}`?", rules.id(), self.card),
-                None => format!(
-                    "{} has no card `{}`; it has {}",
-                    rules.id(),
-                    self.card,
-                    ids.collect::<Vec<_>>().join(", ")
-                ),
+                None => {
+                    format!("{} has no card `{}`; it has {}", rules.id(), self.card, ids.collect::<Vec<_>>().join(", "))
+                }
             }));
         }
         let (mut session, mut way) = self.reach(rules)?;
@@ -62,7 +61,8 @@ impl Moment {
             }
             self.go_to(&mut session, &mut way)?;
         }
-        let question = self.found(&session).cloned().ok_or_else(|| Refusal::new("the edits lead away from the card"))?;
+        let question =
+            self.found(&session).cloned().ok_or_else(|| Refusal::new("the edits lead away from the card"))?;
         let actor = question.about.map(|id| session.view().title(id));
         // Refused with its reason if it is greyed.
         question.read(&Value::text(&self.card))?;

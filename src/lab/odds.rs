@@ -142,7 +142,8 @@ pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[
         }
         walk.restart(repeats);
         game.desk.walk = Some(Box::new(walk));
-        found = Explorer { game, vm, query, seats, hidden: &hidden, numbers: HashMap::new(), outcomes: Vec::new() }.all();
+        found =
+            Explorer { game, vm, query, seats, hidden: &hidden, numbers: HashMap::new(), outcomes: Vec::new() }.all();
         walk = *game.desk.walk.take().expect("it was put there above");
         match &found {
             Err(Failure::TooMany(_)) => {}
@@ -332,8 +333,11 @@ impl Explorer<'_> {
     }
 
     fn odds(self, whole: Lottery, courses: u64) -> Odds {
-        let mut outcomes: Vec<(Outcome, BigRational)> =
-            whole.chances.into_iter().map(|(number, chance)| (self.outcomes[number as usize].clone(), chance)).collect();
+        let mut outcomes: Vec<(Outcome, BigRational)> = whole
+            .chances
+            .into_iter()
+            .map(|(number, chance)| (self.outcomes[number as usize].clone(), chance))
+            .collect();
         let fields = fields(&outcomes, &whole.remaining);
         leave_out_common(&mut outcomes);
         outcomes.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.line().cmp(&other.line())));

@@ -30,17 +30,45 @@ pub enum Effect {
         shown: bool,
     },
     /// Something came into being; `with` are its fields that differ from the defaults.
-    Came { kind: Arc<str>, title: Arc<str>, with: String },
-    Gone { kind: Arc<str>, title: Arc<str> },
-    Attached { hook: Arc<str>, title: Arc<str>, data: String },
-    Detached { hook: Arc<str>, title: Arc<str> },
-    Scheduled { what: Arc<str>, owner: Option<Arc<str>>, key: Vec<i64> },
-    Unscheduled { what: Arc<str>, owner: Option<Arc<str>>, key: Vec<i64> },
-    Said { text: String },
+    Came {
+        kind: Arc<str>,
+        title: Arc<str>,
+        with: String,
+    },
+    Gone {
+        kind: Arc<str>,
+        title: Arc<str>,
+    },
+    Attached {
+        hook: Arc<str>,
+        title: Arc<str>,
+        data: String,
+    },
+    Detached {
+        hook: Arc<str>,
+        title: Arc<str>,
+    },
+    Scheduled {
+        what: Arc<str>,
+        owner: Option<Arc<str>>,
+        key: Vec<i64>,
+    },
+    Unscheduled {
+        what: Arc<str>,
+        owner: Option<Arc<str>>,
+        key: Vec<i64>,
+    },
+    Said {
+        text: String,
+    },
     /// The action ended before its end.
-    Cut { reason: String },
+    Cut {
+        reason: String,
+    },
     /// The game is over.
-    Over { text: String },
+    Over {
+        text: String,
+    },
 }
 
 impl Effect {
@@ -143,7 +171,9 @@ impl Outcome {
             }
         }
         for ((entity, field), (from, to)) in fields {
-            let Some(found) = state.entity(entity).filter(|_| from != to && !came.contains_key(&entity)) else { continue };
+            let Some(found) = state.entity(entity).filter(|_| from != to && !came.contains_key(&entity)) else {
+                continue;
+            };
             let declared = rules.schema().kind(found.kind).field(field);
             if hidden(&declared.audience) {
                 continue;
@@ -162,10 +192,13 @@ impl Outcome {
         for id in came.keys() {
             let Some(made) = state.entity(*id) else { continue };
             let kind = rules.schema().kind(made.kind);
-            let differs = kind.fields.iter().zip(&made.fields).filter(|(field, value)| {
-                field.default != **value && !hidden(&field.audience)
-            });
-            let with: Vec<String> = differs.map(|(field, value)| format!("{} {}", field.label, desk.words(value))).collect();
+            let differs = kind
+                .fields
+                .iter()
+                .zip(&made.fields)
+                .filter(|(field, value)| field.default != **value && !hidden(&field.audience));
+            let with: Vec<String> =
+                differs.map(|(field, value)| format!("{} {}", field.label, desk.words(value))).collect();
             effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });
         }
         effects.append(&mut rest);

@@ -487,7 +487,8 @@ impl Findings {
 
     /// How far the least well known share may be off, up and down.
     fn precision(&self) -> f64 {
-        let rates = self.tallies.iter().flat_map(|tally| tally.results.keys().map(|result| tally.rate(result).precision()));
+        let rates =
+            self.tallies.iter().flat_map(|tally| tally.results.keys().map(|result| tally.rate(result).precision()));
         // Nothing counted yet: nothing is known.
         rates.fold(if self.tallies.iter().any(|tally| tally.trials == 0) { 1.0 } else { 0.0 }, f64::max)
     }
@@ -548,6 +549,7 @@ impl Findings {
     ///
     /// A text that is none.
     pub fn read(text: &str) -> Result<Findings, SimulationError> {
-        serde_json::from_str(text).map_err(|error| SimulationError::Findings(format!("no findings of a simulation: {error}")))
+        serde_json::from_str(text)
+            .map_err(|error| SimulationError::Findings(format!("no findings of a simulation: {error}")))
     }
 }

@@ -1,10 +1,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::walk::{Foretold, Walk};
 use super::{
     Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Question, QuestionId, Slot, Tape,
 };
-use super::walk::{Foretold, Walk};
 use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
 use crate::state::{Change, EntityId, FieldId, State, Value};

@@ -122,10 +122,11 @@ impl Game {
             return Ok(());
         }
         if !std::mem::replace(&mut self.asked_policies, true)
-            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
-                self.open_free(seat, name, None);
-                return Ok(());
-            }
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)?
+        {
+            self.open_free(seat, name, None);
+            return Ok(());
+        }
         self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
@@ -172,9 +173,10 @@ impl Game {
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
             if let Some(key) = vm.key_of(&mut self.desk, &entry)?
-                && key != entry.key {
-                    self.desk.state.rekey(entry.id, key);
-                }
+                && key != entry.key
+            {
+                self.desk.state.rekey(entry.id, key);
+            }
         }
         Ok(())
     }
@@ -638,11 +640,12 @@ impl Game {
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
         if let Some((seat, name, seq)) = self.queued.back().cloned()
-            && Some(seq) > in_open.max(in_history) {
-                self.queued.pop_back();
-                self.redo.push(Op::Free { seat, name: name.clone() });
-                return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
-            }
+            && Some(seq) > in_open.max(in_history)
+        {
+            self.queued.pop_back();
+            self.redo.push(Op::Free { seat, name: name.clone() });
+            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
+        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }

@@ -69,7 +69,11 @@ impl Question {
                     }
                     shares = next;
                 }
-                shares.into_iter().filter(|(_, given)| given >= least).map(|(parts, _)| Answer::Allotment(parts)).collect()
+                shares
+                    .into_iter()
+                    .filter(|(_, given)| given >= least)
+                    .map(|(parts, _)| Answer::Allotment(parts))
+                    .collect()
             }
             Ask::Line { .. } | Ask::Dice { .. } => return None,
         };

@@ -552,12 +552,13 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
     if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats") {
-            for (seat, driver) in named.iter() {
-                let Ok(driver) = driver.to_string().parse();
-                seats.insert(seat.clone(), driver);
-            }
+        && let Some(Value::Map(named)) = fields.get("seats")
+    {
+        for (seat, driver) in named.iter() {
+            let Ok(driver) = driver.to_string().parse();
+            seats.insert(seat.clone(), driver);
         }
+    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

@@ -318,3 +318,15 @@ pub(crate) fn plain(value: &serde_json::Value) -> Value {
         serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
     }
 }
+
+impl Scenario {
+    /// Reads a position as it stands in a ruleset's `scenarios/*.toml`; `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Every place that is no data.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<Scenario, Vec<super::Problem>> {
+        let source = super::source::Source::read(path, bytes)?;
+        Ok(Scenario::Table(plain(&Data::read(&source)?.value)))
+    }
+}

@@ -12,8 +12,8 @@ use super::mirror::Mirror;
 use super::sandbox::charge;
 use crate::dice::{Dice, Fate, Roll};
 use crate::play::{
-    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Sight, Stop,
-    Term,
+    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Sight,
+    Stop, Term,
 };
 use crate::ruleset::nearest;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
@@ -688,17 +688,19 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
             return Ok(found);
         }
         if let Lv::Table(list) = value
-            && mirror.id_of(list).is_none() && list.raw_len() > 0 {
-                let mut ids = Vec::new();
-                for at in 1..=list.raw_len() {
-                    let one: Lv = list.raw_get(at)?;
-                    ids.push(match id_of(&one)? {
-                        Some(found) => found,
-                        None => from_lua(&one, mirror)?,
-                    });
-                }
-                return Ok(Value::List(ids.into()));
+            && mirror.id_of(list).is_none()
+            && list.raw_len() > 0
+        {
+            let mut ids = Vec::new();
+            for at in 1..=list.raw_len() {
+                let one: Lv = list.raw_get(at)?;
+                ids.push(match id_of(&one)? {
+                    Some(found) => found,
+                    None => from_lua(&one, mirror)?,
+                });
             }
+            return Ok(Value::List(ids.into()));
+        }
     }
     from_lua(value, mirror)
 }
@@ -928,7 +930,8 @@ fn cuts_of(desk: &mut Desk, cuts: &Lv) -> Result<Vec<i64>> {
     list.sequence_values::<Lv>()
         .map(|cut| {
             let cut = cut?;
-            whole_of(&cut).ok_or_else(|| fault(desk, format!("a cut of rb.band must be a whole number, not {}", told(&cut))))
+            whole_of(&cut)
+                .ok_or_else(|| fault(desk, format!("a cut of rb.band must be a whole number, not {}", told(&cut))))
         })
         .collect()
 }

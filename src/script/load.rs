@@ -279,8 +279,7 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        let (merged, _) =
-                            guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
+                        let (merged, _) = guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
                         merged?;
                     }
                     Err(message) => {
@@ -608,9 +607,7 @@ impl Loader<'_> {
 
     fn play(&mut self, play: &Table, sheets: Table, blueprint: &mut Blueprint) -> Result<Table> {
         let lua = self.lua;
-        let known = [
-            "start", "entries", "free", "boundary", "prompt", "card", "item", "value", "result", "statistics",
-        ];
+        let known = ["start", "entries", "free", "boundary", "prompt", "card", "item", "value", "result", "statistics"];
         self.known_keys("play", "", play, &known, None)?;
         if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
             let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
@@ -718,7 +715,8 @@ impl Loader<'_> {
                     blueprint.statistics.push(Statistic { label, field: Some((kind, field)) });
                 }
                 other => {
-                    let message = format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
+                    let message =
+                        format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
                     self.problem("play", &path, message, None);
                 }
             }
@@ -906,9 +904,10 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
             };
             let (min, max) = (bound("min")?, bound("max")?);
             if let (Some(min), Some(max)) = (min, max)
-                && min > max {
-                    return Err(format!("has bounds that leave nothing: {min} to {max}"));
-                }
+                && min > max
+            {
+                return Err(format!("has bounds that leave nothing: {min} to {max}"));
+            }
             Type::Int { min, max }
         }
         "bool" => Type::Bool,

@@ -14,8 +14,8 @@ mod table;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
-pub(crate) use load::{Blueprint, Statistic};
 pub use load::FreeName;
+pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
 pub(crate) use vm::{Call, PolicyAct, Vm};
