@@ -4,7 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use num_rational::BigRational;
-use riskbreaker::{Answering, Effect, Given, Library, Moment, Odds, OddsQuery, Ruleset, Setup, Value};
+use riskbreaker::{
+    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Moment, Odds, OddsQuery, Ruleset, Session,
+    Setup, Shard, Simulation, Value, Variant,
+};
 
 fn library(folder: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()
@@ -228,4 +231,169 @@ fn the_dice_of_the_odds_are_those_of_the_game() {
         seen += i64::from(session.view().field(rope, "at") == Some(&Value::Int(-1)));
     }
     assert_eq!(wins, of(seen, 10));
+}
+
+fn simulation(rules: &Arc<Ruleset>, scenario: &str, trials: u64) -> Simulation {
+    let policy = |name: &str| Driver::Policy(name.into());
+    let setup = Setup::scenario(scenario);
+    let setup = match rules.id() {
+        "tug" => setup.seat("left", policy("hasty")).seat("right", policy("hasty")),
+        _ => setup.seat("players", policy("bold")).seat("foes", policy("careful")),
+    };
+    let variant = Variant::new(rules.id(), rules, setup).unwrap();
+    Simulation { scenario: scenario.into(), variants: vec![variant], trials, seed: 7, until: None, actions: 20_000 }
+}
+
+fn run(simulation: &Simulation, threads: usize, shard: Option<Shard>) -> Findings {
+    simulation.run(threads, shard, None, &mut |_, _| true).unwrap()
+}
+
+#[test]
+fn the_findings_depend_neither_on_threads_nor_on_shards_nor_on_interruptions() {
+    let tug = rules("tug");
+    let whole = simulation(&tug, "two", 1_100);
+    let one = run(&whole, 1, None);
+    assert_eq!(one.tallies[0].trials, 1_100);
+    assert_eq!(run(&whole, 2, None), one);
+    let parts = (1..=3).map(|index| {
+        let shard = Some(Shard { index, count: 3 });
+        let part = run(&whole, 2, shard);
+        (format!("part {index}"), Findings::read(&serde_json::to_string(&part).unwrap()).unwrap())
+    });
+    let mut parts: Vec<_> = parts.collect();
+    parts.reverse();
+    assert_eq!(Findings::merge(parts.clone()).unwrap(), one);
+    assert!(Findings::merge(parts[1..].to_vec()).unwrap_err().to_string().contains("shard 3/3 is missing"));
+    parts.push(parts[0].clone());
+    assert!(Findings::merge(parts).unwrap_err().to_string().contains("both shard 3/3"));
+
+    let mut heard = 0;
+    let interrupted = whole.run(2, None, None, &mut |_, _| {
+        heard += 1;
+        heard < 2
+    });
+    let interrupted = interrupted.unwrap();
+    assert!(!interrupted.complete && interrupted.blocks == 2);
+    assert_eq!(whole.run(2, None, Some(interrupted), &mut |_, _| true).unwrap(), one);
+}
+
+#[test]
+fn a_simulation_that_is_sure_enough_stops_at_the_same_game_on_any_number_of_threads() {
+    let mut early = simulation(&rules("tug"), "two", 100_000);
+    early.until = Some(0.03);
+    let one = run(&early, 1, None);
+    assert!(one.complete && one.tallies[0].trials < 2_000, "{}", one.tallies[0].trials);
+    assert_eq!(run(&early, 2, None), one);
+    let shard = Some(Shard { index: 1, count: 2 });
+    assert!(early.run(1, shard, None, &mut |_, _| true).is_err());
+}
+
+#[test]
+fn what_is_counted_is_what_the_games_come_to() {
+    let tug = rules("tug");
+    let plan = simulation(&tug, "two", 60);
+    let tally = run(&plan, 1, None).tallies.remove(0);
+    let mut results = std::collections::BTreeMap::new();
+    let (mut actions, mut pulls) = (0, 0);
+    for trial in 1..=60 {
+        let mut game = plan.game(0, trial).unwrap();
+        let step = game.advance().unwrap();
+        assert!(matches!(step, riskbreaker::Step::Over(_)), "{step:?}");
+        *results.entry(game.outcome().unwrap().to_string()).or_insert(0) += 1;
+        actions += game.actions();
+        pulls += game.log().iter().filter(|event| matches!(event.happening, Happening::Rolled { .. })).count() as u64;
+    }
+    assert_eq!((tally.outcomes, tally.actions), (results, actions));
+    let used = tally.cards.values().map(|cards| cards["pull"]).fold(CardUse::default(), |sum, one| CardUse {
+        used: sum.used + one.used,
+        rolled: sum.rolled + one.rolled,
+        met: sum.met + one.met,
+    });
+    assert_eq!((used.used, used.rolled), (pulls, pulls));
+    assert!(used.met > 0 && used.met < used.rolled);
+    // The rope hangs where it ended, on the average.
+    let games: u64 = tally.statistics["rope"].iter().map(|sum| sum.games).sum();
+    assert_eq!(games, 60);
+}
+
+#[test]
+fn rules_that_are_compared_meet_the_same_dice() {
+    let tug = rules("tug");
+    let mut plan = simulation(&tug, "two", 300);
+    plan.variants.push(plan.variants[0].clone());
+    let same = run(&plan, 2, None);
+    assert_eq!(same.tallies[0], same.tallies[1]);
+    assert!(same.pairs[0].iter().all(|(first, results)| results.keys().all(|result| result == first)));
+    plan.variants[1].setup = plan.variants[1].setup.clone().switch("wins_at", 6);
+    let other = run(&plan, 2, None);
+    assert!(other.tallies[0].actions < other.tallies[1].actions);
+}
+
+#[test]
+fn games_that_fail_or_never_end_are_left_out_and_told() {
+    let dicey = rules("dicey");
+    let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
+    // The first card that is possible is `again`; nothing ends this game.
+    let mut plan = Simulation {
+        scenario: "one".into(),
+        variants: vec![variant],
+        trials: 3,
+        seed: 1,
+        until: None,
+        actions: 50,
+    };
+    let found = run(&plan, 2, None);
+    assert_eq!(found.tallies[0].trials, 0);
+    assert_eq!(found.tallies[0].left_out.len(), 3);
+    assert_eq!(found.tallies[0].left_out[2].trial, 3);
+    plan.trials = 0;
+    assert!(plan.run(1, None, None, &mut |_, _| true).unwrap_err().to_string().contains("zero trials"));
+}
+
+#[test]
+fn fights_of_the_first_rules_are_counted_with_their_rounds_and_numbers() {
+    let plan = simulation(&rules("riskbreaker-0.0.1"), "duel", 250);
+    let one = run(&plan, 1, None);
+    assert_eq!(run(&plan, 2, None), one);
+    let tally = &one.tallies[0];
+    assert_eq!((tally.trials, tally.left_out.as_slice()), (250, &[][..]));
+    assert!(tally.results.keys().all(|result| ["Challenger", "Defender", "nobody"].contains(&result.as_str())));
+    assert_eq!(tally.rounds.values().sum::<u64>(), 250);
+    assert!(tally.statistics.contains_key("Advantage") && tally.cards["players"].contains_key("kill_damage"));
+}
+
+#[test]
+fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
+    let tug = rules("tug");
+    let mut session = Session::start(&tug, Setup::default().seed(3)).unwrap();
+    let _ = session.advance().unwrap();
+    let ann = session.view().find("ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 8.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    let before = (session.state_bytes(), session.log(), session.questions().to_vec());
+    let question = session.questions()[0].id;
+    let advice = session.advise(question, std::time::Duration::from_millis(300)).unwrap();
+    assert_eq!((session.state_bytes(), session.log(), session.questions().to_vec()), before);
+    // Under 9: to pull by 3 is worth 8/10 * 3 - 2/10 * 3.
+    assert_eq!(advice[0].text, "Pull");
+    assert_eq!(advice[0].worth, Some(of(9, 5)));
+    assert_eq!(advice[1].worth, Some(of(0, 1)));
+    let odds = advice[0].odds.as_ref().unwrap();
+    assert!(odds.answers.iter().any(|(topic, answer, _)| topic == "risk" && answer == "3"), "{:?}", odds.answers);
+    assert!(advice[0].played.is_some_and(|(_, games)| games > 0));
+}
+
+#[test]
+fn who_looks_ahead_wins_more_often() {
+    let tug = rules("tug");
+    let seats = |left: &str| {
+        let setup = Setup::default().seat("left", Driver::Policy(left.into())).seat("right", Driver::Policy("hasty".into()));
+        let setup = setup.switch("wins_at", 8);
+        let mut plan = simulation(&tug, "two", 40);
+        plan.variants = vec![Variant::new("tug", &tug, setup).unwrap()];
+        plan
+    };
+    let found = run(&seats("ahead"), 2, None);
+    assert_eq!(found.tallies[0].trials, 40);
+    assert_eq!(run(&seats("ahead"), 1, None), found);
 }

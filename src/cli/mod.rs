@@ -12,6 +12,7 @@ mod play;
 mod repl;
 mod report;
 mod roll;
+mod row;
 mod rules;
 mod run;
 mod screen;

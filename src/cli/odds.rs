@@ -13,7 +13,8 @@ use serde_json::{Value as Json, json};
 
 use super::figures::{bar, chance_json, change, float, fraction, percent, plain_json, svg_bars};
 use super::play::pair;
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 use super::{call_error, library};
 
 /// Exact odds of dice, or of a card

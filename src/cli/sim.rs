@@ -12,7 +12,8 @@ use serde_json::{Value as Json, json};
 use super::figures::{bar, percent};
 use super::page;
 use super::play::pair;
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 use super::{call_error, library};
 
 /// Plays a scenario many times and counts what comes of it

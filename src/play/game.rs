@@ -231,6 +231,10 @@ impl Game {
                 self.open = Some(open);
             }
             (Ok(_), Some(Stop::Question)) => {
+                // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
+                if let Some(position) = open.tape.cut(desk.cursor.min(open.tape.slots.len())) {
+                    desk.set_position(position);
+                }
                 let events = std::mem::take(&mut desk.events);
                 self.pass_on(&mut open, events);
                 self.open = Some(open);
@@ -337,7 +341,7 @@ impl Game {
         }
     }
 
-    fn notice(&mut self, text: &str) {
+    pub fn notice(&mut self, text: &str) {
         if self.desk.listening {
             let action = self.next_number.saturating_sub(1);
             let happening = Happening::Notice { text: text.into() };
@@ -799,6 +803,13 @@ impl Game {
             }
             Err(Refusal::new(format!("{topic}: only {} is possible", question.tell(answer))))
         }))
+    }
+
+    /// Whether dice have been rolled in an action, open or done.
+    pub fn has_rolled(&self, action: u32) -> bool {
+        let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
+        let done = self.history.iter().rev().find(|done| done.number == action).map(|done| &done.tape);
+        open.or(done).is_some_and(super::Tape::has_roll)
     }
 
     /// The changes that led to a field's value.

@@ -125,7 +125,8 @@ impl Session {
     /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
     ///
     /// Either all of it is taken, or nothing: a name that no question asks for, and an answer that does not fit, leave
-    /// the game as it was. Questions that are not named stay open.
+    /// the game as it was. Only what the fall of the dice made needless is told and passed over. Questions that are not
+    /// named stay open.
     ///
     /// # Errors
     ///
@@ -169,24 +170,23 @@ impl Session {
             }
         }
         // What only one answer was possible to has not been asked, but what was said of it must be that answer.
-        if let Some(action) = action {
-            let game = self.game();
-            let mut unasked = Vec::new();
-            for (topic, value) in left {
-                match game.fits_auto(action, topic, value) {
-                    Some(fits) => fits?,
-                    None => unasked.push((topic, value)),
-                }
+        let mut unasked = Vec::new();
+        for (topic, value) in left {
+            match action.and_then(|action| self.game().fits_auto(action, topic, value)) {
+                Some(fits) => fits?,
+                None => unasked.push(topic),
             }
-            left = Vec::new();
-            if let Some((topic, _)) = unasked.first() {
+        }
+        if let Some(topic) = unasked.first() {
+            // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
+            if !action.is_some_and(|action| self.game().has_rolled(action)) {
                 return Err(self.nothing_asks(topic));
             }
+            for topic in unasked {
+                self.game_mut().notice(&format!("`{topic}` was not asked"));
+            }
         }
-        match left.first() {
-            None => self.advance().map_err(|error| Refusal::new(error.to_string())),
-            Some((topic, _)) => Err(self.nothing_asks(topic)),
-        }
+        self.advance().map_err(|error| Refusal::new(error.to_string()))
     }
 
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.

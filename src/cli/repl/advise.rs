@@ -12,7 +12,7 @@ use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{chance_json, float, percent};
 use crate::cli::odds;
-use crate::cli::screen::{Row, Span};
+use crate::cli::row::{Row, Span};
 
 /// How long `hint` thinks.
 const TIME: Duration = Duration::from_secs(1);
