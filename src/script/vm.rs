@@ -256,13 +256,13 @@ impl Vm {
     /// Counts from here on what cards come to; [`Vm::counts`] gives it.
     pub fn count(&mut self) {
         // It only makes a table: there is nothing in it that could fail but memory, and then the next call says so.
-        let _ = self.trusted.count.call::<()>(());
+        let _ = guarded(Budget::ACTION, || self.trusted.count.call::<()>(()));
     }
 
     /// What cards came to since the last call: seat and card, how often used, rolled for and met.
     pub fn counts(&mut self) -> Vec<(String, String, [u64; 3])> {
         let mut found = Vec::new();
-        let Ok(list) = self.trusted.counts.call::<Table>(()) else { return found };
+        let (Ok(list), _) = guarded(Budget::ACTION, || self.trusted.counts.call::<Table>(())) else { return found };
         for row in list.sequence_values::<Table>().flatten() {
             let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
             let key = row.raw_get::<String>(1).unwrap_or_default();
