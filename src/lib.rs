@@ -3,6 +3,7 @@
 #[cfg(feature = "check")]
 mod check;
 mod dice;
+mod lab;
 mod play;
 mod ruleset;
 mod script;
@@ -12,10 +13,14 @@ mod state;
 #[cfg(feature = "check")]
 pub use crate::check::findings;
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
+pub use crate::lab::{
+    Advice, CardUse, Effect, FieldOdds, Findings, FirstOdds, LeftOut, Limits, Moment, Odds, OddsQuery, Outcome, Place,
+    Plan, PlannedVariant, Progress, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant, first_odds,
+};
 pub use crate::play::{
-    Answer, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Happening, Question,
-    QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone,
-    View,
+    Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
+    Happening, Question, QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError,
+    Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,

@@ -2,10 +2,15 @@
 
 mod cards;
 mod check;
+mod compare;
 mod dev;
+mod figures;
 mod library;
+mod merge;
 mod nearest;
 mod new;
+mod odds;
+mod page;
 mod play;
 mod repl;
 mod report;
@@ -14,6 +19,7 @@ mod row;
 mod rules;
 mod run;
 mod screen;
+mod sim;
 mod test;
 mod types;
 
@@ -22,7 +28,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Plays tabletop games whose rules are scripts.
 ///
@@ -64,6 +70,14 @@ enum Command {
     Rules(rules::Args),
     /// Rolls dice
     Roll(roll::Args),
+    /// Exact odds of dice, or of a card
+    Odds(odds::Args),
+    /// Plays a scenario many times and counts what comes of it
+    Sim(sim::Args),
+    /// Puts the shards of a simulation together
+    Merge(merge::Args),
+    /// Tells what an edit to the rules does: to the odds of cards, and to who wins
+    Compare(compare::Args),
 }
 
 /// A call that cannot be carried out as it stands; the exit code is 2 and not 1.
@@ -78,7 +92,7 @@ pub fn call_error(message: impl Into<String>) -> anyhow::Error {
 
 /// Does what the command line says: 0 if all is well, 1 if what was asked about is wrong, 2 if the call is.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(call()) {
         Ok(cli) => cli,
         Err(error) => {
             // If even this cannot be written there is nobody to tell.
@@ -94,6 +108,15 @@ pub fn run() -> ExitCode {
             if error.downcast_ref::<CallError>().is_some() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
+}
+
+/// The call as it was made, what `odds` takes for topics turned into options.
+fn call() -> Vec<std::ffi::OsString> {
+    let program = Cli::command();
+    let of_odds = program.find_subcommand("odds").into_iter().flat_map(clap::Command::get_arguments);
+    let known: Vec<String> =
+        program.get_arguments().chain(of_odds).filter_map(|arg| arg.get_long().map(String::from)).collect();
+    odds::topics_as_answers(std::env::args_os().collect(), &known)
 }
 
 fn carry_out(cli: Cli) -> Result<ExitCode> {
@@ -113,6 +136,10 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Cards(args)) => cards::cards(args, folder),
         Some(Command::Rules(args)) => rules::rules(args, folder),
         Some(Command::Roll(args)) => roll::roll(args),
+        Some(Command::Odds(args)) => odds::odds(args, folder),
+        Some(Command::Sim(args)) => sim::sim(args, folder),
+        Some(Command::Merge(args)) => merge::merge(args),
+        Some(Command::Compare(args)) => compare::compare(args, folder),
     }
 }
 

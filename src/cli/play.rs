@@ -190,7 +190,7 @@ fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
     rules.scenarios().get(name).and_then(super::rules::scenario_title).unwrap_or(name).to_owned()
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))

@@ -215,21 +215,7 @@ impl Game {
         let pulse = desk.pulse;
         open.ran = true;
 
-        let result = match &open.cause {
-            Cause::Start => vm.call(desk, &Call::Start { scenario: &self.scenario }),
-            Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
-            Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
-            Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
-                Err(fault) => Err(fault),
-                Ok(id) => match take_entry(desk, id) {
-                    None => Ok(Value::None),
-                    Some(entry) => {
-                        let Entry { what, owner, args, key, .. } = &entry;
-                        vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
-                    }
-                },
-            },
-        };
+        let result = perform(desk, &self.scenario, vm, &open.cause);
 
         open.tape = std::mem::take(&mut desk.tape);
         open.questions = std::mem::take(&mut desk.questions);
@@ -301,6 +287,49 @@ impl Game {
         if dropped.is_some() {
             self.notice("the action went another way than before: what no longer fits was dropped from its tape");
         }
+    }
+
+    /// The same moment as a game of its own, silent and without memory: nothing that is done there reaches this one.
+    ///
+    /// What was answered and rolled in the open action stays, up to the first question that is open.
+    pub fn fork(&self) -> Game {
+        let from = &self.desk;
+        let mut desk = Desk::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
+        desk.state = from.state.before_journal();
+        desk.chance = from.chance.clone();
+        desk.written = from.written;
+        desk.listening = false;
+        let mut game = Game::new(desk, self.setup.clone(), self.scenario.clone());
+        let copy = |open: &Open| {
+            let mut copy = Open::new(open.number, open.cause.clone(), open.before);
+            let known = open.tape.slots.iter().take_while(|slot| slot.is_some());
+            copy.tape.slots = known.cloned().collect();
+            copy
+        };
+        game.open = self.open.as_ref().map(copy);
+        game.held = self.held.iter().map(copy).collect();
+        game.queued = self.queued.clone();
+        game.next_number = self.next_number;
+        game.next_seq = self.next_seq;
+        game.desk.keeps_tape = false;
+        game
+    }
+
+    /// Runs the open action from its start as far as it comes; whoever calls looks at the desk and takes it back.
+    pub fn attempt(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+        let desk = &mut self.desk;
+        desk.state.rollback(0);
+        let Some(open) = &self.open else { return Ok(()) };
+        desk.action = open.number;
+        desk.tape.clone_from(&open.tape);
+        desk.cursor = 0;
+        desk.phase = Phase::Play;
+        desk.stop = None;
+        desk.events.clear();
+        desk.questions.clear();
+        desk.autos.clear();
+        let cause = open.cause.clone();
+        perform(desk, &self.scenario, vm, &cause).map(|_| ())
     }
 
     /// Sends out the events of a run that the last run of the same action has not told.
@@ -947,6 +976,25 @@ impl Game {
             Some(fault) => Err(Refusal::new(fault.to_string())),
             None => Ok(suggested),
         }
+    }
+}
+
+/// Runs what an action consists of.
+fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
+    match cause {
+        Cause::Start => vm.call(desk, &Call::Start { scenario }),
+        Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
+        Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
+        Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
+            Err(fault) => Err(fault),
+            Ok(id) => match take_entry(desk, id) {
+                None => Ok(Value::None),
+                Some(entry) => {
+                    let Entry { what, owner, args, key, .. } = &entry;
+                    vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
+                }
+            },
+        },
     }
 }
 

@@ -7,6 +7,7 @@ mod event;
 mod explanation;
 mod fault;
 mod game;
+mod possible;
 mod question;
 mod reload;
 mod reply;
@@ -15,6 +16,7 @@ mod session;
 mod setup;
 mod tape;
 mod view;
+mod walk;
 
 pub use action::Cause;
 pub use edit::Edit;
@@ -26,6 +28,10 @@ pub use reload::ReloadReport;
 pub use session::{FreeAct, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
 pub use view::View;
+pub use walk::{Answering, Given};
 
-pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Stop};
+pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Sight, Stop};
+pub(crate) use game::{Game, Standing};
+pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
+pub(crate) use walk::{Ended, Fork, Walk};

@@ -220,7 +220,6 @@ impl Ruleset {
         files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
     }
 
-    #[cfg(feature = "check")]
     pub(crate) fn stack(&self) -> &Arc<Stack> {
         &self.stack
     }
@@ -299,6 +298,15 @@ impl Ruleset {
         &self.engine
     }
 
+    pub(crate) fn blueprint(&self) -> &Blueprint {
+        &self.blueprint
+    }
+
+    /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
+    pub fn measures(&self) -> bool {
+        self.blueprint.value
+    }
+
     /// What may stand on the agenda.
     pub(crate) fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.blueprint.entries.iter().map(|entry| &*entry.name)
@@ -359,5 +367,17 @@ pub(crate) fn plain(value: &serde_json::Value) -> Value {
         serde_json::Value::String(text) => Value::text(text),
         serde_json::Value::Array(items) => Value::list(items.iter().map(plain)),
         serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
+    }
+}
+
+impl Scenario {
+    /// Reads a position as it stands in a ruleset's `scenarios/*.toml`; `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Every place that is no data.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<Scenario, Vec<super::Problem>> {
+        let source = super::source::Source::read(path, bytes)?;
+        Ok(Scenario::Table(plain(&Data::read(&source)?.value)))
     }
 }

@@ -16,8 +16,8 @@ mod types;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
-pub(crate) use load::Blueprint;
 pub use load::FreeName;
+pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
 pub use types::{reference_page, type_module};

@@ -312,6 +312,14 @@ impl State {
         std::mem::take(&mut self.journal)
     }
 
+    /// A copy without the changes that wait in the journal.
+    pub fn before_journal(&self) -> State {
+        let mut copy = self.clone();
+        copy.take_back(&self.journal);
+        copy.stale.clear();
+        copy
+    }
+
     /// Forgets the journal: its changes stand and nobody will ask for them.
     pub fn settle_unread(&mut self) {
         self.journal.clear();

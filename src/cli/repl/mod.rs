@@ -1,6 +1,7 @@
 //! The table at the prompt: reads a line, finds out what it means, does it, and tells what came of it.
 
 mod act;
+mod advise;
 mod asking;
 mod command;
 mod complete;
@@ -245,6 +246,8 @@ impl Repl {
             Word::Redo => self.redo(rest),
             Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
             Word::Skip => self.remedy(riskbreaker::Remedy::SkipAction),
+            Word::Odds => self.odds(rest, words),
+            Word::Hint => self.hint(),
             Word::Sheet => self.sheet(rest),
             Word::Who => self.who(rest),
             Word::Why => self.why(rest),
