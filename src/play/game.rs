@@ -122,10 +122,11 @@ impl Game {
             return Ok(());
         }
         if !std::mem::replace(&mut self.asked_policies, true)
-            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
-                self.open_free(seat, name, None);
-                return Ok(());
-            }
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)?
+        {
+            self.open_free(seat, name, None);
+            return Ok(());
+        }
         self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
@@ -134,7 +135,7 @@ impl Game {
             self.commit_quietly(changes);
             return Ok(());
         };
-        let cause = Cause::Entry { id: entry.id, what: entry.what.clone() };
+        let cause = Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner };
         let what = entry.what.clone();
         self.open = Some(self.fresh(cause));
         self.idle += 1;
@@ -172,9 +173,10 @@ impl Game {
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
             if let Some(key) = vm.key_of(&mut self.desk, &entry)?
-                && key != entry.key {
-                    self.desk.state.rekey(entry.id, key);
-                }
+                && key != entry.key
+            {
+                self.desk.state.rekey(entry.id, key);
+            }
         }
         Ok(())
     }
@@ -609,11 +611,12 @@ impl Game {
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
         if let Some((seat, name, seq)) = self.queued.back().cloned()
-            && Some(seq) > in_open.max(in_history) {
-                self.queued.pop_back();
-                self.redo.push(Op::Free { seat, name: name.clone() });
-                return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
-            }
+            && Some(seq) > in_open.max(in_history)
+        {
+            self.queued.pop_back();
+            self.redo.push(Op::Free { seat, name: name.clone() });
+            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
+        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }
@@ -780,13 +783,19 @@ impl Game {
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
         let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
+        let why = |cause: &Cause| match cause {
+            Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
+                format!("{what}, {}", desk.title(*owner))
+            }
+            cause => words_of(cause).to_string(),
+        };
         let line = |number: u32, cause: &Cause, change: &Change| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
-                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+                Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
             }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
-                Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
+                Some(format!("action {number} ({}): made with {}", why(cause), desk.words(first?)))
             }
             _ => None,
         };
@@ -925,8 +934,16 @@ fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
         }
     }
     let (op, text) = match slot {
-        Slot::Answer { topic, answer, .. } => {
-            let text = format!("undid {topic}: {}", told(&answer));
+        Slot::Answer { topic, answer, about, .. } => {
+            // As it was told, with the titles of what was chosen.
+            let about = about.map(|id| desk.title(id));
+            let words = open.events.iter().rev().find_map(|event| match &event.happening {
+                Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
+                    Some(text)
+                }
+                _ => None,
+            });
+            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
             (Op::Answer { topic, ordinal: at as u32, answer }, text)
         }
         Slot::Roll { faces, dice, .. } => {

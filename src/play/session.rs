@@ -340,6 +340,11 @@ impl Session {
         self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
     }
 
+    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.desk, entity))
+    }
+
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
@@ -530,12 +535,13 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
     if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats") {
-            for (seat, driver) in named.iter() {
-                let Ok(driver) = driver.to_string().parse();
-                seats.insert(seat.clone(), driver);
-            }
+        && let Some(Value::Map(named)) = fields.get("seats")
+    {
+        for (seat, driver) in named.iter() {
+            let Ok(driver) = driver.to_string().parse();
+            seats.insert(seat.clone(), driver);
         }
+    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

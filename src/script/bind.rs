@@ -644,6 +644,7 @@ fn question_of(desk: &mut Desk, mirror: &Mirror, ask: &str, q: &Table) -> Result
         why,
         ask,
         default: None,
+        proposes: !matches!(q.raw_get::<Lv>("propose")?, Lv::Boolean(false)),
         audience,
         sealed: matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)),
     };
@@ -688,17 +689,19 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
             return Ok(found);
         }
         if let Lv::Table(list) = value
-            && mirror.id_of(list).is_none() && list.raw_len() > 0 {
-                let mut ids = Vec::new();
-                for at in 1..=list.raw_len() {
-                    let one: Lv = list.raw_get(at)?;
-                    ids.push(match id_of(&one)? {
-                        Some(found) => found,
-                        None => from_lua(&one, mirror)?,
-                    });
-                }
-                return Ok(Value::List(ids.into()));
+            && mirror.id_of(list).is_none()
+            && list.raw_len() > 0
+        {
+            let mut ids = Vec::new();
+            for at in 1..=list.raw_len() {
+                let one: Lv = list.raw_get(at)?;
+                ids.push(match id_of(&one)? {
+                    Some(found) => found,
+                    None => from_lua(&one, mirror)?,
+                });
             }
+            return Ok(Value::List(ids.into()));
+        }
     }
     from_lua(value, mirror)
 }
@@ -1077,13 +1080,13 @@ fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.state.finish(text);
         Ok(())
     });
-    leaf!(lua, bench, table, "term", |_, b, (label, value, path, line): (String, Lv, String, u32)| {
+    leaf!(lua, bench, table, "term", |_, b, (label, value, path, line, depth): (String, Lv, String, u32, u32)| {
         let desk = b.desk()?;
         let value = match from_lua(&value, &b.mirror.borrow()) {
             Ok(value) => desk.words(&value),
             Err(_) => "?".into(),
         };
-        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line });
+        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth });
         Ok(())
     });
     Ok(())

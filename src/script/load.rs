@@ -194,6 +194,7 @@ impl Prelude {
                 free: get("free")?,
                 derived: get("derived")?,
                 sheet: get("sheet")?,
+                overview: get("overview")?,
                 prompt: get("prompt")?,
                 key: get("key")?,
                 tie: get("tie")?,
@@ -259,8 +260,7 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        let (merged, _) =
-                            guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
+                        let (merged, _) = guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
                         merged?;
                     }
                     Err(message) => {
@@ -279,8 +279,8 @@ impl Loader<'_> {
         let kinds = self.merger.table("kinds")?;
         let verbs = self.merger.table("verbs")?;
         let play = self.merger.table("play")?;
-        let sheets = lua.create_table()?;
-        let (schema, parts) = self.schema(&kinds, &sheets)?;
+        let (sheets, overviews) = (lua.create_table()?, lua.create_table()?);
+        let (schema, parts) = self.schema(&kinds, &sheets, &overviews)?;
         let mut blueprint = Blueprint { schema, ..Blueprint::default() };
 
         let merged = lua.create_table()?;
@@ -344,7 +344,7 @@ impl Loader<'_> {
         }
         merged.raw_set("policies", policies)?;
         merged.raw_set("cast", self.cast()?)?;
-        merged.raw_set("play", self.play(&play, sheets, &mut blueprint)?)?;
+        merged.raw_set("play", self.play(&play, sheets, overviews, &mut blueprint)?)?;
         let creation = self.merger.table("creation")?;
         self.known_keys("creation", "", &creation, &["check", "build"], None)?;
         blueprint.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));
@@ -386,7 +386,12 @@ impl Loader<'_> {
 
     /// Reads the kinds: the schema, and what each kind's class is made of.
     #[allow(clippy::type_complexity)]
-    fn schema(&mut self, kinds: &Table, sheets: &Table) -> Result<(Schema, Vec<(String, Table, Table)>)> {
+    fn schema(
+        &mut self,
+        kinds: &Table,
+        sheets: &Table,
+        overviews: &Table,
+    ) -> Result<(Schema, Vec<(String, Table, Table)>)> {
         let lua = self.lua;
         let mut schema = Schema::default();
         let mut parts = Vec::new();
@@ -396,9 +401,21 @@ impl Loader<'_> {
                 self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), None);
                 continue;
             };
-            self.known_keys("kinds", &name, &body, &["title", "fields", "derived", "sheet", "label"], None)?;
-            let mut kind =
-                Kind { name: Arc::from(&*name), title: None, fields: Vec::new(), derived: Vec::new(), sheet: false };
+            self.known_keys(
+                "kinds",
+                &name,
+                &body,
+                &["title", "fields", "derived", "sheet", "overview", "label"],
+                None,
+            )?;
+            let mut kind = Kind {
+                name: Arc::from(&*name),
+                title: None,
+                fields: Vec::new(),
+                derived: Vec::new(),
+                sheet: false,
+                overview: false,
+            };
             let nullable = lua.create_table()?;
             if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
                 for (field, declared) in sorted(&fields)? {
@@ -467,6 +484,10 @@ impl Loader<'_> {
             if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
                 sheets.raw_set(&*name, sheet)?;
                 kind.sheet = true;
+            }
+            if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
+                overviews.raw_set(&*name, overview)?;
+                kind.overview = true;
             }
             parts.push((name, derived, nullable));
             schema.kinds.push(kind);
@@ -586,7 +607,7 @@ impl Loader<'_> {
         Ok((tables, ids))
     }
 
-    fn play(&mut self, play: &Table, sheets: Table, blueprint: &mut Blueprint) -> Result<Table> {
+    fn play(&mut self, play: &Table, sheets: Table, overviews: Table, blueprint: &mut Blueprint) -> Result<Table> {
         let lua = self.lua;
         self.known_keys("play", "", play, &["start", "entries", "free", "boundary", "prompt", "card", "item"], None)?;
         if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
@@ -598,6 +619,7 @@ impl Loader<'_> {
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
         made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
         made.raw_set("sheets", sheets)?;
+        made.raw_set("overviews", overviews)?;
         blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         let entries = lua.create_table()?;
         if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
@@ -826,9 +848,10 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
             };
             let (min, max) = (bound("min")?, bound("max")?);
             if let (Some(min), Some(max)) = (min, max)
-                && min > max {
-                    return Err(format!("has bounds that leave nothing: {min} to {max}"));
-                }
+                && min > max
+            {
+                return Err(format!("has bounds that leave nothing: {min} to {max}"));
+            }
             Type::Int { min, max }
         }
         "bool" => Type::Bool,
