@@ -199,7 +199,12 @@ impl Vm {
                 return Err(Fault::new(format!("the {what} of a {name} must be a list of lines")));
             };
             let mirror = vm.bench.mirror.borrow();
-            let text = |value: &Lv| from_lua(value, &mirror).map(|value| desk.words(&value));
+            let text = |value: &Lv| {
+                from_lua(value, &mirror).map(|value| match value {
+                    Value::Text(text) => text.to_string(),
+                    value => desk.words(&value),
+                })
+            };
             let mut lines = Vec::new();
             for row in rows.sequence_values::<Lv>() {
                 let line = match row {
