@@ -79,7 +79,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     // With written dice nothing is left to chance, unless a seed is named for what else may draw on it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
-    head(&mut screen, &session, &title, &library, random, &lines)?;
+    head(&mut screen, &session, &title, &library, random)?;
     if !lines.scripted() {
         introduce(&mut screen, &about)?;
     }
@@ -163,14 +163,7 @@ fn resume(path: &Path, library: &Library) -> Result<Session> {
 }
 
 /// The first line: what is played, and by which dice.
-fn head(
-    screen: &mut Screen,
-    session: &Session,
-    title: &str,
-    library: &Library,
-    random: bool,
-    lines: &Lines,
-) -> Result<()> {
+fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, random: bool) -> Result<()> {
     let rules = session.ruleset().id();
     if screen.json() {
         screen.event(
@@ -184,20 +177,14 @@ fn head(
         parts.push(format!("seed {}", session.seed()));
     }
     parts.retain(|part| !part.is_empty());
-    if !lines.scripted() {
-        parts.push("`help` says how to play".into());
-    }
     screen.row(&Row::at(0).faint(parts.join(" · ")))?;
     Ok(())
 }
 
 /// What it is about, for somebody who sits down to it.
 fn introduce(screen: &mut Screen, about: &str) -> Result<()> {
-    if about.is_empty() {
-        return Ok(());
-    }
     screen.row(&Row::default())?;
-    screen.row(&Row::prose(0).plain(about))?;
+    screen.row(&Row::prose(0).plain(format!("{about} `help` says how to play.").trim_start()))?;
     screen.row(&Row::default())?;
     Ok(())
 }

@@ -58,7 +58,10 @@ impl Repl {
             return None;
         }
         let rules = self.session.ruleset();
-        let card = find_card(rules, &head.text).ok()?;
+        // What follows the card's name may be meant for its own questions.
+        let words: Vec<&str> = head.text.split_whitespace().collect();
+        let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
+        let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
         if question.ask.options().iter().any(|option| option.id == card.id) {
             return None;
         }

@@ -378,15 +378,15 @@ impl Repl {
             _ => "2, yes, NAME".to_owned(),
         };
         let rows = [
-            (example.as_str(), "answers what is asked: by number, by name, or by the beginning of a name"),
-            ("ANSWER WORD ANSWER ...", "answers what follows in the same line; `help words` has the words"),
-            ("ok", "takes what is proposed (marked `*`); `pass` does nothing, `auto` lets the computer choose"),
+            (example.as_str(), "answers what is asked: number, name or its beginning"),
+            ("... WORD ANSWER", "and what is asked next, in one line (`help words`)"),
+            ("ok, pass, auto", "what is proposed; nothing; the computer chooses"),
             ("options", "what is open, and why the rest is not"),
-            ("undo, redo", "take back a line, or do it again"),
-            ("who, sheet NAME", "how things stand; all of somebody"),
+            ("undo, redo", "takes a line back, does it again"),
+            ("who, sheet NAME", "how everybody stands; all of somebody"),
             ("why NAME FIELD", "how a number came about"),
-            ("cards NAME, help ID", "what a card says; the rule behind an id such as those in brackets"),
-            ("log", "what happened; `log all` from the start"),
+            ("cards, help WORD", "what a card says, a command, the id of a rule"),
+            ("log, log all", "what happened"),
             ("help all, quit", "every command; leaves (`save FILE` first)"),
         ];
         let cells = rows.iter().map(|(word, what)| vec![Span::strong(word), Span::plain(what)]).collect();
