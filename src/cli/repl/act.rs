@@ -86,7 +86,7 @@ impl Repl {
             })
             .collect();
         Some(match so_far.as_slice() {
-            [] => format!("first, {whom}: {asked} {how}; then `{}` can follow", head.text),
+            [] => format!("asked first ({whom}): {asked} {how}; then `{}` can follow", head.text),
             chosen => format!("{whom}: {} is chosen. Asked now: {asked} {how}, `undo` goes back", chosen.join(", ")),
         })
     }
