@@ -34,7 +34,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 ///
 /// Without a command it opens the table: the first scenario, ready to play.
 #[derive(Parser)]
-#[command(name = "riskbreaker", version, disable_help_subcommand = true)]
+#[command(name = "riskbreaker", version)]
 struct Cli {
     /// The folder with the rulesets, instead of ./rulesets or those built in
     #[arg(long, global = true, value_name = "DIR")]

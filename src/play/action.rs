@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
 use super::{DicePosition, Edit, Event, Fault, Question, Tape};
-use crate::state::{Change, EntryId};
+use crate::state::{Change, EntityId, EntryId};
 
 /// Why an action runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,7 +13,12 @@ pub enum Cause {
     /// The start of the game.
     Start,
     /// An agenda entry.
-    Entry { id: EntryId, what: Arc<str> },
+    Entry {
+        id: EntryId,
+        what: Arc<str>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        owner: Option<EntityId>,
+    },
     /// A free act of a seat.
     Free { seat: Arc<str>, name: Arc<str> },
     /// The game master's hand.

@@ -391,6 +391,7 @@ impl Desk {
             why: format!("{label}: roll {dice}"),
             ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
             default: None,
+            proposes: true,
             audience: None,
             sealed: false,
         });

@@ -142,7 +142,7 @@ impl Game {
             self.commit_quietly(changes);
             return Ok(());
         };
-        let cause = Cause::Entry { id: entry.id, what: entry.what.clone() };
+        let cause = Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner };
         let what = entry.what.clone();
         self.open = Some(self.fresh(cause));
         self.idle += 1;
@@ -854,15 +854,21 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
+        let why = |cause: &Cause| match cause {
+            Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
+                format!("{what}, {}", desk.title(*owner))
+            }
+            cause => words_of(cause).to_string(),
+        };
         let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
         let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
         let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
-                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+                Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
             }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
-                Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
+                Some(format!("action {number} ({}): made with {}", why(cause), desk.words(first?)))
             }
             _ => None,
         };
@@ -1025,8 +1031,16 @@ fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
         }
     }
     let (op, text) = match slot {
-        Slot::Answer { topic, answer, .. } => {
-            let text = format!("undid {topic}: {}", told(&answer));
+        Slot::Answer { topic, answer, about, .. } => {
+            // As it was told, with the titles of what was chosen.
+            let about = about.map(|id| desk.title(id));
+            let words = open.events.iter().rev().find_map(|event| match &event.happening {
+                Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
+                    Some(text)
+                }
+                _ => None,
+            });
+            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
             (Op::Answer { topic, ordinal: at as u32, answer }, text)
         }
         Slot::Roll { faces, dice, .. } => {

@@ -342,6 +342,11 @@ impl Session {
         self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
     }
 
+    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.desk, entity))
+    }
+
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));

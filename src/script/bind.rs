@@ -650,6 +650,7 @@ fn question_of(desk: &mut Desk, mirror: &Mirror, ask: &str, q: &Table) -> Result
         why,
         ask,
         default: None,
+        proposes: !matches!(q.raw_get::<Lv>("propose")?, Lv::Boolean(false)),
         audience,
         sealed: matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)),
     };
@@ -1115,13 +1116,13 @@ fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.state.finish(text);
         Ok(())
     });
-    leaf!(lua, bench, table, "term", |_, b, (label, value, path, line): (String, Lv, String, u32)| {
+    leaf!(lua, bench, table, "term", |_, b, (label, value, path, line, depth): (String, Lv, String, u32, u32)| {
         let desk = b.desk()?;
         let value = match from_lua(&value, &b.mirror.borrow()) {
             Ok(value) => desk.words(&value),
             Err(_) => "?".into(),
         };
-        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line });
+        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth });
         Ok(())
     });
     Ok(())

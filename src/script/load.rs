@@ -212,6 +212,7 @@ impl Prelude {
                 free: get("free")?,
                 derived: get("derived")?,
                 sheet: get("sheet")?,
+                overview: get("overview")?,
                 prompt: get("prompt")?,
                 measure: get("measure")?,
                 statistic: get("statistic")?,
@@ -300,8 +301,8 @@ impl Loader<'_> {
         let kinds = self.merger.table("kinds")?;
         let verbs = self.merger.table("verbs")?;
         let play = self.merger.table("play")?;
-        let sheets = lua.create_table()?;
-        let (schema, parts) = self.schema(&kinds, &sheets)?;
+        let (sheets, overviews) = (lua.create_table()?, lua.create_table()?);
+        let (schema, parts) = self.schema(&kinds, &sheets, &overviews)?;
         let mut blueprint = Blueprint { schema, ..Blueprint::default() };
 
         let merged = lua.create_table()?;
@@ -368,7 +369,7 @@ impl Loader<'_> {
         }
         merged.raw_set("policies", policies)?;
         merged.raw_set("cast", self.cast()?)?;
-        merged.raw_set("play", self.play(&play, sheets, &mut blueprint)?)?;
+        merged.raw_set("play", self.play(&play, sheets, overviews, &mut blueprint)?)?;
         let creation = self.merger.table("creation")?;
         self.known_keys("creation", "", &creation, &["check", "build"], None)?;
         blueprint.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));
@@ -410,7 +411,12 @@ impl Loader<'_> {
 
     /// Reads the kinds: the schema, and what each kind's class is made of.
     #[allow(clippy::type_complexity)]
-    fn schema(&mut self, kinds: &Table, sheets: &Table) -> Result<(Schema, Vec<(String, Table, Table)>)> {
+    fn schema(
+        &mut self,
+        kinds: &Table,
+        sheets: &Table,
+        overviews: &Table,
+    ) -> Result<(Schema, Vec<(String, Table, Table)>)> {
         let lua = self.lua;
         let mut schema = Schema::default();
         let mut parts = Vec::new();
@@ -420,9 +426,21 @@ impl Loader<'_> {
                 self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), None);
                 continue;
             };
-            self.known_keys("kinds", &name, &body, &["title", "fields", "derived", "sheet", "label"], None)?;
-            let mut kind =
-                Kind { name: Arc::from(&*name), title: None, fields: Vec::new(), derived: Vec::new(), sheet: false };
+            self.known_keys(
+                "kinds",
+                &name,
+                &body,
+                &["title", "fields", "derived", "sheet", "overview", "label"],
+                None,
+            )?;
+            let mut kind = Kind {
+                name: Arc::from(&*name),
+                title: None,
+                fields: Vec::new(),
+                derived: Vec::new(),
+                sheet: false,
+                overview: false,
+            };
             let nullable = lua.create_table()?;
             if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
                 for (field, declared) in sorted(&fields)? {
@@ -491,6 +509,10 @@ impl Loader<'_> {
             if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
                 sheets.raw_set(&*name, sheet)?;
                 kind.sheet = true;
+            }
+            if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
+                overviews.raw_set(&*name, overview)?;
+                kind.overview = true;
             }
             parts.push((name, derived, nullable));
             schema.kinds.push(kind);
@@ -610,7 +632,7 @@ impl Loader<'_> {
         Ok((tables, ids))
     }
 
-    fn play(&mut self, play: &Table, sheets: Table, blueprint: &mut Blueprint) -> Result<Table> {
+    fn play(&mut self, play: &Table, sheets: Table, overviews: Table, blueprint: &mut Blueprint) -> Result<Table> {
         let lua = self.lua;
         let known = ["start", "entries", "free", "boundary", "prompt", "card", "item", "value", "result", "statistics"];
         self.known_keys("play", "", play, &known, None)?;
@@ -623,6 +645,7 @@ impl Loader<'_> {
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
         made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
         made.raw_set("sheets", sheets)?;
+        made.raw_set("overviews", overviews)?;
         blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         blueprint.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
         for (name, found) in [("value", &mut blueprint.value), ("result", &mut blueprint.result)] {

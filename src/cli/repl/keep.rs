@@ -39,6 +39,7 @@ impl Repl {
         self.done.clear();
         self.undone.clear();
         self.look_out_anew();
+        self.turned = true;
         self.machine = None;
         self.asked = None;
         self.focus = None;
