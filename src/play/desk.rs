@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::walk::{Foretold, Walk};
 use super::{
     Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Question, QuestionId, Slot, Tape,
 };
-use crate::dice::{Chance, Dice, Roll};
+use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
 use crate::state::{Change, EntityId, FieldId, State, Value};
 
@@ -49,6 +50,19 @@ pub(crate) struct Desk {
     pub dropped: Option<usize>,
     /// Rolls, questions and outcomes met, to tell a game that turns in circles.
     pub pulse: u64,
+    /// Where every course of an action is gone through: it answers what the tape does not hold.
+    pub walk: Option<Box<Walk>>,
+}
+
+/// How much of a roll the script sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Total,
+    /// Whether what is needed was met.
+    Need,
+    /// How many of these cuts are reached; filled in only where courses are gone through.
+    Cuts(Vec<i64>),
+    Faces,
 }
 
 /// What a script may do at the moment.
@@ -67,6 +81,8 @@ pub(crate) enum Stop {
     Question,
     /// The script ended the action.
     Cut(String),
+    /// The answer of a person at this place of the tape does not stand.
+    Refused { ordinal: usize, reason: String },
     /// The script did something it may not.
     Fault { message: String, cure: Option<String> },
 }
@@ -119,7 +135,7 @@ pub(crate) struct Asking {
 impl Desk {
     /// A desk without a game, for scripts that only work something out.
     pub fn idle(rules: &Arc<Ruleset>) -> Desk {
-        Desk::new(rules, BTreeMap::new(), BTreeMap::new(), DiceSource::Seeded, 0)
+        Desk::new(rules, rules.default_switches(), BTreeMap::new(), DiceSource::Seeded, 0)
     }
 
     pub fn new(
@@ -154,6 +170,7 @@ impl Desk {
             strict: false,
             dropped: None,
             pulse: 0,
+            walk: None,
         }
     }
 
@@ -195,6 +212,7 @@ impl Desk {
     pub fn settles_quietly(&self) -> bool {
         !self.listening
             && !self.keeps_tape
+            && self.walk.is_none()
             && self.dice == DiceSource::Seeded
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
@@ -216,9 +234,13 @@ impl Desk {
         dice: &Dice,
         label: &Arc<str>,
         need: Need,
+        sight: Sight,
         tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
         self.may_act("rolling dice")?;
+        if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
+            return self.foresee(dice, label, need, sight);
+        }
         let roll = self.draw(dice, label, &tell)?;
         if self.listening {
             let total = roll.total();
@@ -235,6 +257,36 @@ impl Desk {
             self.tell(happening, None);
         }
         Ok(roll)
+    }
+
+    /// The roll on the course that is gone through.
+    fn foresee(&mut self, dice: &Dice, label: &Arc<str>, need: Need, sight: Sight) -> Result<Roll, Stop> {
+        let seen = match (sight, need) {
+            (Sight::Faces, _) => Seen::Faces,
+            (Sight::Cuts(cuts), _) => Seen::Cuts(cuts),
+            (Sight::Need, Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![n]),
+            (Sight::Need, Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
+            (Sight::Total, _) | (Sight::Need, Need::Nothing) => Seen::Total,
+        };
+        match self.walk.as_mut().and_then(|walk| walk.roll(dice, seen, label)) {
+            Some(roll) => Ok(roll),
+            None => Err(self.break_off()),
+        }
+    }
+
+    /// Ends a course before its action does.
+    fn break_off(&mut self) -> Stop {
+        self.stop = Some(Stop::Question);
+        Stop::Question
+    }
+
+    /// A number from 1 to `n` for a policy.
+    pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
+        let Some(walk) = &mut self.walk else { return Ok(self.chance.face(n)) };
+        match walk.pick(n) {
+            Some(picked) => Ok(picked),
+            None => Err(self.break_off()),
+        }
     }
 
     fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
@@ -339,9 +391,11 @@ impl Desk {
             why: format!("{label}: roll {dice}"),
             ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
             default: None,
+            proposes: true,
             audience: None,
             sealed: false,
         });
+        self.cursor += 1;
         self.stop = Some(Stop::Question);
         Err(Stop::Question)
     }
@@ -376,18 +430,13 @@ impl Desk {
         build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
     ) -> Result<Asked, Stop> {
         self.may_act("asking")?;
-        if self.cursor < self.tape.slots.len() {
-            let fits = match &self.tape.slots[self.cursor] {
-                Some(Slot::Answer { topic, seat, about, answer, .. })
+        // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
+        if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
+            let fits = match found {
+                Slot::Answer { topic, seat, about, answer, .. }
                     if *topic == asking.topic && *seat == asking.seat && *about == asking.about =>
                 {
                     Some(answer.clone())
-                }
-                None => {
-                    let question = build(self)?;
-                    self.cursor += 1;
-                    self.questions.push(question);
-                    return Ok(Asked::Open);
                 }
                 _ => None,
             };
@@ -417,6 +466,9 @@ impl Desk {
                 }
             }
         }
+        if self.walk.is_some() {
+            return self.foretell(asking, build);
+        }
         match self.seats.get(&asking.seat) {
             Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
             Some(Driver::Absent) => {
@@ -436,30 +488,65 @@ impl Desk {
         }
     }
 
+    /// The answer on the course that is gone through.
+    fn foretell(
+        &mut self,
+        asking: &Asking,
+        build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
+    ) -> Result<Asked, Stop> {
+        let question = build(self)?;
+        match self.walk.as_mut().map(|walk| walk.answer(&question)) {
+            Some(Foretold::Answer(answer)) => {
+                self.record(asking, answer.clone(), By::Default, DicePosition::default());
+                Ok(Asked::Answered(answer))
+            }
+            Some(Foretold::Policy(policy)) => Ok(Asked::Policy(policy)),
+            Some(Foretold::Nothing) | None => Err(self.break_off()),
+        }
+    }
+
     /// Puts a question out and leaves its place on the tape empty.
     pub fn put_out(&mut self, question: Question) -> Result<Asked, Stop> {
-        self.tape.slots.push(None);
-        self.cursor = self.tape.slots.len();
+        if self.cursor == self.tape.slots.len() {
+            self.tape.slots.push(None);
+        }
+        self.cursor += 1;
         self.questions.push(question);
         Ok(Asked::Open)
     }
 
     /// Notes an answer that was found in place.
     pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
-        if self.suggest_at == Some(self.tape.slots.len()) {
+        if self.suggest_at == Some(self.cursor) {
             self.suggested = Some(answer);
             self.stop = Some(Stop::Question);
             return;
         }
-        self.tape.slots.push(Some(Slot::Answer {
+        let slot = Slot::Answer {
             topic: asking.topic.clone(),
             seat: asking.seat.clone(),
             about: asking.about,
             answer,
             by,
             before,
-        }));
-        self.cursor = self.tape.slots.len();
+        };
+        match self.tape.slots.get_mut(self.cursor) {
+            Some(place) => *place = Some(slot),
+            None => self.tape.slots.push(Some(slot)),
+        }
+        self.cursor += 1;
+    }
+
+    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.
+    pub fn refuse(&mut self, topic: &str, reason: &str) -> Stop {
+        let ordinal = self.cursor.saturating_sub(1);
+        let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
+        if !person || self.strict {
+            return self.fault(format!("the answer to `{topic}` is refused: {reason}"));
+        }
+        let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };
+        self.stop = Some(stop.clone());
+        stop
     }
 
     /// Stops the action if one of the questions just asked is open.

@@ -8,7 +8,7 @@ use super::{
     Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
     Remedy, Setup, View,
 };
-use crate::ruleset::{Ruleset, SwitchValue};
+use crate::ruleset::Ruleset;
 use crate::script::{Call, Vm};
 use crate::state::{EntityId, Value};
 
@@ -85,11 +85,8 @@ impl Session {
     ///
     /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
     pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
-        let scenario = rules.scenario_table(&setup.scenario)?;
-        let switches = settle_switches(rules, &setup, &scenario)?;
-        let seats = settle_seats(rules, &setup, &scenario)?;
-        let desk = Desk::new(rules, switches, seats, setup.dice.clone(), setup.seed);
-        Ok(Session { game: Some(Box::new(Game::new(desk, setup, scenario))), rules: rules.clone() })
+        let game = Prepared::new(rules, setup)?.game();
+        Ok(Session { game: Some(Box::new(game)), rules: rules.clone() })
     }
 
     /// Plays until somebody must decide, a script fails, or the game is over.
@@ -165,7 +162,12 @@ impl Session {
             if !taken {
                 break;
             }
-            match self.advance().map_err(|error| Refusal::new(error.to_string()))? {
+            self.game_mut().refused = None;
+            let step = self.advance().map_err(|error| Refusal::new(error.to_string()))?;
+            if let Some(reason) = self.game_mut().refused.take() {
+                return Err(Refusal::new(reason));
+            }
+            match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
                 Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
                 step if left.is_empty() => return Ok(step),
@@ -340,6 +342,11 @@ impl Session {
         self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
     }
 
+    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.desk, entity))
+    }
+
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
@@ -395,6 +402,10 @@ impl Session {
 
     pub fn ruleset(&self) -> &Arc<Ruleset> {
         &self.rules
+    }
+
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
     }
 
     /// Appends faces to those that are written out.
@@ -490,6 +501,31 @@ impl Session {
     }
 }
 
+/// A setup that has been checked, from which any number of games can begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub rules: Arc<Ruleset>,
+    pub setup: Setup,
+    pub scenario: Value,
+    pub switches: BTreeMap<String, Value>,
+    pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+impl Prepared {
+    pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
+        let scenario = rules.scenario_table(&setup.scenario)?;
+        let switches = settle_switches(rules, &setup, &scenario)?;
+        let seats = settle_seats(rules, &setup, &scenario)?;
+        Ok(Prepared { rules: rules.clone(), setup, scenario, switches, seats })
+    }
+
+    pub fn game(&self) -> Game {
+        let (switches, seats) = (self.switches.clone(), self.seats.clone());
+        let desk = Desk::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
+        Game::new(desk, self.setup.clone(), self.scenario.clone())
+    }
+}
+
 impl From<Turned> for Undone {
     fn from(turned: Turned) -> Undone {
         Undone { text: turned.text, changes: turned.changes }
@@ -497,8 +533,7 @@ impl From<Turned> for Undone {
 }
 
 fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
-    let mut values: BTreeMap<String, Value> =
-        rules.switches().map(|switch| (switch.name.clone(), as_value(&switch.default))).collect();
+    let mut values = rules.default_switches();
     let from_scenario = match scenario {
         Value::Map(fields) => match fields.get("switches") {
             Some(Value::Map(switches)) => {
@@ -518,29 +553,22 @@ fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<B
             }));
         };
         let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
-        values.insert(name, as_value(&value));
+        values.insert(name, value.as_value());
     }
     Ok(values)
-}
-
-fn as_value(value: &SwitchValue) -> Value {
-    match value {
-        SwitchValue::Text(text) => Value::text(text),
-        SwitchValue::Bool(yes) => Value::Bool(*yes),
-        SwitchValue::Int(n) => Value::Int(*n),
-    }
 }
 
 fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
     if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats") {
-            for (seat, driver) in named.iter() {
-                let Ok(driver) = driver.to_string().parse();
-                seats.insert(seat.clone(), driver);
-            }
+        && let Some(Value::Map(named)) = fields.get("seats")
+    {
+        for (seat, driver) in named.iter() {
+            let Ok(driver) = driver.to_string().parse();
+            seats.insert(seat.clone(), driver);
         }
+    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {
