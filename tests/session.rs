@@ -161,3 +161,57 @@ fn the_same_seed_gives_the_same_bytes() {
     assert_eq!(first, second);
     assert!(first.1.iter().any(|event| matches!(event.happening, Happening::Rolled { .. })));
 }
+
+#[test]
+fn a_saved_game_is_read_again_at_every_decision() {
+    let setup = Setup::default().seed(3).seat("right", Driver::Policy("hasty".into())).switch("wins_at", 9);
+    let mut session = Session::start(&tug(), setup).unwrap();
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    for turn in 0..40 {
+        let Step::Ask = session.advance().unwrap() else { return };
+        if turn == 2 {
+            let ann = session.view().find("Ann").unwrap();
+            session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 3.into() }).unwrap();
+            let _ = session.advance().unwrap();
+        }
+        let mut read = Session::load(&library, &session.save()).unwrap();
+        assert_eq!(read.state_bytes(), session.state_bytes());
+        assert_eq!(read.log(), session.log());
+        assert_eq!(read.questions(), session.questions());
+        assert_eq!(read.save(), session.save());
+        let question = read.questions()[0].clone();
+        let answer = match &*question.topic {
+            "card" => Answer::Choice("pull".into()),
+            _ => Answer::Number(2),
+        };
+        for game in [&mut session, &mut read] {
+            game.answer(question.id, answer.clone()).unwrap();
+            let _ = game.advance().unwrap();
+        }
+        assert_eq!(read.state_bytes(), session.state_bytes());
+    }
+    panic!("the game did not end");
+}
+
+#[test]
+fn a_suggestion_changes_nothing() {
+    let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
+    let _ = session.advance().unwrap();
+    let before = (session.state_bytes(), session.log(), session.save());
+    let question = session.questions()[0].clone();
+    assert_eq!(session.suggest(question.id, "hasty").unwrap(), Some(Answer::Choice("pull".into())));
+    assert_eq!((session.state_bytes(), session.log(), session.save()), before);
+    assert_eq!(session.questions(), [question]);
+    assert!(session.take_events().len() < 4);
+}
+
+#[test]
+fn a_refused_edit_leaves_the_question_open() {
+    let mut session = start(&[5]);
+    let _ = session.advance().unwrap();
+    let rope_id = session.view().find("rope").unwrap();
+    assert!(session.edit(Edit::Set { entity: rope_id, field: "at".into(), value: 51.into() }).is_err());
+    assert_eq!(session.questions().len(), 1);
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 1.into())]);
+    assert_eq!(rope(&session), -1);
+}

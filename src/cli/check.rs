@@ -58,10 +58,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Vec<String>)> {
     let Some(path) = path else {
         let library = library::open(folder.as_deref())?;
-        let ids = library.ids();
-        if ids.is_empty() {
-            return Err(call_error(format!("there is no ruleset in {}", library.describe())));
-        }
+        let ids = library::all(&library)?;
         return Ok((library, ids));
     };
     if path.is_dir() && path.join("ruleset.toml").is_file() {
@@ -86,11 +83,8 @@ fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Ve
     let library = library::open(folder.as_deref())?;
     let id = path.to_string_lossy().into_owned();
     if !library.contains(&id) {
-        let ids = library.ids();
-        return Err(call_error(match super::nearest::nearest(&id, ids.iter().map(String::as_str)) {
-            Some(near) => format!("`{id}` is no ruleset and no folder; did you mean `{near}`?"),
-            None => format!("`{id}` is no ruleset and no folder; there are {}", ids.join(", ")),
-        }));
+        let instead = library::instead(&library, &id);
+        return Err(call_error(format!("`{id}` is no ruleset and no folder; {instead}")));
     }
     Ok((library, vec![id]))
 }

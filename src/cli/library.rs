@@ -15,31 +15,46 @@ pub fn open(folder: Option<&Path>) -> Result<Library> {
 /// The ruleset that is played where none is named: of those that are named after the program the first, else the first
 /// that says what is played when nothing is.
 pub fn default_ruleset(library: &Library) -> Result<String> {
-    let ids = library.ids();
+    let ids = all(library)?;
     let playable = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.scenario.is_some());
     let own = ids.iter().find(|id| id.starts_with(env!("CARGO_PKG_NAME")));
     own.or_else(|| ids.iter().find(playable))
         .or_else(|| ids.first())
         .cloned()
-        .ok_or_else(|| call_error(format!("there is no ruleset in {}", library.describe())))
+        .ok_or_else(|| call_error("there is no ruleset to play"))
 }
 
 /// Loads a ruleset with house rules on top; what is wrong with it is told on standard error, all of it.
 pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>> {
-    if let Some(unknown) = std::iter::once(id).chain(layers.iter().map(String::as_str)).find(|id| !library.contains(id))
-    {
-        return Err(unknown_ruleset(library, unknown));
-    }
+    std::iter::once(id).chain(layers.iter().map(String::as_str)).try_for_each(|id| known(library, id))?;
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
 }
 
-/// The error of an id that names no ruleset.
-fn unknown_ruleset(library: &Library, id: &str) -> anyhow::Error {
+/// Makes sure that an id names a ruleset, be it whole or broken.
+pub fn known(library: &Library, id: &str) -> Result<()> {
+    if library.contains(id) {
+        return Ok(());
+    }
+    Err(call_error(format!("there is no ruleset `{id}`; {}", instead(library, id))))
+}
+
+/// All rulesets that are found: at least one.
+pub fn all(library: &Library) -> Result<Vec<String>> {
     let ids = library.ids();
-    call_error(match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
-        Some(near) => format!("there is no ruleset `{id}`; did you mean `{near}`?"),
-        None => format!("there is no ruleset `{id}` in {}; there are {}", library.describe(), ids.join(", ")),
-    })
+    if ids.is_empty() {
+        return Err(call_error(format!("there is no ruleset in {}", library.describe())));
+    }
+    Ok(ids)
+}
+
+/// What to name instead of an id that is not there.
+pub fn instead(library: &Library, id: &str) -> String {
+    let ids = library.ids();
+    match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if ids.is_empty() => format!("{} hold none", library.describe()),
+        None => format!("found: {}", ids.join(", ")),
+    }
 }
 
 /// Tells all problems of a ruleset and sums them up in the error.

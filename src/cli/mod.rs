@@ -3,7 +3,6 @@
 mod check;
 mod library;
 mod nearest;
-mod pending;
 mod play;
 mod repl;
 mod report;

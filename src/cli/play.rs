@@ -6,8 +6,9 @@ use anyhow::Result;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::pending::Pending as _;
+use super::nearest::nearest;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::report::system;
 use super::roll::random_seed;
 use super::screen::{Row, Screen};
 use super::{call_error, library};
@@ -91,7 +92,12 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
         setup = setup.seat(seat, driver);
     }
     let title = scenario_title(&rules, &setup);
+    let near = |name: &str| nearest(name, rules.scenarios().keys().map(String::as_str)).map(str::to_owned);
     let session = Session::start(&rules, setup).map_err(|error| match error {
+        StartError::NoScenario { name, .. } if near(&name).is_some() => {
+            let near = near(&name).unwrap_or_default();
+            call_error(format!("{} has no scenario `{name}`; did you mean `{near}`?", rules.id()))
+        }
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
     })?;
@@ -100,7 +106,7 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
@@ -114,7 +120,8 @@ fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, 
         )?;
         return Ok(());
     }
-    let mut parts = vec![rules.to_owned(), title.to_owned(), format!("seed {}", session.seed())];
+    let mut parts =
+        vec![format!("{rules} from {}", library.describe()), title.to_owned(), format!("seed {}", session.seed())];
     parts.retain(|part| !part.is_empty());
     if !lines.scripted() {
         parts.push("help lists the commands, Tab completes, anything else is Lua".into());

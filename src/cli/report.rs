@@ -23,6 +23,12 @@ pub fn error(error: &anyhow::Error) {
     eprintln!("{word}: {}", lines.join("\n"));
 }
 
+/// What the system says, without its number for it.
+pub fn system(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
 /// A broken script as its author wants to see it: the line, what is wrong with it, what to do.
 pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     let mut message = fault.message.clone();

@@ -71,7 +71,7 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
     let mut rows = Vec::new();
     let mut whole = true;
-    for id in library.ids() {
+    for id in library::all(library)? {
         let row = match library.read(&id) {
             Ok(folder) => {
                 let manifest = folder.manifest;
@@ -93,9 +93,6 @@ fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
     }
     if screen.json() {
         return Ok(ExitCode::SUCCESS);
-    }
-    if rows.is_empty() {
-        return Err(call_error(format!("there is no ruleset in {}", library.describe())));
     }
     screen.table(&["id", "title", "version", "summary"], rows)?;
     screen.row(&Row::at(0).faint(format!("from {}", library.describe())))?;

@@ -1,8 +1,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::pending::Table;
 use anyhow::Result;
+use riskbreaker::Table;
 
 use super::screen::{Screen, harmless};
 use super::{call_error, library, report};
@@ -22,25 +22,28 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let bytes = std::fs::read(&args.file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => call_error(format!("{name}: there is no such file")),
-        _ => call_error(format!("{name}: {error}")),
+        _ => call_error(format!("{name}: {}", report::system(&error))),
     })?;
     let source = String::from_utf8(bytes).map_err(|_| call_error(format!("{name}: not UTF-8 text")))?;
     if source.trim().is_empty() {
         return Err(call_error(format!("{name}: is empty")));
     }
-    let mut table = Table::new(&library::open(folder.as_deref())?);
+    let mut table = Table::new(&library::open(folder.as_deref())?)?;
     let mut screen = Screen::stdout(false);
+    let print = |screen: &mut Screen, lines: &[String]| {
+        lines.iter().try_for_each(|text| text.lines().try_for_each(|line| screen.verbatim(&harmless(line))))
+    };
     let evaluated = match table.eval(&source, &name) {
         Ok(evaluated) => evaluated,
         Err(fault) => {
+            print(&mut screen, &table.take_printed())?;
             let errors = Screen::stderr();
             eprintln!("{}", report::fault(&fault, errors.coloured(), errors.width()));
             return Ok(ExitCode::FAILURE);
         }
     };
-    for line in evaluated.printed.iter().chain(&evaluated.value) {
-        screen.verbatim(&line.lines().map(harmless).collect::<Vec<_>>().join("\n"))?;
-    }
+    print(&mut screen, &evaluated.printed)?;
+    print(&mut screen, evaluated.value.as_slice())?;
     if evaluated.incomplete {
         anyhow::bail!("{name}: the program has no end: a `end`, a bracket or a quote is missing");
     }

@@ -1,6 +1,6 @@
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
 /// Where the program's data goes: a terminal of some width, a pipe, or one JSON object a line.
@@ -143,7 +143,7 @@ impl Screen {
             return rows.iter().try_for_each(|row| self.paragraph(header, row));
         }
         let mut table = Table::new();
-        table.force_no_tty().load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec());
+        table.force_no_tty().load_style(RULED).set_header(header.to_vec());
         if let Some(width) = self.width {
             table
                 .set_content_arrangement(ContentArrangement::Dynamic)
@@ -156,6 +156,9 @@ impl Screen {
         self.verbatim(&text.join("\n"))
     }
 }
+
+/// A line under the headings, and nothing else.
+const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// Columns of the terminal that a column of a table takes at least.
 const NARROWEST_COLUMN: usize = 16;

@@ -47,6 +47,8 @@ pub(crate) struct Open {
     /// What the last run told.
     pub events: Vec<Event>,
     pub questions: Vec<Question>,
+    /// What the roll of real dice is for that waits for its faces, as the tape labels it.
+    pub rolled_for: Option<Arc<str>>,
     pub fault: Option<Fault>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
@@ -62,6 +64,7 @@ impl Open {
             seq: None,
             events: Vec::new(),
             questions: Vec::new(),
+            rolled_for: None,
             fault: None,
             ran: false,
         }

@@ -32,6 +32,8 @@ pub(crate) struct Desk {
     pub events: Vec<Event>,
     /// Questions met in this run without an answer.
     pub questions: Vec<Question>,
+    /// What the roll that waits for typed faces is for, as the tape labels it.
+    pub rolled_for: Option<Arc<str>>,
     /// Questions of this run that only one answer was possible to, so that nobody was asked.
     pub autos: Vec<(Question, Answer)>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
@@ -141,6 +143,7 @@ impl Desk {
             listening: true,
             events: Vec::new(),
             questions: Vec::new(),
+            rolled_for: None,
             autos: Vec::new(),
             suggest_at: None,
             suggested: None,
@@ -202,11 +205,11 @@ impl Desk {
         dice: &Dice,
         label: &Arc<str>,
         need: Need,
-        tell: impl FnOnce(&Desk) -> String,
+        tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
         self.may_act("rolling dice")?;
         self.pulse += 1;
-        let roll = self.draw(dice, label)?;
+        let roll = self.draw(dice, label, &tell)?;
         if self.listening {
             let total = roll.total();
             let drawn = roll.drawn();
@@ -224,7 +227,7 @@ impl Desk {
         Ok(roll)
     }
 
-    fn draw(&mut self, dice: &Dice, label: &Arc<str>) -> Result<Roll, Stop> {
+    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
         let mut typed = None;
         if self.cursor < self.tape.slots.len() {
             match &self.tape.slots[self.cursor] {
@@ -274,40 +277,37 @@ impl Desk {
                 });
                 if let Some((face, sides)) = bad {
                     return Err(self.fault_with(
-                        format!("the next written face is {face}, but a die of {sides} is rolled for `{label}`"),
+                        format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
                         Some("write the faces in the order in which the dice are rolled".into()),
                     ));
                 }
                 self.written = at as u32;
                 roll
             }
-            DiceSource::Typed => return self.ask_for_faces(dice, label, typed.unwrap_or_default()),
+            DiceSource::Typed => {
+                self.rolled_for = Some(label.clone());
+                return self.ask_for_faces(dice, tell(self), typed.unwrap_or_default());
+            }
         };
         let Some(roll) = roll else {
             return Err(self.fault_with(
-                format!("the written dice have run out: {dice} is rolled for `{label}`"),
+                format!("the written dice have run out: {dice} is rolled: {}", tell(self)),
                 Some("write more faces, or let the seed roll on".into()),
             ));
         };
-        if self.keeps_tape() {
-            self.tape.slots.push(Some(Slot::Roll {
-                label: label.clone(),
-                dice: Arc::from(dice.to_string()),
-                faces: roll.drawn(),
-                before,
-                seq: None,
-            }));
-        }
+        self.tape.slots.push(Some(Slot::Roll {
+            label: label.clone(),
+            dice: Arc::from(dice.to_string()),
+            faces: roll.drawn(),
+            before,
+            seq: None,
+        }));
         self.cursor = self.tape.slots.len();
         Ok(roll)
     }
 
-    fn keeps_tape(&self) -> bool {
-        true
-    }
-
     /// Real dice: puts the question for the next faces out and stops.
-    fn ask_for_faces(&mut self, dice: &Dice, label: &Arc<str>, typed: Vec<u32>) -> Result<Roll, Stop> {
+    fn ask_for_faces(&mut self, dice: &Dice, label: String, typed: Vec<u32>) -> Result<Roll, Stop> {
         let mut missing = Vec::new();
         let mut known = typed.iter();
         let _ = dice.roll_with(&mut |sides| match known.next() {
@@ -326,7 +326,7 @@ impl Desk {
             seat: Arc::from("dice"),
             topic: Arc::from("dice"),
             about: None,
-            why: format!("roll {dice} for {label}"),
+            why: format!("{label}: roll {dice}"),
             ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
             default: None,
             audience: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
 use crate::script::{Call, Vm};
-use crate::state::{Change, EntityId, EntryId, Value};
+use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -24,6 +24,8 @@ pub(crate) struct Game {
     outbox: Vec<Event>,
     next_number: u32,
     next_seq: u32,
+    /// Policies have been asked for free acts since the last entry.
+    asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
     /// Whether what is done is remembered, so that it can be undone and saved.
@@ -77,6 +79,7 @@ impl Game {
             outbox: Vec::new(),
             next_number: 2,
             next_seq: 1,
+            asked_policies: false,
             idle: 0,
             remembers: true,
             autos: VecDeque::new(),
@@ -115,9 +118,16 @@ impl Game {
             return Ok(());
         }
         if let Some((seat, name, seq)) = self.queued.pop_front() {
-            self.open_free(seat, name, seq);
+            self.open_free(seat, name, Some(seq));
             return Ok(());
         }
+        if !std::mem::replace(&mut self.asked_policies, true) {
+            if let Some((seat, name)) = vm.policy_act(&mut self.desk)? {
+                self.open_free(seat, name, None);
+                return Ok(());
+            }
+        }
+        self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
             self.desk.state.finish("nothing is left to do".into());
@@ -149,9 +159,9 @@ impl Game {
         Open::new(number, cause, self.desk.position())
     }
 
-    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: u32) {
+    fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
         let mut open = self.fresh(Cause::Free { seat, name });
-        open.seq = Some(seq);
+        open.seq = seq;
         self.open = Some(open);
     }
 
@@ -204,7 +214,8 @@ impl Game {
                 Ok(id) => match take_entry(desk, id) {
                     None => Ok(Value::None),
                     Some(entry) => {
-                        vm.call(desk, &Call::Entry { what: &entry.what, owner: entry.owner, args: &entry.args })
+                        let Entry { what, owner, args, key, .. } = &entry;
+                        vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
                     }
                 },
             },
@@ -212,6 +223,7 @@ impl Game {
 
         open.tape = std::mem::take(&mut desk.tape);
         open.questions = std::mem::take(&mut desk.questions);
+        open.rolled_for = desk.rolled_for.take();
         if desk.pulse != pulse || desk.state.outcome().is_some() {
             self.idle = 0;
         }
@@ -329,9 +341,7 @@ impl Game {
                     Some(Some(Slot::Roll { faces, .. })) => faces.clone(),
                     _ => Vec::new(),
                 };
-                let label = Arc::from(
-                    question.why.strip_prefix(&format!("roll {dice} for ")).unwrap_or(&question.why),
-                );
+                let label = open.rolled_for.clone().unwrap_or_else(|| Arc::from(&*question.why));
                 faces.splice(0..0, known);
                 Slot::Roll { label, dice, faces, before: position, seq: Some(seq) }
             }
@@ -367,6 +377,7 @@ impl Game {
 
     /// The game master changes something by hand, before the open action, which will run again.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.may_edit(&edit)?;
         self.park();
         let outcome = self.carry_out(&edit);
         let seq = self.next_seq;
@@ -401,6 +412,51 @@ impl Game {
         }
     }
 
+    /// Refuses an edit that names nothing that is there, before anything is touched.
+    fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
+        let state = &self.desk.state;
+        match edit {
+            Edit::Set { entity, field, value } => {
+                let rules = &self.desk.rules;
+                let Some(found) = state.entity(*entity) else {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                };
+                let kind = rules.schema().kind(found.kind);
+                let Some(id) = kind.field_named(field) else {
+                    let names = kind.fields.iter().map(|field| &*field.name);
+                    let near = crate::ruleset::nearest(field, names.clone());
+                    return Err(Refusal::new(match near {
+                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
+                        None => format!(
+                            "a {} has no field `{field}`; it has {}",
+                            kind.name,
+                            names.collect::<Vec<_>>().join(", ")
+                        ),
+                    }));
+                };
+                let ty = &kind.field(id).ty;
+                ty.check(&ty.settle(value.clone()), rules.schema(), state)
+                    .map_err(|error| Refusal::new(format!("{field} {error}")))
+            }
+            Edit::Remove { entity } if state.entity(*entity).is_none() => {
+                Err(Refusal::new(format!("{entity} is not there")))
+            }
+            Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
+                Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
+            }
+            Edit::Face { ordinal, faces } => {
+                let open = self.open.as_ref();
+                let slot = open.and_then(|open| open.tape.slots.get(*ordinal as usize)?.as_ref());
+                let Some(Slot::Roll { dice, .. }) = slot else {
+                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
+                };
+                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+                parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
+            }
+            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::Say { .. } => Ok(()),
+        }
+    }
+
     /// Takes the open action back to its start; its tape stays.
     fn park(&mut self) {
         if let Some(open) = &mut self.open {
@@ -423,16 +479,7 @@ impl Game {
                 };
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
-                    let names = kind.fields.iter().map(|field| &*field.name);
-                    let near = crate::ruleset::nearest(field, names.clone());
-                    return Err(Refusal::new(match near {
-                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
-                        None => format!(
-                            "a {} has no field `{field}`; it has {}",
-                            kind.name,
-                            names.collect::<Vec<_>>().join(", ")
-                        ),
-                    }));
+                    return Err(Refusal::new(format!("a {} has no field `{field}` now", kind.name)));
                 };
                 let declared = kind.field(id);
                 let value = declared.ty.settle(value.clone());
@@ -502,7 +549,7 @@ impl Game {
         if let Some(open) = self.open.take() {
             self.held.push(open);
         }
-        self.open_free(seat, name, seq);
+        self.open_free(seat, name, Some(seq));
         Ok(())
     }
 
@@ -605,6 +652,7 @@ impl Game {
                 seq: done.seq,
                 events: done.events,
                 questions: Vec::new(),
+                rolled_for: None,
                 fault: None,
                 ran: false,
             };
@@ -788,6 +836,9 @@ impl Game {
             last.number = done.number;
             last.seq = done.seq;
             last.before = done.before;
+            for event in &mut last.events {
+                event.action = done.number;
+            }
         }
         self.next_seq = 1;
         self.next_number = 1;
@@ -844,7 +895,7 @@ impl Game {
 }
 
 /// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.
-fn take_entry(desk: &mut Desk, id: EntryId) -> Option<crate::state::Entry> {
+fn take_entry(desk: &mut Desk, id: EntryId) -> Option<Entry> {
     let entry = desk.state.unschedule(id)?;
     if let Some(step) = &entry.every {
         let key = entry.key.plus(step);

@@ -27,6 +27,8 @@ pub(crate) struct Blueprint {
     pub hooks: Vec<Arc<str>>,
     pub verbs: Vec<Arc<str>>,
     pub policies: Vec<Arc<str>>,
+    /// Whether a policy may take free acts.
+    pub policies_act: bool,
     pub entries: Vec<EntryName>,
     pub free: Vec<FreeName>,
     pub prompt: bool,
@@ -197,6 +199,7 @@ impl Prelude {
                 tie: get("tie")?,
                 may_act: get("may_act")?,
                 check_sheet: get("check_sheet")?,
+                policy_act: get("policy_act")?,
                 refresh: get("refresh")?,
                 stale: get("stale")?,
             },
@@ -325,7 +328,8 @@ impl Loader<'_> {
         merged.raw_set("hook_ids", lua.create_sequence_from(hook_ids)?)?;
         let policies = lua.create_table()?;
         for (id, policy) in self.merger.all("policy") {
-            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer"], None)?;
+            self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
+            blueprint.policies_act |= matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_));
             match policy.raw_get::<Lv>("answer")? {
                 Lv::Function(_) => {
                     blueprint.policies.push(Arc::from(&*id));

@@ -10,7 +10,7 @@ use super::fault::fault_of;
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
 use super::sandbox::{Budget, guarded, spent_at};
-use crate::play::{Desk, Explanation, Fault, FreeAct, Phase, Stop};
+use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
@@ -36,6 +36,7 @@ pub(super) struct Trusted {
     pub tie: Function,
     pub may_act: Function,
     pub check_sheet: Function,
+    pub policy_act: Function,
     pub refresh: Function,
     pub stale: Function,
 }
@@ -43,7 +44,7 @@ pub(super) struct Trusted {
 /// What to run.
 pub(crate) enum Call<'a> {
     Start { scenario: &'a Value },
-    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value },
+    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value, key: Key },
     Free { seat: &'a str, name: &'a str },
     Derived { entity: EntityId, name: &'a str, args: &'a [Value] },
 }
@@ -86,9 +87,10 @@ impl Vm {
             let handle = |id: EntityId| mirror.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
             Ok(match call {
                 Call::Start { scenario } => (trusted.start.clone(), (value(scenario)?,).into_lua_multi(&lua)?),
-                Call::Entry { what, owner, args } => {
+                Call::Entry { what, owner, args, key } => {
                     let owner = owner.map_or(Lv::Nil, handle);
-                    (trusted.entry.clone(), (*what, owner, value(args)?).into_lua_multi(&lua)?)
+                    let key = lua.create_sequence_from(key.places().iter().copied())?;
+                    (trusted.entry.clone(), (*what, owner, value(args)?, key).into_lua_multi(&lua)?)
                 }
                 Call::Free { seat, name } => (trusted.free.clone(), (*seat, *name).into_lua_multi(&lua)?),
                 Call::Derived { entity, name, args } => {
@@ -240,6 +242,49 @@ impl Vm {
             }
         }
         acts
+    }
+
+    /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
+    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<(Arc<str>, Arc<str>)>, Fault> {
+        if !self.blueprint.policies_act || self.blueprint.free.is_empty() {
+            return Ok(None);
+        }
+        let seats: Vec<(Arc<str>, Arc<str>)> = desk
+            .seats
+            .iter()
+            .filter_map(|(seat, driver)| match driver {
+                Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
+                _ => None,
+            })
+            .collect();
+        if seats.is_empty() {
+            return Ok(None);
+        }
+        let acts = self.free_acts(desk);
+        for (seat, policy) in seats {
+            let open: Vec<&str> =
+                acts.iter().filter(|act| act.seat == seat && act.enabled).map(|act| &*act.name).collect();
+            if open.is_empty() {
+                continue;
+            }
+            let found = self.reading(desk, |vm, desk| {
+                let lua = vm.lua.clone();
+                let values = vm.run(desk, |trusted| {
+                    let acts = lua.create_sequence_from(open.iter().copied())?;
+                    Ok((trusted.policy_act.clone(), (&*policy, &*seat, acts).into_lua_multi(&lua)?))
+                })?;
+                match values.into_iter().next() {
+                    Some(Lv::String(name)) => Ok(Some(name.to_string_lossy().to_string())),
+                    _ => Ok(None),
+                }
+            })?;
+            let Some(name) = found else { continue };
+            if !open.contains(&name.as_str()) {
+                return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
+            }
+            return Ok(Some((seat, Arc::from(name))));
+        }
+        Ok(None)
     }
 
     /// The key of an entry, worked out anew, if its ruleset does that.

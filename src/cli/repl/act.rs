@@ -10,9 +10,8 @@ use super::line::{Phrase, split_first};
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::pending::Pending as _;
 use crate::cli::roll::roll_by;
-use crate::cli::screen::Row;
+use crate::cli::screen::{Row, Tone};
 
 impl Phrase {
     fn value(&self) -> Value {
@@ -311,18 +310,37 @@ impl Repl {
         let Some(policy) = policy.or_else(|| rules.policies().first().map(ToString::to_string)) else {
             return Err(Complaint::Wrong(format!("{} has no policy; `ok` takes what is suggested", rules.id())));
         };
-        for _ in 0..times {
-            let question = self.wanted_question()?;
-            let answer = self.session.suggest(question.id, &policy)?.or_else(|| question.default.clone());
-            let Some(answer) = answer else {
-                return Err(Complaint::Wrong(format!("`{policy}` leaves this to you")));
-            };
-            self.session.answer(question.id, answer)?;
-            self.settle_after(1)?;
-            if !matches!(self.step, Step::Ask) {
+        let mut events = Vec::new();
+        let mut taken = 0;
+        let mut stopped = None;
+        while taken < times && matches!(self.step, Step::Ask) {
+            if let Err(complaint) = self.answer_by(&policy) {
+                stopped = Some(complaint);
                 break;
             }
+            self.step = self.session.advance()?;
+            events.extend(self.session.take_events());
+            taken += 1;
         }
+        self.tell(&events)?;
+        match stopped {
+            Some(complaint) if taken == 0 => Err(complaint),
+            Some(Complaint::Wrong(message)) => {
+                self.screen.row(&Row::at(2).with(message, Tone::Note))?;
+                self.show_standing()
+            }
+            Some(broken) => Err(broken),
+            None => self.show_standing(),
+        }
+    }
+
+    fn answer_by(&mut self, policy: &str) -> Done {
+        let question = self.wanted_question()?;
+        let answer = self.session.suggest(question.id, policy)?.or_else(|| question.default.clone());
+        let answer = answer.ok_or_else(|| Complaint::Wrong(format!("`{policy}` leaves this to you")))?;
+        self.session.answer(question.id, answer)?;
+        self.done.push(1);
+        self.undone.clear();
         Ok(())
     }
 }

@@ -1,13 +1,15 @@
 //! Writing a game to a file and going on with it.
 
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use riskbreaker::Session;
 use serde_json::json;
 
+use super::lent::Lent;
 use super::{Complaint, Done, Repl};
-use crate::cli::pending::Pending as _;
+use crate::cli::report::system;
 use crate::cli::screen::Row;
 
 impl Repl {
@@ -20,7 +22,7 @@ impl Repl {
         let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
         if let Err(error) = written {
             let _ = fs::remove_file(&draft);
-            return Err(Complaint::Wrong(format!("{} cannot be written: {error}", path.display())));
+            return Err(Complaint::Wrong(format!("{} cannot be written: {}", path.display(), system(&error))));
         }
         self.say_done(&format!("saved in {}", path.display()))
     }
@@ -28,11 +30,12 @@ impl Repl {
     /// `load`: leaves this game for a saved one.
     pub(super) fn load(&mut self, rest: &str) -> Done {
         let path = file(rest)?;
-        let unreadable = |error| Complaint::Wrong(format!("{} cannot be read: {error}", path.display()));
+        let unreadable =
+            |error: io::Error| Complaint::Wrong(format!("{} cannot be read: {}", path.display(), system(&error)));
         let text = fs::read_to_string(path).map_err(unreadable)?;
         let session = Session::load(&self.library, &text)
             .map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))?;
-        self.session = session;
+        self.session = Lent::new(session);
         self.done.clear();
         self.undone.clear();
         self.machine = None;

@@ -5,8 +5,10 @@ use std::path::Path;
 use anyhow::{Context, bail};
 
 use super::editor::Editor;
+use super::meaning::is_comment;
 use super::prompt::Prompt;
 use crate::cli::call_error;
+use crate::cli::report::system;
 
 /// Where the lines come from that are played: a person at a terminal, a pipe, or a file.
 pub enum Lines {
@@ -36,6 +38,9 @@ pub struct Feed {
 /// What messages call standard input.
 const STDIN: &str = "stdin";
 
+/// Bytes of the longest script.
+const LONGEST_SCRIPT: u64 = 16 << 20;
+
 /// Bytes of the longest line: something that sends more has sent no line.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -55,11 +60,6 @@ impl Lines {
     /// Whether nobody sits there: lines are echoed, and the first that goes wrong is the last.
     pub fn scripted(&self) -> bool {
         matches!(self, Lines::Script(_))
-    }
-
-    /// Whether the lines come from a file that was named.
-    pub fn is_file(&self) -> bool {
-        matches!(self, Lines::Script(feed) if feed.name != STDIN)
     }
 
     /// The place of the last line, for messages.
@@ -89,20 +89,37 @@ impl Feed {
         Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0 }
     }
 
+    /// A script, read whole before the first line of it is played.
     fn file(path: &Path) -> anyhow::Result<Feed> {
         let name = path.display().to_string();
         let no = |what: &str| call_error(format!("{name}: {what}"));
-        let open = || -> io::Result<(File, bool)> {
+        let read = || -> io::Result<Option<Vec<u8>>> {
             let file = File::open(path)?;
-            let folder = file.metadata()?.is_dir();
-            Ok((file, folder))
+            if file.metadata()?.is_dir() {
+                return Ok(None);
+            }
+            let mut bytes = Vec::new();
+            file.take(LONGEST_SCRIPT + 1).read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
         };
-        match open() {
-            Ok((_, true)) => Err(no("is a folder; a script is a file with a command on each line")),
-            Ok((file, false)) => Ok(Feed { name, from: Box::new(BufReader::new(file)), line: 0 }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(no("there is no such file")),
-            Err(error) => Err(no(&error.to_string())),
+        let bytes = match read() {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Err(no("is a folder; a script is a file with a command on each line")),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(no("there is no such file")),
+            Err(error) => return Err(no(&system(&error))),
+        };
+        if bytes.len() as u64 > LONGEST_SCRIPT {
+            return Err(no("is longer than 16 MiB"));
         }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+            call_error(format!("{name}:{line}: not UTF-8 text"))
+        })?;
+        if text.trim_start_matches('\u{feff}').lines().all(is_comment) {
+            return Err(no("holds no command"));
+        }
+        Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0 })
     }
 
     fn next(&mut self) -> anyhow::Result<Next> {

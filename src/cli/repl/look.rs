@@ -1,6 +1,6 @@
 //! The commands that only look.
 
-use riskbreaker::{EntityId, Explanation, Step, Term};
+use riskbreaker::{EntityId, Explanation, Schema, Step, Term};
 use serde_json::json;
 
 use super::act::count;
@@ -60,15 +60,18 @@ impl Repl {
     /// `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
         let entity = match rest {
-            "" => self
-                .focused()
-                .and_then(|question| question.about)
-                .ok_or_else(|| Complaint::wrong("whose sheet? `who` lists the names"))?,
+            "" => self.whose().ok_or_else(|| Complaint::wrong("whose sheet? `who` lists the names"))?,
             rest => self.only_entity(rest)?,
         };
         let lines = self.session.sheet(entity).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
         let title = self.session.view().title(entity);
         self.show_pairs("sheet", &title, &lines)
+    }
+
+    /// Whom a look without a name means: the one who is asked, or was last.
+    fn whose(&self) -> Option<EntityId> {
+        let asked = self.focused().and_then(|question| question.about).or(self.about);
+        asked.filter(|id| self.session.view().exists(*id))
     }
 
     /// The entity that all of `text` names.
@@ -108,9 +111,11 @@ impl Repl {
         let view = self.session.view();
         let ids: Vec<EntityId> = view.of_kind(&kind).collect();
         let Some(first) = ids.first() else { return Ok(()) };
+        let rules = self.session.ruleset().clone();
+        let title = title_field(rules.schema(), &kind);
         let fields: Vec<(String, String)> = view
             .fields(*first)
-            .filter(|(field, _)| field.show && self.may_see(field.audience.as_deref()))
+            .filter(|(field, _)| field.show && Some(&*field.name) != title && self.may_see(field.audience.as_deref()))
             .map(|(field, _)| (field.name.to_string(), field.label.to_string()))
             .collect();
         let rows: Vec<Vec<String>> = ids
@@ -143,7 +148,7 @@ impl Repl {
         let (entity, field) = match name::entity(&view, rest) {
             Ok(found) => found,
             // Without a name the one who is asked is meant.
-            Err(complaint) => match self.focused().and_then(|question| question.about) {
+            Err(complaint) => match self.whose() {
                 Some(entity) => (entity, rest),
                 None => return Err(complaint),
             },
@@ -348,4 +353,10 @@ impl Repl {
 /// A small word with the topic that it answers, where that is another word.
 fn named_topic(word: &str, topic: &str) -> String {
     if word == topic { word.to_owned() } else { format!("{word} ({topic})") }
+}
+
+/// The field that names an entity of a kind: it stands before the others anyway.
+fn title_field<'s>(schema: &'s Schema, kind: &str) -> Option<&'s str> {
+    let kind = schema.kind(schema.kind_named(kind)?);
+    kind.fields.get(usize::from(kind.title?.0)).map(|field| &*field.name)
 }

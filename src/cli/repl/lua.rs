@@ -1,6 +1,6 @@
 //! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
 
-use crate::cli::pending::Table;
+use riskbreaker::{Evaluated, Fault, Table};
 use serde_json::json;
 
 use super::{Complaint, Done, Repl};
@@ -25,35 +25,48 @@ impl Repl {
     }
 
     fn run_lua(&mut self, source: &str, end: bool) -> Done {
-        if self.machine.is_none() {
-            self.machine = Some(Table::new(&self.library));
+        let result = self.evaluate(source);
+        let printed = match &result {
+            Ok(evaluated) => evaluated.printed.clone(),
+            Err(_) => self.machine.as_mut().map(Table::take_printed).unwrap_or_default(),
+        };
+        for line in &printed {
+            self.show_lua("print", line)?;
         }
-        let Some(machine) = self.machine.as_mut() else { return Ok(()) };
-        // What a program decides is taken back step by step.
-        self.done.clear();
-        let result = machine.eval_with(&mut self.session, source, "prompt");
         match result {
             Ok(evaluated) if evaluated.incomplete && !end => {
                 self.chunk = source.to_owned();
                 Ok(())
             }
+            Ok(evaluated) if evaluated.incomplete => Err(Complaint::wrong("the Lua has no end")),
             Ok(evaluated) => {
-                for line in &evaluated.printed {
-                    self.show_lua("print", line)?;
-                }
                 if let Some(value) = &evaluated.value {
                     self.show_lua("value", value)?;
-                }
-                if evaluated.incomplete {
-                    return Err(Complaint::wrong("the Lua has no end"));
                 }
                 self.settle()
             }
             Err(fault) => {
                 self.settle()?;
-                Err(Complaint::Wrong(report::fault(&fault, false, None)))
+                Err(Complaint::Wrong(report::fault(&fault, false, self.screen.width())))
             }
         }
+    }
+
+    /// Runs a program with the game in its hands, and takes the game back whatever came of it.
+    fn evaluate(&mut self, source: &str) -> Result<Evaluated, Fault> {
+        let mut machine = match self.machine.take() {
+            Some(machine) => machine,
+            None => Table::new(&self.library)?,
+        };
+        // What a program decides is taken back step by step.
+        self.done.clear();
+        machine.attach(self.session.lend());
+        let result = machine.eval(source, "prompt");
+        if let Some(session) = machine.detach() {
+            self.session.give_back(session);
+        }
+        self.machine = Some(machine);
+        result
     }
 
     fn show_lua(&mut self, event: &str, text: &str) -> Done {

@@ -77,12 +77,10 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
 
 /// Cuts an answer at the ruleset's small words: `lunge risk 2 on a, b`.
 pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
-    let (first, rest) = split_first(line);
+    let (first, _) = split_first(line);
     let option = words.words_of_option(line);
-    let names_topic =
-        !rest.is_empty() && option == 0 && words.topic_of(first).is_some_and(|topic| words.is_open(&topic));
-    let closed_topic = words.focus().is_none() && words.topic_of(first).is_some();
-    let kept = if names_topic || closed_topic { 0 } else { option.max(1) };
+    let names_topic = option == 0 && !is_name(first, words) && words.topic_of(first).is_some();
+    let kept = if names_topic { 0 } else { option.max(1) };
     phrases(line, kept, |word| words.topic_of(word))
 }
 
@@ -90,7 +88,8 @@ pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
 pub fn addressed(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.trim().split_once(": ")?;
     let plain = |letter: char| letter.is_alphanumeric() || " _-'#".contains(letter);
-    (!name.is_empty() && name.chars().all(plain)).then(|| (name.trim(), rest.trim()))
+    // `game: play(...)` is Lua.
+    (!name.is_empty() && name.chars().all(plain) && !rest.contains('(')).then(|| (name.trim(), rest.trim()))
 }
 
 fn whole(line: &str) -> Phrase {

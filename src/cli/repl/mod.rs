@@ -7,6 +7,7 @@ mod complete;
 mod difference;
 mod editor;
 mod keep;
+mod lent;
 mod line;
 mod lines;
 mod look;
@@ -24,25 +25,26 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
-use riskbreaker::{Answer, Chance, Driver, Event, Library, Question, QuestionId, Session, SessionError, Step};
+use riskbreaker::{
+    Answer, Chance, Driver, EntityId, Event, Library, Question, QuestionId, Session, SessionError, Step, Table,
+};
 use serde_json::json;
 
 use self::command::{Command, Word};
 pub use self::editor::Editor;
+use self::lent::Lent;
 pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
 use self::vocabulary::Open;
 pub use self::vocabulary::Vocabulary;
-use super::pending::Table;
 use super::report;
 use super::screen::{Row, Screen, Span, Tone};
 
 /// A game with someone at the prompt.
 pub struct Repl {
-    /// Away only while a Lua program has it.
-    session: Session,
+    session: Lent,
     library: Library,
     screen: Screen,
     words: Arc<Mutex<Vocabulary>>,
@@ -51,6 +53,8 @@ pub struct Repl {
     focus: Option<QuestionId>,
     /// What was asked last, so that it is not asked twice in the same words.
     asked: Option<Question>,
+    /// For whom something was asked last.
+    about: Option<EntityId>,
     /// Topics that have been asked for in this game.
     topics: BTreeSet<String>,
     /// Answers of the line that is being carried out: they are not told back.
@@ -85,13 +89,14 @@ impl Repl {
     pub fn new(session: Session, library: Library, screen: Screen, words: Arc<Mutex<Vocabulary>>) -> Repl {
         Repl {
             chance: Chance::stream(session.seed(), OUTSIDE),
-            session,
+            session: Lent::new(session),
             library,
             screen,
             words,
             step: Step::Ask,
             focus: None,
             asked: None,
+            about: None,
             topics: BTreeSet::new(),
             own: Vec::new(),
             done: Vec::new(),
@@ -109,7 +114,6 @@ impl Repl {
             complaint.told(&mut self.screen, &lines.place(), scripted)?;
         }
         let mut interrupted = false;
-        let mut carried_out = 0;
         while !self.left {
             self.screen.measure();
             self.gather_words();
@@ -117,10 +121,13 @@ impl Repl {
             let width = self.screen.width().unwrap_or(usize::MAX);
             let line = match lines.next(&prompt, width)? {
                 Next::Line(line) => line,
+                Next::Interrupted if !self.chunk.is_empty() => {
+                    self.chunk.clear();
+                    continue;
+                }
                 Next::Interrupted if interrupted => break,
                 Next::Interrupted => {
                     interrupted = true;
-                    self.chunk.clear();
                     self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
                     continue;
                 }
@@ -130,7 +137,6 @@ impl Repl {
             if scripted && self.chunk.is_empty() && meaning::is_comment(&line) {
                 continue;
             }
-            carried_out += 1;
             if scripted {
                 self.screen.row(&Row::at(0).plain(format!("» {}", line.trim_end())))?;
                 if let Step::Fault(fault) = &self.step
@@ -145,25 +151,28 @@ impl Repl {
                     return Ok(ExitCode::FAILURE);
                 }
             }
-            if let Err(complaint) = self.line(&line) {
+            // Lines can be pasted together, or written below each other.
+            let carried_out =
+                if line.is_empty() { self.line("") } else { line.lines().try_for_each(|line| self.line(line)) };
+            if let Err(complaint) = carried_out {
                 // What was refused may have closed the question on its way.
                 self.step = self.session.advance()?;
+                self.own.clear();
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
                 if scripted {
                     return Ok(ExitCode::FAILURE);
                 }
             }
         }
-        self.close(&lines, carried_out)
+        self.close(&lines)
     }
 
     /// What is said at the end of the input.
-    fn close(self, lines: &Lines, carried_out: usize) -> Result<ExitCode> {
+    fn close(self, lines: &Lines) -> Result<ExitCode> {
         let complaint = match &self.step {
             _ if !lines.scripted() || self.left => None,
             _ if !self.chunk.is_empty() => Some("the Lua that began above has no end".to_owned()),
             Step::Fault(fault) => Some(format!("the game stands still: {fault}")),
-            _ if carried_out == 0 && lines.is_file() => Some("the script holds no command".to_owned()),
             _ => None,
         };
         let Some(complaint) = complaint else { return Ok(ExitCode::SUCCESS) };
@@ -181,9 +190,8 @@ impl Repl {
         let words = self.words();
         let mut line = line;
         self.focus = None;
-        if let Some((name, rest)) = addressed(line)
-            && let Some(question) = self.question_about(name)
-        {
+        if let Some((name, rest)) = addressed(line) {
+            let Some(question) = self.question_about(name) else { return Err(self.not_asked(name)) };
             self.focus = Some(question);
             line = rest;
             self.gather_words();
@@ -245,15 +253,36 @@ impl Repl {
     fn settle_after(&mut self, decisions: usize) -> Done {
         self.done.push(decisions);
         self.undone.clear();
-        self.settle()
+        self.step = self.session.advance()?;
+        let events = self.session.take_events();
+        let silent = events.is_empty() && matches!(self.step, Step::Ask) && !self.screen.json();
+        self.tell(&events)?;
+        self.own.clear();
+        if silent {
+            // Others have to answer, too, before anything happens.
+            let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
+            self.screen.row(&Row::at(2).faint(format!("noted; still asked: {}", names.join(", "))))?;
+        }
+        self.show_standing()
     }
 
     /// Plays on until somebody is asked, and tells what happened and what is asked.
     fn settle(&mut self) -> Done {
+        self.play_on()?;
+        self.show_standing()
+    }
+
+    /// Plays on until somebody is asked, and tells what happened.
+    fn play_on(&mut self) -> Done {
         self.step = self.session.advance()?;
         let events = self.session.take_events();
         self.tell(&events)?;
         self.own.clear();
+        Ok(())
+    }
+
+    /// Tells where the game stands now: what is asked, what is broken, or that it is over.
+    fn show_standing(&mut self) -> Done {
         match self.step.clone() {
             Step::Ask => self.ask(false),
             Step::Fault(fault) => {
@@ -287,7 +316,9 @@ impl Repl {
         if self.screen.json() {
             return Ok(seen.iter().try_for_each(|event| self.screen.object(event))?);
         }
-        let rows = telling::tell(&seen, &mut self.own, self.screen.width());
+        let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
+        let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
+        let rows = telling::tell(&seen, &mut self.own, &absent, self.screen.width());
         Ok(self.screen.rows(&rows)?)
     }
 
@@ -298,6 +329,7 @@ impl Repl {
         if !anew && self.asked.as_ref() == Some(&question) {
             return Ok(());
         }
+        self.about = question.about.or(self.about);
         let about = question.about.map(|id| self.session.view().title(id));
         if self.screen.json() {
             for question in self.session.questions() {
@@ -341,6 +373,14 @@ impl Repl {
             super::nearest::Named::One((_, id)) => Some(*id),
             _ => None,
         }
+    }
+
+    fn not_asked(&self, name: &str) -> Complaint {
+        let asked: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
+        Complaint::Wrong(match asked.as_slice() {
+            [] => format!("nothing is asked of `{name}` now"),
+            asked => format!("nothing is asked of `{name}` now; asked: {}", asked.join(", ")),
+        })
     }
 
     /// For whom a question is asked: an entity, or else a seat.

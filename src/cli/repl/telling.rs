@@ -6,11 +6,17 @@ use crate::cli::screen::{Row, Span, Tone, columns};
 
 /// Tells events as rows, a line each; titles of changes that follow each other stand in one column.
 ///
-/// `own` are the answers that the person has just typed, as topic and title or seat: they are not told back.
-pub fn tell(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>, width: Option<usize>) -> Vec<Row> {
+/// `own` are the answers that the person has just typed, as topic and title or seat: they are not told back. What was taken for
+/// the `absent` seats is told, but does not stand out.
+pub fn tell(
+    events: &[Event],
+    own: &mut Vec<(Arc<str>, Arc<str>)>,
+    absent: &[Arc<str>],
+    width: Option<usize>,
+) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut changes: Vec<Vec<Span>> = Vec::new();
-    let mut answers: Option<(Arc<str>, Vec<String>)> = None;
+    let mut answers: Option<Answers> = None;
     for event in standing(events).into_iter().filter(|event| !is_setting_up(event)) {
         let change = matches!(
             event.happening,
@@ -27,10 +33,10 @@ pub fn tell(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>, width: Option
             }
             let said = format!("{} {text}", topic.replace('_', " "));
             match &mut answers {
-                Some((known, said_before)) if known == who => said_before.push(said),
+                Some(before) if before.who == *who => before.said.push(said),
                 _ => {
                     rows.extend(answers.take().map(answered));
-                    answers = Some((who.clone(), vec![said]));
+                    answers = Some(Answers { who: who.clone(), said: vec![said], faint: absent.contains(seat) });
                 }
             }
             continue;
@@ -73,8 +79,16 @@ fn standing(events: &[Event]) -> Vec<&Event> {
     standing
 }
 
-fn answered((who, said): (Arc<str>, Vec<String>)) -> Row {
-    Row::at(2).strong(who).plain(format!(": {}", said.join(" · ")))
+/// What was answered for somebody in a row.
+struct Answers {
+    who: Arc<str>,
+    said: Vec<String>,
+    faint: bool,
+}
+
+fn answered(Answers { who, said, faint }: Answers) -> Row {
+    let said = format!(": {}", said.join(" · "));
+    if faint { Row::at(2).faint(who).faint(said) } else { Row::at(2).strong(who).plain(said) }
 }
 
 fn told(happening: &Happening) -> Row {
@@ -121,7 +135,7 @@ mod tests {
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
-        tell(events, own, None).iter().map(Row::bare).collect()
+        tell(events, own, &[], None).iter().map(Row::bare).collect()
     }
 
     #[test]

@@ -1,0 +1,7 @@
+ok
+stumble
+sheet
+undo
+stumble
+skip
+say the script goes on

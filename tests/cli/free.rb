@@ -1,0 +1,5 @@
+ok
+free
+give up
+undo
+= game:outcome()

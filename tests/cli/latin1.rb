@@ -1,0 +1,2 @@
+ok
+say grüße

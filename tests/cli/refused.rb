@@ -1,0 +1,4 @@
+ok
+-- the reason stands beside the option, and in the refusal
+rally
+who

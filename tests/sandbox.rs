@@ -1,0 +1,282 @@
+//! Scripts that are hostile or broken: each is contained, told by file and line, and the game is as it was.
+
+use riskbreaker::{DiceSource, Fault, Library, LoadError, Remedy, Ruleset, Session, Setup, Step, Value};
+
+const MANIFEST: &str = "id = \"bad\"\ntitle = \"Bad\"\nversion = \"1.0.0\"\n[seats]\nplayers = \"All\"\n";
+
+const KINDS: &str = r#"local rb = require("@riskbreaker")
+return rb.kinds({ thing = { title = "name", fields = {
+	name = rb.text({ default = "it" }), n = rb.int({ min = 0, max = 9 }), other = rb.ref("thing"), all = rb.list(rb.int()),
+}, derived = { double = function(self) return self.n * 2 end } } })"#;
+
+const PLAY: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function() rb.schedule("turn", 1, rb.spawn("thing", {})) end,
+	entries = { turn = function(thing)
+		rb.schedule("turn", 1, thing)
+		local card = rb.choose({ seat = "players", topic = "card", about = thing, options = rb.options(rb.card_ids, { thing = thing }) })
+		card.resolve({ thing = thing })
+	end },
+})"#;
+
+fn library(files: &[(&str, &str)]) -> Library {
+    let base = [("ruleset.toml", MANIFEST), ("kinds.luau", KINDS), ("play.luau", PLAY)];
+    let kept = base.iter().filter(|(path, _)| files.iter().all(|(other, _)| other != path));
+    let all = kept.chain(files).map(|(path, text)| (format!("bad/{path}"), text.as_bytes().to_vec()));
+    Library::from_files(all.collect::<Vec<_>>())
+}
+
+fn card(body: &str) -> String {
+    format!("local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", resolve = function(ctx)\n{body}\nend }})\n")
+}
+
+const HONEST: &str = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"honest\", resolve = function(ctx) ctx.thing:add(\"n\", 1) end })\n";
+
+/// Plays the card and gives its fault, after making sure that the game is as it was and goes on.
+fn fault_of(body: &str) -> Fault {
+    let text = card(body);
+    let library = library(&[("maneuvers/trick.luau", &text), ("maneuvers/honest.luau", HONEST)]);
+    let rules = Ruleset::load(&library, "bad").unwrap_or_else(|error| panic!("{error}"));
+    let setup = Setup::table(Value::map::<&str>([])).dice(DiceSource::Seeded);
+    let mut session = Session::start(&rules, setup).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let before = session.state_bytes();
+    let question = session.questions()[0].clone();
+    session.answer(question.id, question.read(&"trick".into()).unwrap()).unwrap();
+    let step = session.advance().unwrap();
+    let Step::Fault(fault) = step else { panic!("`{body}` was not stopped: {step:?}") };
+    // The entry that was popped stands again, and nothing of what the card did is left.
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.state_bytes(), before, "`{body}` left something");
+    let question = session.questions()[0].clone();
+    session.answer(question.id, question.read(&"honest".into()).unwrap()).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let thing = session.view().find("it").unwrap();
+    assert_eq!(session.view().field(thing, "n"), Some(&Value::Int(1)));
+    fault
+}
+
+fn load_error(files: &[(&str, &str)]) -> LoadError {
+    Ruleset::load(&library(files), "bad").expect_err("it must not load")
+}
+
+#[test]
+fn endless_scripts_are_stopped_with_their_line() {
+    for body in [
+        "ctx.thing:add('n', 2)\nwhile true do end",
+        "for _ in function() return 1 end do end",
+        "table.sort({3, 2, 1, 5}, function(a, b) while true do end end)",
+        "string.gsub('aaaa', 'a', function() while true do end end)",
+        "repeat until false",
+    ] {
+        let fault = fault_of(body);
+        assert!(fault.fatal, "{body}: {fault}");
+        assert_eq!(fault.path.as_deref(), Some("bad/maneuvers/trick.luau"), "{body}");
+        assert!(fault.line.is_some_and(|line| line >= 3), "{body}: {fault:?}");
+    }
+}
+
+#[test]
+fn memory_and_depth_are_bounded() {
+    for body in [
+        "local t = {} for i = 1, 1e9 do t[i] = { i } end",
+        "local s = 'x' while true do s = s .. s end",
+        "local function f(n) return 1 + f(n + 1) end\nf(1)",
+        "local function f() return f() end\nf()",
+        "string.rep('x', 1e9)",
+        "table.create(1e9, 1)",
+        "return table.concat(table.create(100000, string.rep('x', 100000)))",
+        "rb.spawn('thing', {}) while true do rb.spawn('thing', {}) end",
+        "while true do rb.say('x') end",
+        "while true do rb.schedule('turn', 1, ctx.thing) end",
+    ] {
+        let fault = fault_of(body);
+        assert!(!fault.message.is_empty(), "{body}");
+    }
+}
+
+#[test]
+fn long_library_calls_are_capped() {
+    for body in [
+        "local s = string.rep('a', 65000) .. 'b' for i = 1, 1e9 do string.find(s, string.rep('a', 200) .. 'c', 1, true) end",
+        "local s = string.rep('a', 100000) string.find(s, 'b')",
+        "('a'):rep(70000):find(('a'):rep(300))",
+        "table.move({}, 1, 2^31, 2)",
+        "table.unpack({}, 1, 1e8)",
+    ] {
+        fault_of(body);
+    }
+}
+
+#[test]
+fn what_is_not_in_the_vocabulary_is_not_there() {
+    for name in [
+        "pcall", "xpcall", "coroutine", "os", "io", "debug", "loadstring", "getfenv", "setfenv", "newproxy", "collectgarbage", "gcinfo",
+        "setmetatable", "getmetatable", "rawset", "print", "package", "load", "dofile", "buffer", "vector", "_G", "shared",
+    ] {
+        let fault = fault_of(&format!("error({name} == nil and 'absent' or 'ESCAPED')"));
+        assert_eq!(fault.message, "absent", "{name}");
+    }
+    for expression in ["math.random", "math.randomseed", "math.sin", "string.dump", "string.pack", "table.foreach"] {
+        let fault = fault_of(&format!("error({expression} == nil and 'absent' or 'ESCAPED')"));
+        assert_eq!(fault.message, "absent", "{expression}");
+    }
+    assert_eq!(fault_of("error(('x').dump == nil and 'absent' or 'ESCAPED')").message, "absent");
+}
+
+#[test]
+fn nothing_can_be_kept_or_tampered_with() {
+    for (body, part) in [
+        ("x = 1", "readonly"),
+        ("rb.say = nil", "readonly"),
+        ("rb.act.x = nil", "readonly"),
+        ("rb.cards.trick = nil", "readonly"),
+        ("rb.card('trick').resolve = nil", "readonly"),
+        ("rb.switches.x = 1", "readonly"),
+        ("math.abs = nil", "readonly"),
+        ("string.rep = nil", "readonly"),
+        ("ctx.thing.n = 5", "readonly"),
+        ("rb.card_ids[1] = 'x'", "readonly"),
+        ("rb.each('thing')[1] = nil", "readonly"),
+        ("table.clear(rb.card_ids)", "readonly"),
+        ("table.insert(rb.each('thing'), 1)", "readonly"),
+    ] {
+        let fault = fault_of(body);
+        assert!(fault.message.contains(part), "{body}: {fault}");
+    }
+}
+
+#[test]
+fn host_functions_refuse_garbage_with_a_sentence() {
+    for (body, part) in [
+        ("ctx.thing:set('n', 10)", "0 to 9"),
+        ("ctx.thing:set('n', 1.5)", "not a whole number"),
+        ("ctx.thing:set('n', 0/0)", "not a whole number"),
+        ("ctx.thing:set('n', 'x')", "takes a whole number"),
+        ("ctx.thing:set('m', 1)", "no field `m`"),
+        ("ctx.thing:set(nil, 1)", "must be a text"),
+        ("ctx.thing:add('name', 1)", "not a number"),
+        ("ctx.thing:set('other', { id = 1 })", "takes a thing"),
+        ("ctx.thing:set('all', { 1, nil, 3 })", "without a gap"),
+        ("ctx.thing:set('all', { function() end })", "not plain data"),
+        ("local t = {} t[1] = t ctx.thing:set('all', t)", "too large"),
+        ("return ctx.thing.nmae", "did you mean `name`"),
+        ("rb.spawn('thnig', {})", "did you mean `thing`"),
+        ("rb.spawn('thing', { m = 1 })", "no field `m`"),
+        ("rb.remove(5)", "takes an entity"),
+        ("rb.remove({ id = 1, kind = 'thing' })", "takes an entity"),
+        ("rb.remove(ctx.thing) ctx.thing:set('n', 1)", "taken away"),
+        ("rb.roll('4d6r1', 'x')", "ro"),
+        ("rb.roll('999999999d6', 'x')", "column"),
+        ("rb.under('1d10', 'x', 'y')", "must be whole"),
+        ("rb.schedule('trun', 1, ctx.thing)", "did you mean `turn`"),
+        ("rb.schedule('turn', {}, ctx.thing)", "1 to 8 places"),
+        ("rb.schedule('turn', 'x', ctx.thing)", "a key is"),
+        ("rb.attach('nothing', ctx.thing)", "no hook or item"),
+        ("rb.choose({ seat = 'players', topic = 'x', options = {} })", "no possible answer"),
+        ("rb.choose({ seat = 'nobody', topic = 'x', options = { 'a' } })", "no seat `nobody`"),
+        ("rb.choose({ seat = 'players', topic = 'x', options = { 'a', 'a' } })", "two options have the id"),
+        ("rb.number({ seat = 'players', topic = 'x', min = 1 })", "needs `max`"),
+        ("rb.card('trik')", "did you mean `trick`"),
+        ("rb.act.nothing()", "no verb `nothing`"),
+        ("return rb.switches.nothing", "no switch `nothing`"),
+        ("rb.pick({}, 3)", "for policies"),
+        ("require('../secret')", "cannot be required"),
+        ("require('@out/secret')", "cannot be required"),
+        ("require('lib/nothing')", "no file `lib/nothing`"),
+        ("rb.say()", "must be a text"),
+        ("local t = nil; return t.x", "index nil"),
+        ("error('my own words')", "my own words"),
+        ("error({})", ""),
+        ("error()", ""),
+    ] {
+        let fault = fault_of(body);
+        assert!(fault.message.contains(part), "{body}: {fault:?}");
+        assert_eq!(fault.path.as_deref().unwrap_or("bad/maneuvers/trick.luau"), "bad/maneuvers/trick.luau", "{body}: {fault:?}");
+        assert!(!fault.message.contains("0x"), "{body}: {fault}");
+    }
+}
+
+#[test]
+fn read_only_phases_only_read() {
+    for body in ["ctx.thing:add('n', 1)", "rb.roll('1d6', 'x')", "rb.spawn('thing', {})", "rb.say('x')", "rb.finish('x')"] {
+        let text = format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", when = function(ctx) {body} return true end, resolve = function() end }})"
+        );
+        let rules = Ruleset::load(&library(&[("maneuvers/trick.luau", &text)]), "bad").unwrap();
+        let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+        let Step::Fault(fault) = session.advance().unwrap() else { panic!("`{body}` was not refused in `when`") };
+        assert!(fault.message.contains("which may only read"), "{fault}");
+        assert_eq!((fault.path.as_deref(), fault.line), (Some("bad/maneuvers/trick.luau"), Some(2)));
+    }
+}
+
+#[test]
+fn a_fault_can_be_skipped_and_the_agenda_goes_on() {
+    let text = card("error('broken')");
+    let play = PLAY.replace("rb.schedule(\"turn\", 1, rb.spawn(\"thing\", {}))", "rb.recur(\"turn\", 1, 1, rb.spawn(\"thing\", {}))");
+    let play = play.replace("rb.schedule(\"turn\", 1, thing)\n", "");
+    let rules = Ruleset::load(&library(&[("maneuvers/trick.luau", &text), ("play.luau", &play)]), "bad").unwrap();
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    for _ in 0..3 {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        let question = session.questions()[0].clone();
+        session.answer(question.id, question.read(&"trick".into()).unwrap()).unwrap();
+        assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+        assert!(session.remedy(Remedy::Retry).is_ok());
+        assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+        session.remedy(Remedy::SkipAction).unwrap();
+    }
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+}
+
+#[test]
+fn broken_files_are_load_errors_with_their_place() {
+    for (path, text, part) in [
+        ("maneuvers/a.luau", "return 5", "returns rb.maneuver"),
+        ("maneuvers/a.luau", "", "empty"),
+        ("maneuvers/a.luau", "return {", "maneuvers/a.luau:1"),
+        ("maneuvers/a.luau", "<<<<<<< HEAD\nreturn {}", "maneuvers/a.luau:1"),
+        ("maneuvers/a.luau", "while true do end", "budget of work"),
+        ("maneuvers/a.luau", "local s = 'x' while true do s = s .. s end", "memory"),
+        ("maneuvers/a.luau", "error('at load')", "at load"),
+        ("maneuvers/a.luau", "x = 1", "readonly"),
+        ("maneuvers/a.luau", "local rb = require('@riskbreaker') rb.roll('1d6', 'x')", "while the file is loaded"),
+        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'b', resolve = function() end })", "does not match"),
+        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a' })", "lacks `resolve`"),
+        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a', resolv = function() end })", "did you mean `resolve`"),
+        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a', text = 5, resolve = function() end })", "`text`"),
+        ("hooks/a.luau", "local rb = require('@riskbreaker') return rb.hook({ id = 'a', before = { nothing = function() end } })", "does not exist"),
+        ("lib/a.luau", "return require('lib/a')", "in a circle"),
+        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { fields = { n = rb.int({ mn = 1 }) } } })", "has no option"),
+        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { fields = { n = rb.ref('thnig') } } })", "did you mean `thing`"),
+        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { felds = {} } })", "did you mean `fields`"),
+        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { title = 'x' } })", "no text field `x`"),
+        ("play.luau", "local rb = require('@riskbreaker') return rb.play({ entries = {} })", "needs `start`"),
+    ] {
+        let error = load_error(&[(path, text)]).to_string();
+        assert!(error.contains(part), "{path} `{text}`: {error}");
+        assert!(error.contains(&format!("bad/{path}")), "{path} `{text}`: {error}");
+    }
+}
+
+#[test]
+fn all_problems_are_told_at_once() {
+    let broken = "local rb = require('@riskbreaker')\nreturn rb.maneuver({ id = 'a', resolv = 1 })";
+    let error = load_error(&[("maneuvers/a.luau", broken), ("maneuvers/b.luau", "return 5"), ("hooks/c.luau", "return nil")]);
+    let paths: Vec<&str> = error.problems.iter().map(|problem| problem.path.as_str()).collect();
+    for path in ["bad/maneuvers/a.luau", "bad/maneuvers/b.luau", "bad/hooks/c.luau"] {
+        assert!(paths.contains(&path), "{paths:?}");
+    }
+}
+
+#[test]
+fn bytecode_and_binary_files_are_not_run() {
+    for bytes in [&b"\x06\x03\x00garbage"[..], b"\x00\x01\x02", b"return '\xff\xfe'", b"return '\xe2\x80\xae'"] {
+        let files = [("bad/ruleset.toml", MANIFEST.as_bytes()), ("bad/kinds.luau", KINDS.as_bytes()), ("bad/play.luau", PLAY.as_bytes()), ("bad/maneuvers/a.luau", bytes)];
+        let library = Library::from_files(files.map(|(path, bytes)| (path.to_string(), bytes.to_vec())));
+        let error = Ruleset::load(&library, "bad").expect_err("it must not load");
+        assert!(error.to_string().contains("bad/maneuvers/a.luau"), "{error}");
+    }
+}
