@@ -6,11 +6,16 @@ use std::path::Path;
 use std::time::Duration;
 
 fn fights(criterion: &mut Criterion) {
-    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).expect("the rulesets are there");
+    let library =
+        Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).expect("the rulesets are there");
     let rules = Ruleset::load(&library, "riskbreaker-0.0.1").expect("the ruleset loads");
     let setup = |seed| {
         let bold = || Driver::Policy("bold".into());
-        Setup::scenario("four-against-four").seed(seed).seat("players", bold()).seat("foes", bold()).seat("gm", Driver::Absent)
+        Setup::scenario("four-against-four")
+            .seed(seed)
+            .seat("players", bold())
+            .seat("foes", bold())
+            .seat("gm", Driver::Absent)
     };
     let play = |quiet: bool| {
         let mut actions = 0;

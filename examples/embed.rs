@@ -10,7 +10,8 @@ use riskbreaker::{Answer, Ask, Driver, Library, Question, Remedy, Ruleset, Sessi
 fn main() -> Result<(), Box<dyn Error>> {
     let library = Library::locate(None)?;
     let rules = Ruleset::load(&library, "riskbreaker-0.0.1")?;
-    let setup = Setup::scenario("duel").seed(7719).seat("players", Driver::Human).seat("foes", Driver::Policy("bold".into()));
+    let setup =
+        Setup::scenario("duel").seed(7719).seat("players", Driver::Human).seat("foes", Driver::Policy("bold".into()));
     let mut session = Session::start(&rules, setup)?;
     loop {
         match session.advance()? {
@@ -41,10 +42,14 @@ fn decide(question: &Question) -> Answer {
     let mut ids = open.map(|option| option.id.clone());
     match &question.ask {
         Ask::Choose { .. } if &*question.topic == "card" => ids.next().map(Answer::Choice),
-        Ask::ChooseMany { min, .. } if question.default.is_none() => Some(Answer::Choices(ids.take(*min.max(&1)).collect())),
+        Ask::ChooseMany { min, .. } if question.default.is_none() => {
+            Some(Answer::Choices(ids.take(*min.max(&1)).collect()))
+        }
         Ask::Choose { .. } if question.default.is_none() => ids.next().map(Answer::Choice),
         Ask::Number { min, .. } if question.default.is_none() => Some(Answer::Number(*min)),
-        Ask::Allot { total, .. } if question.default.is_none() => ids.next().map(|id| Answer::Allotment(vec![(id, *total)])),
+        Ask::Allot { total, .. } if question.default.is_none() => {
+            ids.next().map(|id| Answer::Allotment(vec![(id, *total)]))
+        }
         _ => None,
     }
     .or_else(|| question.default.clone())

@@ -27,7 +27,9 @@ fn library(files: &[(&str, &str)]) -> Library {
 }
 
 fn card(body: &str) -> String {
-    format!("local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", resolve = function(ctx)\n{body}\nend }})\n")
+    format!(
+        "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", resolve = function(ctx)\n{body}\nend }})\n"
+    )
 }
 
 const HONEST: &str = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"honest\", resolve = function(ctx) ctx.thing:add(\"n\", 1) end })\n";
@@ -112,8 +114,29 @@ fn long_library_calls_are_capped() {
 #[test]
 fn what_is_not_in_the_vocabulary_is_not_there() {
     for name in [
-        "pcall", "xpcall", "coroutine", "os", "io", "debug", "loadstring", "getfenv", "setfenv", "newproxy", "collectgarbage", "gcinfo",
-        "setmetatable", "getmetatable", "rawset", "print", "package", "load", "dofile", "buffer", "vector", "_G", "shared",
+        "pcall",
+        "xpcall",
+        "coroutine",
+        "os",
+        "io",
+        "debug",
+        "loadstring",
+        "getfenv",
+        "setfenv",
+        "newproxy",
+        "collectgarbage",
+        "gcinfo",
+        "setmetatable",
+        "getmetatable",
+        "rawset",
+        "print",
+        "package",
+        "load",
+        "dofile",
+        "buffer",
+        "vector",
+        "_G",
+        "shared",
     ] {
         let fault = fault_of(&format!("error({name} == nil and 'absent' or 'ESCAPED')"));
         assert_eq!(fault.message, "absent", "{name}");
@@ -193,14 +216,20 @@ fn host_functions_refuse_garbage_with_a_sentence() {
     ] {
         let fault = fault_of(body);
         assert!(fault.message.contains(part), "{body}: {fault:?}");
-        assert_eq!(fault.path.as_deref().unwrap_or("bad/maneuvers/trick.luau"), "bad/maneuvers/trick.luau", "{body}: {fault:?}");
+        assert_eq!(
+            fault.path.as_deref().unwrap_or("bad/maneuvers/trick.luau"),
+            "bad/maneuvers/trick.luau",
+            "{body}: {fault:?}"
+        );
         assert!(!fault.message.contains("0x"), "{body}: {fault}");
     }
 }
 
 #[test]
 fn read_only_phases_only_read() {
-    for body in ["ctx.thing:add('n', 1)", "rb.roll('1d6', 'x')", "rb.spawn('thing', {})", "rb.say('x')", "rb.finish('x')"] {
+    for body in
+        ["ctx.thing:add('n', 1)", "rb.roll('1d6', 'x')", "rb.spawn('thing', {})", "rb.say('x')", "rb.finish('x')"]
+    {
         let text = format!(
             "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", when = function(ctx) {body} return true end, resolve = function() end }})"
         );
@@ -215,7 +244,10 @@ fn read_only_phases_only_read() {
 #[test]
 fn a_fault_can_be_skipped_and_the_agenda_goes_on() {
     let text = card("error('broken')");
-    let play = PLAY.replace("rb.schedule(\"turn\", 1, rb.spawn(\"thing\", {}))", "rb.recur(\"turn\", 1, 1, rb.spawn(\"thing\", {}))");
+    let play = PLAY.replace(
+        "rb.schedule(\"turn\", 1, rb.spawn(\"thing\", {}))",
+        "rb.recur(\"turn\", 1, 1, rb.spawn(\"thing\", {}))",
+    );
     let play = play.replace("rb.schedule(\"turn\", 1, thing)\n", "");
     let rules = Ruleset::load(&library(&[("maneuvers/trick.luau", &text), ("play.luau", &play)]), "bad").unwrap();
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
@@ -243,16 +275,48 @@ fn broken_files_are_load_errors_with_their_place() {
         ("maneuvers/a.luau", "error('at load')", "at load"),
         ("maneuvers/a.luau", "x = 1", "readonly"),
         ("maneuvers/a.luau", "local rb = require('@riskbreaker') rb.roll('1d6', 'x')", "while the file is loaded"),
-        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'b', resolve = function() end })", "does not match"),
+        (
+            "maneuvers/a.luau",
+            "local rb = require('@riskbreaker') return rb.maneuver({ id = 'b', resolve = function() end })",
+            "does not match",
+        ),
         ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a' })", "lacks `resolve`"),
-        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a', resolv = function() end })", "did you mean `resolve`"),
-        ("maneuvers/a.luau", "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a', text = 5, resolve = function() end })", "`text`"),
-        ("hooks/a.luau", "local rb = require('@riskbreaker') return rb.hook({ id = 'a', before = { nothing = function() end } })", "does not exist"),
+        (
+            "maneuvers/a.luau",
+            "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a', resolv = function() end })",
+            "did you mean `resolve`",
+        ),
+        (
+            "maneuvers/a.luau",
+            "local rb = require('@riskbreaker') return rb.maneuver({ id = 'a', text = 5, resolve = function() end })",
+            "`text`",
+        ),
+        (
+            "hooks/a.luau",
+            "local rb = require('@riskbreaker') return rb.hook({ id = 'a', before = { nothing = function() end } })",
+            "does not exist",
+        ),
         ("lib/a.luau", "return require('lib/a')", "in a circle"),
-        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { fields = { n = rb.int({ mn = 1 }) } } })", "has no option"),
-        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { fields = { n = rb.ref('thnig') } } })", "did you mean `thing`"),
-        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { felds = {} } })", "did you mean `fields`"),
-        ("kinds.luau", "local rb = require('@riskbreaker') return rb.kinds({ thing = { title = 'x' } })", "no text field `x`"),
+        (
+            "kinds.luau",
+            "local rb = require('@riskbreaker') return rb.kinds({ thing = { fields = { n = rb.int({ mn = 1 }) } } })",
+            "has no option",
+        ),
+        (
+            "kinds.luau",
+            "local rb = require('@riskbreaker') return rb.kinds({ thing = { fields = { n = rb.ref('thnig') } } })",
+            "did you mean `thing`",
+        ),
+        (
+            "kinds.luau",
+            "local rb = require('@riskbreaker') return rb.kinds({ thing = { felds = {} } })",
+            "did you mean `fields`",
+        ),
+        (
+            "kinds.luau",
+            "local rb = require('@riskbreaker') return rb.kinds({ thing = { title = 'x' } })",
+            "no text field `x`",
+        ),
         ("play.luau", "local rb = require('@riskbreaker') return rb.play({ entries = {} })", "needs `start`"),
     ] {
         let error = load_error(&[(path, text)]).to_string();
@@ -264,7 +328,8 @@ fn broken_files_are_load_errors_with_their_place() {
 #[test]
 fn all_problems_are_told_at_once() {
     let broken = "local rb = require('@riskbreaker')\nreturn rb.maneuver({ id = 'a', resolv = 1 })";
-    let error = load_error(&[("maneuvers/a.luau", broken), ("maneuvers/b.luau", "return 5"), ("hooks/c.luau", "return nil")]);
+    let error =
+        load_error(&[("maneuvers/a.luau", broken), ("maneuvers/b.luau", "return 5"), ("hooks/c.luau", "return nil")]);
     let paths: Vec<&str> = error.problems.iter().map(|problem| problem.path.as_str()).collect();
     for path in ["bad/maneuvers/a.luau", "bad/maneuvers/b.luau", "bad/hooks/c.luau"] {
         assert!(paths.contains(&path), "{paths:?}");
@@ -274,7 +339,12 @@ fn all_problems_are_told_at_once() {
 #[test]
 fn bytecode_and_binary_files_are_not_run() {
     for bytes in [&b"\x06\x03\x00garbage"[..], b"\x00\x01\x02", b"return '\xff\xfe'", b"return '\xe2\x80\xae'"] {
-        let files = [("bad/ruleset.toml", MANIFEST.as_bytes()), ("bad/kinds.luau", KINDS.as_bytes()), ("bad/play.luau", PLAY.as_bytes()), ("bad/maneuvers/a.luau", bytes)];
+        let files = [
+            ("bad/ruleset.toml", MANIFEST.as_bytes()),
+            ("bad/kinds.luau", KINDS.as_bytes()),
+            ("bad/play.luau", PLAY.as_bytes()),
+            ("bad/maneuvers/a.luau", bytes),
+        ];
         let library = Library::from_files(files.map(|(path, bytes)| (path.to_string(), bytes.to_vec())));
         let error = Ruleset::load(&library, "bad").expect_err("it must not load");
         assert!(error.to_string().contains("bad/maneuvers/a.luau"), "{error}");

@@ -138,7 +138,10 @@ fn typed_dice_are_questions() {
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
     let question = session.questions()[0].clone();
     assert_eq!(question.topic.as_ref(), "dice");
-    assert_eq!(session.answer(question.id, Answer::Faces(vec![11])).unwrap_err().message, "a die of 10 shows 1 to 10, not 11");
+    assert_eq!(
+        session.answer(question.id, Answer::Faces(vec![11])).unwrap_err().message,
+        "a die of 10 shows 1 to 10, not 11"
+    );
     session.answer(question.id, Answer::Faces(vec![5])).unwrap();
     let _ = session.advance().unwrap();
     assert_eq!(rope(&session), -2);

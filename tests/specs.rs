@@ -18,7 +18,9 @@ fn is_proved(library: &Library) {
         }));
         let uncovered = report.coverage.rules.iter().filter(|rule| rule.standing == RuleStanding::Uncovered);
         wrong.extend(uncovered.map(|rule| format!("{id}: {} is covered by no spec", rule.id)));
-        wrong.extend(report.coverage.unknown.iter().map(|rule| format!("{id}: a spec names {rule}, which RULES.md lacks")));
+        wrong.extend(
+            report.coverage.unknown.iter().map(|rule| format!("{id}: a spec names {rule}, which RULES.md lacks")),
+        );
         assert!(wrong.is_empty(), "{id}:\n{}", wrong.join("\n"));
         assert!(report.passed() > 0, "{id} has no specs");
     }
@@ -45,7 +47,10 @@ fn failure(body: &str) -> String {
 
 #[test]
 fn a_spec_that_passes_says_nothing() {
-    assert_eq!(failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 1 }) t:expect({ rope = { at = -1 } })"), "");
+    assert_eq!(
+        failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 1 }) t:expect({ rope = { at = -1 } })"),
+        ""
+    );
 }
 
 #[test]
@@ -61,5 +66,8 @@ fn a_failed_expectation_says_what_was_found() {
     let message = failure("t:given('two') t:play('Ann', 'rest')\nt:expect({ Ann = { rests = 2 } })");
     assert_eq!(message, "it.luau:4: Ann.rests: expected 2, found 1");
     assert!(failure("t:given('two') t:expect({ Ann = { rest = 2 } })").contains("did you mean `rests`"));
-    assert!(failure("t:given('two') t:play('Ann', 'rest') t:expect({ Ann = 'unchanged' })").contains("rests has changed: 0 -> 1"));
+    assert!(
+        failure("t:given('two') t:play('Ann', 'rest') t:expect({ Ann = 'unchanged' })")
+            .contains("rests has changed: 0 -> 1")
+    );
 }

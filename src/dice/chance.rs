@@ -83,11 +83,7 @@ impl From<Place> for Chance {
 
 impl From<Chance> for Place {
     fn from(chance: Chance) -> Place {
-        Place {
-            seed: chance.seed,
-            stream: chance.words.get_stream(),
-            position: chance.position(),
-        }
+        Place { seed: chance.seed, stream: chance.words.get_stream(), position: chance.position() }
     }
 }
 
@@ -106,26 +102,11 @@ mod tests {
             faces(&mut Chance::new(7719), 10, 20),
             [9, 8, 1, 5, 5, 4, 2, 8, 10, 7, 8, 3, 7, 4, 5, 2, 8, 3, 6, 10]
         );
-        assert_eq!(
-            faces(&mut Chance::new(7719), 6, 12),
-            [6, 5, 1, 3, 3, 2, 2, 5, 6, 4, 5, 2]
-        );
-        assert_eq!(
-            faces(&mut Chance::new(7719), 20, 12),
-            [18, 16, 2, 10, 10, 7, 4, 16, 19, 13, 16, 6]
-        );
-        assert_eq!(
-            faces(&mut Chance::new(1), 10, 20),
-            [6, 5, 10, 1, 3, 6, 4, 3, 9, 3, 10, 8, 5, 5, 8, 2, 1, 9, 2, 8]
-        );
-        assert_eq!(
-            faces(&mut Chance::new(1), 6, 12),
-            [4, 3, 6, 1, 2, 4, 3, 2, 5, 2, 6, 5]
-        );
-        assert_eq!(
-            faces(&mut Chance::new(1), 20, 12),
-            [11, 9, 20, 2, 5, 12, 8, 5, 17, 6, 19, 15]
-        );
+        assert_eq!(faces(&mut Chance::new(7719), 6, 12), [6, 5, 1, 3, 3, 2, 2, 5, 6, 4, 5, 2]);
+        assert_eq!(faces(&mut Chance::new(7719), 20, 12), [18, 16, 2, 10, 10, 7, 4, 16, 19, 13, 16, 6]);
+        assert_eq!(faces(&mut Chance::new(1), 10, 20), [6, 5, 10, 1, 3, 6, 4, 3, 9, 3, 10, 8, 5, 5, 8, 2, 1, 9, 2, 8]);
+        assert_eq!(faces(&mut Chance::new(1), 6, 12), [4, 3, 6, 1, 2, 4, 3, 2, 5, 2, 6, 5]);
+        assert_eq!(faces(&mut Chance::new(1), 20, 12), [11, 9, 20, 2, 5, 12, 8, 5, 17, 6, 19, 15]);
         assert_eq!(
             faces(&mut Chance::stream(7719, 1), 10, 20),
             [8, 9, 4, 6, 6, 8, 5, 9, 8, 5, 3, 6, 8, 3, 2, 10, 6, 4, 6, 5]
@@ -133,10 +114,7 @@ mod tests {
         // Three words in ten are refused here: the rejection is part of the promise.
         assert_eq!(
             faces(&mut Chance::new(1), 3_000_000_000, 8),
-            [
-                1648134773, 1207456991, 2953791336, 1789680543, 1160524832, 851071774, 2740819993,
-                2131830671
-            ]
+            [1648134773, 1207456991, 2953791336, 1789680543, 1160524832, 851071774, 2740819993, 2131830671]
         );
     }
 
@@ -147,10 +125,7 @@ mod tests {
         for _ in 0..60_000 {
             seen[chance.face(6) as usize - 1] += 1;
         }
-        assert!(
-            seen.iter().all(|&n| (9_500..10_500).contains(&n)),
-            "{seen:?}"
-        );
+        assert!(seen.iter().all(|&n| (9_500..10_500).contains(&n)), "{seen:?}");
     }
 
     #[test]

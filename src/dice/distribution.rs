@@ -26,9 +26,7 @@ pub struct Distribution {
 
 /// The expression has too many outcomes to be weighed exactly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{dice}` has too many outcomes for exact chances; roll fewer dice or fewer faces, or simulate it"
-)]
+#[error("`{dice}` has too many outcomes for exact chances; roll fewer dice or fewer faces, or simulate it")]
 #[non_exhaustive]
 pub struct TooWide {
     /// What was to be weighed.
@@ -107,19 +105,12 @@ impl Distribution {
     }
 
     /// The totals that can come with the chance of each, above 0, in rising order; there is at least one.
-    pub fn iter(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = (i64, BigRational)> + ExactSizeIterator + '_ {
-        self.weights
-            .iter()
-            .map(|(total, weight)| (*total, ratio(weight.clone(), &self.whole)))
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (i64, BigRational)> + ExactSizeIterator + '_ {
+        self.weights.iter().map(|(total, weight)| (*total, ratio(weight.clone(), &self.whole)))
     }
 
     fn certain(total: i64) -> Distribution {
-        Distribution {
-            weights: Weights::certain(total),
-            whole: BigUint::one(),
-        }
+        Distribution { weights: Weights::certain(total), whole: BigUint::one() }
     }
 
     fn of_term(Term { times, pool }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
@@ -129,21 +120,14 @@ impl Distribution {
             Some(keep) if keep.prefers_low() => {
                 // The lowest dice are the highest of dice with their signs turned.
                 let kept = keep.places(pool.count).len() as u32;
-                die.weights
-                    .times(-1)
-                    .of_highest(kept, pool.count, &die.whole, effort)?
-                    .times(-1)
+                die.weights.times(-1).of_highest(kept, pool.count, &die.whole, effort)?.times(-1)
             }
             Some(keep) => {
                 let kept = keep.places(pool.count).len() as u32;
-                die.weights
-                    .of_highest(kept, pool.count, &die.whole, effort)?
+                die.weights.of_highest(kept, pool.count, &die.whole, effort)?
             }
         };
-        Ok(Distribution {
-            weights: weights.times(*times),
-            whole: die.whole.pow(pool.count),
-        })
+        Ok(Distribution { weights: weights.times(*times), whole: die.whole.pow(pool.count) })
     }
 
     /// What one die of `pool` comes to with its rerolls and explosions.
@@ -164,10 +148,7 @@ impl Distribution {
             }
             sum = sum.merged(exploded.plus(&resting, effort)?);
         }
-        Ok(Distribution {
-            weights: sum,
-            whole: rest.whole.pow(rounds),
-        })
+        Ok(Distribution { weights: sum, whole: rest.whole.pow(rounds) })
     }
 
     /// The face on which one die of `pool` comes to rest after its rerolls.
@@ -183,34 +164,23 @@ impl Distribution {
         };
         let weight = |face| if taken.contains(&face) { low } else { high };
         let weights = Weights::new((1..=sides).map(|face| (i64::from(face), weight(face).into())))?;
-        Ok(Distribution {
-            weights,
-            whole: whole.into(),
-        })
+        Ok(Distribution { weights, whole: whole.into() })
     }
 
     /// The sum of two rolls that do not depend on each other.
     fn plus(&self, other: &Distribution, effort: &mut Effort) -> Result<Distribution, TooMuch> {
-        Ok(Distribution {
-            weights: self.weights.plus(&other.weights, effort)?,
-            whole: &self.whole * &other.whole,
-        })
+        Ok(Distribution { weights: self.weights.plus(&other.weights, effort)?, whole: &self.whole * &other.whole })
     }
 
     fn share(&self, totals: impl RangeBounds<i64>) -> BigRational {
-        let listed = self
-            .weights
-            .iter()
-            .filter(|(total, _)| totals.contains(total));
+        let listed = self.weights.iter().filter(|(total, _)| totals.contains(total));
         ratio(listed.map(|(_, weight)| weight).sum(), &self.whole)
     }
 
     /// The sum of weight times total to the power of `n`.
     fn moment(&self, n: u32) -> BigInt {
-        let parts = self
-            .weights
-            .iter()
-            .map(|(total, weight)| BigInt::from(*total).pow(n) * BigInt::from(weight.clone()));
+        let parts =
+            self.weights.iter().map(|(total, weight)| BigInt::from(*total).pow(n) * BigInt::from(weight.clone()));
         parts.sum()
     }
 }
@@ -250,10 +220,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn distribution(dice: &str) -> Distribution {
-        Dice::parse(dice)
-            .unwrap()
-            .distribution()
-            .unwrap_or_else(|error| panic!("{error}"))
+        Dice::parse(dice).unwrap().distribution().unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn of(part: i64, whole: i64) -> BigRational {
@@ -274,36 +241,24 @@ mod tests {
             });
             let endless = |pool: &Pool| matches!(pool.reroll, Some(Reroll::While(_)));
             let rerolls = |faces: &[u32]| match &dice.terms[..] {
-                [Term { pool, .. }] if endless(pool) => {
-                    faces.iter().any(|&f| pool.reroll.unwrap().faces().holds(f))
-                }
+                [Term { pool, .. }] if endless(pool) => faces.iter().any(|&f| pool.reroll.unwrap().faces().holds(f)),
                 _ => false,
             };
             match roll {
                 Some(roll) => {
-                    let chance = asked
-                        .iter()
-                        .fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
+                    let chance = asked.iter().fold(of(1, 1), |chance, &sides| chance / of(sides.into(), 1));
                     *totals.entry(roll.total()).or_insert_with(BigRational::zero) += chance;
                 }
                 None if rerolls(&faces) => {}
-                None => open.extend(
-                    (1..=asked[asked.len() - 1]).map(|face| [&faces[..], &[face]].concat()),
-                ),
+                None => open.extend((1..=asked[asked.len() - 1]).map(|face| [&faces[..], &[face]].concat())),
             }
         }
         let sum: BigRational = totals.values().sum();
-        totals
-            .into_iter()
-            .map(|(total, chance)| (total, chance / &sum))
-            .collect()
+        totals.into_iter().map(|(total, chance)| (total, chance / &sum)).collect()
     }
 
     fn assert_sums_to_1(distribution: &Distribution) {
-        assert_eq!(
-            distribution.at_least(i64::MIN) + distribution.remaining(),
-            of(1, 1)
-        );
+        assert_eq!(distribution.at_least(i64::MIN) + distribution.remaining(), of(1, 1));
         if distribution.iter().len() < 100 {
             let listed: BigRational = distribution.iter().map(|(_, chance)| chance).sum();
             assert_eq!(listed + distribution.remaining(), of(1, 1));
@@ -321,25 +276,12 @@ mod tests {
 
         let two = distribution("2d8");
         let table: Vec<_> = two.iter().collect();
-        assert_eq!(
-            table,
-            (2i64..=16)
-                .map(|n| (n, of(8 - (n - 9).abs(), 64)))
-                .collect::<Vec<_>>()
-        );
-        assert_eq!(
-            (two.mean(), two.variance(), two.mode()),
-            (of(9, 1), of(21, 2), 9)
-        );
-        assert_eq!(
-            (two.at_least(12), two.at_most(5), two.below(5)),
-            (of(15, 64), of(10, 64), of(6, 64))
-        );
+        assert_eq!(table, (2i64..=16).map(|n| (n, of(8 - (n - 9).abs(), 64))).collect::<Vec<_>>());
+        assert_eq!((two.mean(), two.variance(), two.mode()), (of(9, 1), of(21, 2), 9));
+        assert_eq!((two.at_least(12), two.at_most(5), two.below(5)), (of(15, 64), of(10, 64), of(6, 64)));
 
         // Ways to roll 3 to 19 with 3d12; the other half mirrors it.
-        let ways = [
-            1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 88, 96, 102, 106, 108,
-        ];
+        let ways = [1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 88, 96, 102, 106, 108];
         let three = distribution("3d12");
         assert_eq!(three.iter().len(), 34);
         for (n, ways) in (3..).zip(ways) {
@@ -395,31 +337,12 @@ mod tests {
 
     #[test]
     fn pools_come_in_any_size_until_they_are_refused() {
-        for dice in [
-            "100d6kh50",
-            "40d20",
-            "40d20kl20",
-            "100d6dl50",
-            "10000d6kh2",
-            "20d10!>=9kh5",
-        ] {
+        for dice in ["100d6kh50", "40d20", "40d20kl20", "100d6dl50", "10000d6kh2", "20d10!>=9kh5"] {
             assert_sums_to_1(&distribution(dice));
         }
-        for dice in [
-            "10000d1000000",
-            "1000d1000",
-            "10000d6kh5000",
-            "d100!>=2",
-            "d1000000",
-            "d100000+100000*d100000",
-        ] {
+        for dice in ["10000d1000000", "1000d1000", "10000d6kh5000", "d100!>=2", "d1000000", "d100000+100000*d100000"] {
             let error = Dice::parse(dice).unwrap().distribution().unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("`{dice}` has too many outcomes")),
-                "{error}"
-            );
+            assert!(error.to_string().starts_with(&format!("`{dice}` has too many outcomes")), "{error}");
         }
     }
 

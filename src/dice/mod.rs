@@ -21,37 +21,19 @@ mod tests {
     /// Expressions with up to three pools of up to twelve dice, and everything that can be done to them.
     pub fn any_dice() -> impl Strategy<Value = Dice> {
         let pool = (1u32..=12, 1u32..=20, any::<[Option<(u8, u8)>; 3]>());
-        let text = (
-            proptest::collection::vec((-3i64..=3, pool), 0..=3),
-            -9i64..=9,
-        )
-            .prop_map(|(terms, constant)| {
-                let mut text = String::new();
-                for (times, (count, sides, done)) in terms {
-                    text += &format!(
-                        "{}{}*{count}d{sides}",
-                        if times < 0 { '-' } else { '+' },
-                        times.abs()
-                    );
-                    text += &pool_text(count, sides, done);
-                }
-                format!("{text}{constant:+}")
-            });
+        let text = (proptest::collection::vec((-3i64..=3, pool), 0..=3), -9i64..=9).prop_map(|(terms, constant)| {
+            let mut text = String::new();
+            for (times, (count, sides, done)) in terms {
+                text += &format!("{}{}*{count}d{sides}", if times < 0 { '-' } else { '+' }, times.abs());
+                text += &pool_text(count, sides, done);
+            }
+            format!("{text}{constant:+}")
+        });
         text.prop_filter_map("refused", |text| Dice::parse(&text).ok())
     }
 
-    pub fn pool_text(
-        count: u32,
-        sides: u32,
-        [reroll, explode, keep]: [Option<(u8, u8)>; 3],
-    ) -> String {
-        let faces = |n: u8| {
-            format!(
-                "{}{}",
-                ["", "<", "<=", ">", ">="][n as usize % 5],
-                u32::from(n) % sides + 1
-            )
-        };
+    pub fn pool_text(count: u32, sides: u32, [reroll, explode, keep]: [Option<(u8, u8)>; 3]) -> String {
+        let faces = |n: u8| format!("{}{}", ["", "<", "<=", ">", ">="][n as usize % 5], u32::from(n) % sides + 1);
         let mut text = String::new();
         if let Some((word, n)) = reroll {
             text += &format!("{}{}", ["ro", "rr"][word as usize % 2], faces(n));
@@ -60,11 +42,7 @@ mod tests {
             text += &format!("!{}", faces(n));
         }
         if let Some((word, n)) = keep {
-            text += &format!(
-                "{}{}",
-                ["kh", "kl", "dh", "dl"][word as usize % 4],
-                u32::from(n) % count + 1
-            );
+            text += &format!("{}{}", ["kh", "kl", "dh", "dl"][word as usize % 4], u32::from(n) % count + 1);
         }
         text
     }

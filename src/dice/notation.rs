@@ -79,9 +79,7 @@ impl Dice {
     #[inline]
     pub fn simple(&self) -> Option<(u32, u32, i64)> {
         match self.terms.as_slice() {
-            [Term { times: 1, pool }] if pool.is_plain() => {
-                Some((pool.count, pool.sides, self.constant))
-            }
+            [Term { times: 1, pool }] if pool.is_plain() => Some((pool.count, pool.sides, self.constant)),
             _ => None,
         }
     }
@@ -135,9 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn canonical(text: &str) -> String {
-        Dice::parse(text)
-            .unwrap_or_else(|error| panic!("{text}: {error}"))
-            .to_string()
+        Dice::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).to_string()
     }
 
     #[test]
@@ -182,12 +178,7 @@ mod tests {
         let dice = Dice::parse("4d6 kh3").unwrap();
         assert_eq!(serde_json::to_string(&dice).unwrap(), "\"4d6kh3\"");
         assert_eq!(serde_json::from_str::<Dice>("\"4D6kh3\"").unwrap(), dice);
-        assert!(
-            serde_json::from_str::<Dice>("\"4d6k3\"")
-                .unwrap_err()
-                .to_string()
-                .starts_with("column 4")
-        );
+        assert!(serde_json::from_str::<Dice>("\"4d6k3\"").unwrap_err().to_string().starts_with("column 4"));
     }
 
     proptest! {

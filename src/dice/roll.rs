@@ -99,17 +99,12 @@ impl Dice {
     /// Returns `None` as soon as `next` has nothing to give. A number that is no face of the die counts as nothing, and
     /// so do 10 000 faces in a row that `rr` rolls again.
     pub fn roll_with(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<Roll> {
-        let mut faces =
-            Vec::with_capacity(self.terms.iter().map(|term| term.pool.count as usize).sum());
+        let mut faces = Vec::with_capacity(self.terms.iter().map(|term| term.pool.count as usize).sum());
         let mut total = self.constant;
         for Term { times, pool } in &self.terms {
             total += times * pool.roll(next, &mut faces)?;
         }
-        Some(Roll {
-            dice: self.clone(),
-            total,
-            faces,
-        })
+        Some(Roll { dice: self.clone(), total, faces })
     }
 
     /// The total of [`Dice::roll_with`], from the same faces in the same order, without a record of them.
@@ -142,23 +137,12 @@ impl Dice {
         });
         match roll {
             Some(roll) if used == given => Ok(roll),
-            Some(_) => Err(FacesError::TooMany {
-                dice: dice(),
-                given,
-                used,
-            }),
+            Some(_) => Err(FacesError::TooMany { dice: dice(), given, used }),
             None => match used.checked_sub(1).map(|last| drawn[last]) {
-                Some(value) if !is_face(value, asked) => Err(FacesError::NoSuchFace {
-                    dice: dice(),
-                    position: used,
-                    value,
-                    sides: asked,
-                }),
-                _ => Err(FacesError::TooFew {
-                    dice: dice(),
-                    given,
-                    sides: asked,
-                }),
+                Some(value) if !is_face(value, asked) => {
+                    Err(FacesError::NoSuchFace { dice: dice(), position: used, value, sides: asked })
+                }
+                _ => Err(FacesError::TooFew { dice: dice(), given, sides: asked }),
             },
         }
     }
@@ -231,15 +215,10 @@ impl Roll {
 
 impl Pool {
     /// Rolls every die, adds its faces to `faces` and returns the sum of those kept.
-    fn roll(
-        &self,
-        next: &mut impl FnMut(u32) -> Option<u32>,
-        faces: &mut Vec<Face>,
-    ) -> Option<i64> {
+    fn roll(&self, next: &mut impl FnMut(u32) -> Option<u32>, faces: &mut Vec<Face>) -> Option<i64> {
         let Some(keep) = self.keep else {
-            return (0..self.count).try_fold(0, |sum, _| {
-                Some(sum + self.roll_die(next, &mut |face| faces.push(face))?)
-            });
+            return (0..self.count)
+                .try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |face| faces.push(face))?));
         };
         let mut dice = Vec::with_capacity(self.count as usize);
         for _ in 0..self.count {
@@ -259,10 +238,7 @@ impl Pool {
                 total += sum;
                 continue;
             }
-            for face in faces[span]
-                .iter_mut()
-                .filter(|face| face.fate == Fate::Kept)
-            {
+            for face in faces[span].iter_mut().filter(|face| face.fate == Fate::Kept) {
                 face.fate = Fate::Dropped;
             }
         }
@@ -273,12 +249,10 @@ impl Pool {
     #[inline]
     fn total(&self, next: &mut impl FnMut(u32) -> Option<u32>) -> Option<i64> {
         if self.is_plain() {
-            return (0..self.count)
-                .try_fold(0, |sum, _| Some(sum + i64::from(draw(self.sides, next)?)));
+            return (0..self.count).try_fold(0, |sum, _| Some(sum + i64::from(draw(self.sides, next)?)));
         }
         let Some(keep) = self.keep else {
-            return (0..self.count)
-                .try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |_| {})?));
+            return (0..self.count).try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |_| {})?));
         };
         let mut few = [0; 32];
         let mut many = Vec::new();
@@ -298,22 +272,13 @@ impl Pool {
 
     /// Rolls one die with all that it brings, tells `record` each face, and returns their sum.
     #[inline]
-    fn roll_die(
-        &self,
-        next: &mut impl FnMut(u32) -> Option<u32>,
-        record: &mut impl FnMut(Face),
-    ) -> Option<i64> {
+    fn roll_die(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<i64> {
         let sides = self.sides;
         let mut sum = 0;
         for explosion in 0..=EXPLOSIONS {
             let value = self.rest(next, record)?;
             let exploded = explosion < EXPLOSIONS && self.explodes_on(value);
-            record(Face {
-                sides,
-                value,
-                fate: Fate::Kept,
-                exploded,
-            });
+            record(Face { sides, value, fate: Fate::Kept, exploded });
             sum += i64::from(value);
             if !exploded {
                 break;
@@ -324,11 +289,7 @@ impl Pool {
 
     /// Rolls one die until it is not rolled again, and tells `record` the faces before that.
     #[inline]
-    fn rest(
-        &self,
-        next: &mut impl FnMut(u32) -> Option<u32>,
-        record: &mut impl FnMut(Face),
-    ) -> Option<u32> {
+    fn rest(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<u32> {
         let sides = self.sides;
         let value = draw(sides, next)?;
         let (faces, patience) = match self.reroll {
@@ -341,12 +302,7 @@ impl Pool {
             if !faces.holds(value) {
                 return Some(value);
             }
-            record(Face {
-                sides,
-                value,
-                fate: Fate::Rerolled,
-                exploded: false,
-            });
+            record(Face { sides, value, fate: Fate::Rerolled, exploded: false });
             value = draw(sides, next)?;
         }
         match self.reroll {
@@ -359,9 +315,7 @@ impl Pool {
     fn faces_rolled(&self, faces: &[Face]) -> usize {
         let ends_die = |face: &Face| face.fate != Fate::Rerolled && !face.exploded;
         let ends = faces.iter().enumerate().filter(|(_, face)| ends_die(face));
-        ends.map(|(i, _)| i + 1)
-            .nth(self.count as usize - 1)
-            .unwrap_or(faces.len())
+        ends.map(|(i, _)| i + 1).nth(self.count as usize - 1).unwrap_or(faces.len())
     }
 }
 
@@ -382,28 +336,16 @@ fn shown(faces: &[Face]) -> String {
         let of_fate = || faces.iter().filter(|face| face.fate == fate);
         let word = |face: &Face| format!("{}{}", face.value, if face.exploded { "!" } else { "" });
         let mut words: Vec<String> = of_fate().take(LISTED).map(word).collect();
-        let (left, sum) = of_fate().skip(LISTED).fold((0, 0), |(n, sum), face| {
-            (n + 1, sum + u64::from(face.value))
-        });
+        let (left, sum) = of_fate().skip(LISTED).fold((0, 0), |(n, sum), face| (n + 1, sum + u64::from(face.value)));
         if left > 0 {
-            words.push(if fate == Fate::Kept {
-                format!("{sum} from {left} more")
-            } else {
-                format!("{left} more")
-            });
+            words.push(if fate == Fate::Kept { format!("{sum} from {left} more") } else { format!("{left} more") });
         }
         words.join(between)
     };
     let mut text = list(Fate::Kept, " + ");
-    let notes = [
-        ("rerolled", list(Fate::Rerolled, ", ")),
-        ("dropped", list(Fate::Dropped, ", ")),
-    ];
-    let notes: Vec<String> = notes
-        .iter()
-        .filter(|(_, l)| !l.is_empty())
-        .map(|(word, l)| format!("{word} {l}"))
-        .collect();
+    let notes = [("rerolled", list(Fate::Rerolled, ", ")), ("dropped", list(Fate::Dropped, ", "))];
+    let notes: Vec<String> =
+        notes.iter().filter(|(_, l)| !l.is_empty()).map(|(word, l)| format!("{word} {l}")).collect();
     if !notes.is_empty() {
         let _ = write!(text, " ({})", notes.join("; "));
     }
@@ -423,16 +365,9 @@ impl TryFrom<Record> for Roll {
 
     fn try_from(record: Record) -> Result<Roll, String> {
         let drawn: Vec<u32> = record.faces.iter().map(|face| face.value).collect();
-        let roll = record
-            .dice
-            .roll_faces(&drawn)
-            .map_err(|error| error.to_string())?;
+        let roll = record.dice.roll_faces(&drawn).map_err(|error| error.to_string())?;
         if roll.total != record.total || roll.faces != record.faces {
-            return Err(format!(
-                "the faces of `{}` come to {}, not as written",
-                roll.dice,
-                roll.explain()
-            ));
+            return Err(format!("the faces of `{}` come to {}, not as written", roll.dice, roll.explain()));
         }
         Ok(roll)
     }
@@ -445,61 +380,29 @@ mod tests {
     use proptest::prelude::*;
 
     fn explained(dice: &str, faces: &[u32]) -> String {
-        Dice::parse(dice)
-            .unwrap()
-            .roll_faces(faces)
-            .unwrap()
-            .explain()
+        Dice::parse(dice).unwrap().roll_faces(faces).unwrap().explain()
     }
 
     fn refused(dice: &str, faces: &[u32]) -> String {
-        Dice::parse(dice)
-            .unwrap()
-            .roll_faces(faces)
-            .unwrap_err()
-            .to_string()
+        Dice::parse(dice).unwrap().roll_faces(faces).unwrap_err().to_string()
     }
 
     #[test]
     fn a_total_explains_itself() {
         for (dice, faces, line) in [
-            (
-                "4d6kh3",
-                &[5, 4, 2, 4][..],
-                "4d6kh3 = 5 + 4 + 4 (dropped 2) = 13",
-            ),
-            (
-                "4d6dl1+2",
-                &[1, 1, 2, 4],
-                "4d6dl1+2 = 1 + 2 + 4 (dropped 1) + 2 = 9",
-            ),
+            ("4d6kh3", &[5, 4, 2, 4][..], "4d6kh3 = 5 + 4 + 4 (dropped 2) = 13"),
+            ("4d6dl1+2", &[1, 1, 2, 4], "4d6dl1+2 = 1 + 2 + 4 (dropped 1) + 2 = 9"),
             ("d20", &[14], "d20 = 14"),
             ("5", &[], "5"),
             ("d10-3", &[7], "d10-3 = 7 - 3 = 4"),
-            (
-                "2d6-2*d4+1",
-                &[5, 3, 4],
-                "2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1",
-            ),
+            ("2d6-2*d4+1", &[5, 3, 4], "2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1"),
             ("-2*2d6", &[5, 3], "-2*2d6 = -2 * [5 + 3] = -16"),
-            (
-                "3d6ro<3",
-                &[1, 2, 5, 2, 6],
-                "3d6ro<3 = 2 + 5 + 6 (rerolled 1, 2) = 13",
-            ),
-            (
-                "2d6rr1kl1",
-                &[1, 1, 4, 3],
-                "2d6rr1kl1 = 3 (rerolled 1, 1; dropped 4) = 3",
-            ),
+            ("3d6ro<3", &[1, 2, 5, 2, 6], "3d6ro<3 = 2 + 5 + 6 (rerolled 1, 2) = 13"),
+            ("2d6rr1kl1", &[1, 1, 4, 3], "2d6rr1kl1 = 3 (rerolled 1, 1; dropped 4) = 3"),
             ("2d6!", &[6, 6, 1, 4], "2d6! = 6! + 6! + 1 + 4 = 17"),
             ("2d6!kh1", &[6, 1, 5], "2d6!kh1 = 6! + 1 (dropped 5) = 7"),
             ("2d6!kl1", &[6, 1, 5], "2d6!kl1 = 5 (dropped 6!, 1) = 5"),
-            (
-                "d6ro6!>=5",
-                &[6, 6, 5, 6, 2],
-                "d6ro6!>=5 = 6! + 5! + 2 (rerolled 6, 6) = 13",
-            ),
+            ("d6ro6!>=5", &[6, 6, 5, 6, 2], "d6ro6!>=5 = 6! + 5! + 2 (rerolled 6, 6) = 13"),
         ] {
             assert_eq!(explained(dice, faces), line, "{dice}");
         }
@@ -511,10 +414,7 @@ mod tests {
     fn of_equal_dice_those_rolled_first_are_kept() {
         let fates = |dice: &str| -> Vec<bool> {
             let roll = Dice::parse(dice).unwrap().roll_faces(&[3, 3, 3]).unwrap();
-            roll.faces()
-                .iter()
-                .map(|face| face.fate == Fate::Kept)
-                .collect()
+            roll.faces().iter().map(|face| face.fate == Fate::Kept).collect()
         };
         for dice in ["3d6kh2", "3d6kl2", "3d6dh1", "3d6dl1"] {
             assert_eq!(fates(dice), [true, true, false], "{dice}");
@@ -523,26 +423,11 @@ mod tests {
 
     #[test]
     fn faces_have_to_fit() {
-        assert_eq!(
-            refused("2d6", &[5]),
-            "`2d6` needs more faces than the 1 given: the next is a d6"
-        );
-        assert_eq!(
-            refused("2d6", &[5, 1, 1]),
-            "`2d6` takes 2 of the 3 faces given"
-        );
-        assert_eq!(
-            refused("2d6", &[5, 7]),
-            "face 2 of `2d6` is 7, but a d6 shows 1 to 6"
-        );
-        assert_eq!(
-            refused("d6", &[0]),
-            "face 1 of `d6` is 0, but a d6 shows 1 to 6"
-        );
-        assert_eq!(
-            refused("d6rr1", &[1]),
-            "`d6rr1` needs more faces than the 1 given: the next is a d6"
-        );
+        assert_eq!(refused("2d6", &[5]), "`2d6` needs more faces than the 1 given: the next is a d6");
+        assert_eq!(refused("2d6", &[5, 1, 1]), "`2d6` takes 2 of the 3 faces given");
+        assert_eq!(refused("2d6", &[5, 7]), "face 2 of `2d6` is 7, but a d6 shows 1 to 6");
+        assert_eq!(refused("d6", &[0]), "face 1 of `d6` is 0, but a d6 shows 1 to 6");
+        assert_eq!(refused("d6rr1", &[1]), "`d6rr1` needs more faces than the 1 given: the next is a d6");
     }
 
     #[test]
@@ -561,9 +446,7 @@ mod tests {
         let roll = Dice::parse("2d6kh1").unwrap().roll_faces(&[2, 5]).unwrap();
         let text = serde_json::to_string(&roll).unwrap();
         assert!(
-            text.starts_with(
-                r#"{"dice":"2d6kh1","total":5,"faces":[{"sides":6,"value":2,"fate":"dropped""#
-            ),
+            text.starts_with(r#"{"dice":"2d6kh1","total":5,"faces":[{"sides":6,"value":2,"fate":"dropped""#),
             "{text}"
         );
         assert_eq!(serde_json::from_str::<Roll>(&text).unwrap(), roll);

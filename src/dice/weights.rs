@@ -36,9 +36,7 @@ pub(super) struct Effort {
 
 impl Effort {
     pub fn new() -> Effort {
-        Effort {
-            products: MOST_PRODUCTS,
-        }
+        Effort { products: MOST_PRODUCTS }
     }
 
     fn spend(&mut self, products: u64) -> Result<(), TooMuch> {
@@ -56,22 +54,12 @@ impl Effort {
 impl Weights {
     /// Takes totals in rising order and leaves out those without weight.
     pub fn new(ways: impl IntoIterator<Item = (i64, BigUint)>) -> Result<Weights, TooMuch> {
-        let ways: Vec<_> = ways
-            .into_iter()
-            .filter(|(_, n)| !n.is_zero())
-            .take(MOST_TOTALS + 1)
-            .collect();
-        if ways.len() > MOST_TOTALS {
-            Err(TooMuch)
-        } else {
-            Ok(Weights { ways })
-        }
+        let ways: Vec<_> = ways.into_iter().filter(|(_, n)| !n.is_zero()).take(MOST_TOTALS + 1).collect();
+        if ways.len() > MOST_TOTALS { Err(TooMuch) } else { Ok(Weights { ways }) }
     }
 
     pub fn certain(total: i64) -> Weights {
-        Weights {
-            ways: vec![(total, BigUint::one())],
-        }
+        Weights { ways: vec![(total, BigUint::one())] }
     }
 
     pub fn iter(&self) -> std::slice::Iter<'_, (i64, BigUint)> {
@@ -89,15 +77,9 @@ impl Weights {
     /// Every total multiplied by `factor`.
     pub fn times(&self, factor: i64) -> Weights {
         if factor == 0 {
-            return Weights {
-                ways: vec![(0, self.sum())],
-            };
+            return Weights { ways: vec![(0, self.sum())] };
         }
-        let mut ways: Vec<_> = self
-            .ways
-            .iter()
-            .map(|(total, n)| (total * factor, n.clone()))
-            .collect();
+        let mut ways: Vec<_> = self.ways.iter().map(|(total, n)| (total * factor, n.clone())).collect();
         if factor < 0 {
             ways.reverse();
         }
@@ -109,9 +91,7 @@ impl Weights {
         let digits = self.ways.last().map_or(0, |(_, n)| n.bits() / 32) + COST_OF_PAIR;
         effort.spend(digits.saturating_mul(self.ways.len() as u64))?;
         let ways = self.ways.iter().map(|(total, n)| (*total, n * factor));
-        Ok(Weights {
-            ways: ways.collect(),
-        })
+        Ok(Weights { ways: ways.collect() })
     }
 
     /// Parts the totals into those for which `first` holds and the others.
@@ -126,25 +106,19 @@ impl Weights {
         for (total, n) in other.ways {
             *ways.entry(total).or_default() += n;
         }
-        Weights {
-            ways: ways.into_iter().collect(),
-        }
+        Weights { ways: ways.into_iter().collect() }
     }
 
     /// The sums of a total of each.
     pub fn plus(&self, other: &Weights, effort: &mut Effort) -> Result<Weights, TooMuch> {
-        let (Some((low, high)), Some((other_low, other_high))) = (self.bounds(), other.bounds())
-        else {
+        let (Some((low, high)), Some((other_low, other_high))) = (self.bounds(), other.bounds()) else {
             return Ok(Weights::default());
         };
         let whole = self.sum() * other.sum();
         let packing = Packing::new(low + other_low, high + other_high, &whole);
         let pairs = self.len().saturating_mul(other.len());
         if pairs > FEW_PAIRS && packing.fits() {
-            effort.spend_on_product(
-                packing.words_for(low, high),
-                packing.words_for(other_low, other_high),
-            )?;
+            effort.spend_on_product(packing.words_for(low, high), packing.words_for(other_low, other_high))?;
             let packed = packing.pack(&self.ways, low) * packing.pack(&other.ways, other_low);
             return packing.unpack(&packed, low + other_low);
         }
@@ -158,26 +132,17 @@ impl Weights {
                 *ways.entry(total + other_total).or_default() += n * m;
             }
         }
-        Ok(Weights {
-            ways: ways.into_iter().collect(),
-        })
+        Ok(Weights { ways: ways.into_iter().collect() })
     }
 
     /// The sums of `count` dice, if these are the ways of one, of `whole`.
-    pub fn of_sum(
-        &self,
-        count: u32,
-        whole: &BigUint,
-        effort: &mut Effort,
-    ) -> Result<Weights, TooMuch> {
+    pub fn of_sum(&self, count: u32, whole: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
         };
         let n = i64::from(count);
         if low == high {
-            return Ok(Weights {
-                ways: vec![(low * n, self.sum().pow(count))],
-            });
+            return Ok(Weights { ways: vec![(low * n, self.sum().pow(count))] });
         }
         let packing = Packing::for_dice(low * n, high * n, count, whole).checked()?;
         effort.spend_on_product(packing.words(), packing.words())?;
@@ -189,13 +154,7 @@ impl Weights {
     /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`, `above` dice show more
     /// and at least `kept - above` show `t`: the dice above add up in as many ways as their polynomial to that power,
     /// those at `t` are worth `(kept - above) * t`, and what is below does not matter.
-    pub fn of_highest(
-        &self,
-        kept: u32,
-        count: u32,
-        whole: &BigUint,
-        effort: &mut Effort,
-    ) -> Result<Weights, TooMuch> {
+    pub fn of_highest(&self, kept: u32, count: u32, whole: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
         };
@@ -239,18 +198,12 @@ struct Packing {
 impl Packing {
     /// Room for the totals `low..=high` with up to `whole` ways.
     fn new(low: i64, high: i64, whole: &BigUint) -> Packing {
-        Packing {
-            width: low.abs_diff(high) + 1,
-            digits: whole.bits() / 32 + 1,
-        }
+        Packing { width: low.abs_diff(high) + 1, digits: whole.bits() / 32 + 1 }
     }
 
     /// The same for the totals of `count` dice of `whole` ways each.
     fn for_dice(low: i64, high: i64, count: u32, whole: &BigUint) -> Packing {
-        Packing {
-            width: low.abs_diff(high) + 1,
-            digits: whole.bits() * u64::from(count) / 32 + 1,
-        }
+        Packing { width: low.abs_diff(high) + 1, digits: whole.bits() * u64::from(count) / 32 + 1 }
     }
 
     /// Words of 64 bits for the result.
@@ -292,13 +245,8 @@ impl Packing {
         let [faces, kept, count] = [faces as u64, kept.into(), count.into()];
         let of_coefficient = self.digits / 2 + 1;
         let of_factor = of_coefficient * kept / count + 1;
-        let powers = kept
-            .saturating_mul(self.words() + 1)
-            .saturating_mul(of_factor)
-            / 4;
-        let tails = kept
-            .min(count - kept + 1)
-            .saturating_mul(of_coefficient * of_coefficient * 4 + 16);
+        let powers = kept.saturating_mul(self.words() + 1).saturating_mul(of_factor) / 4;
+        let tails = kept.min(count - kept + 1).saturating_mul(of_coefficient * of_coefficient * 4 + 16);
         (faces * kept).saturating_mul(powers.saturating_add(tails))
     }
 
@@ -341,11 +289,7 @@ fn at_least(least: u32, dice: u32, at: &BigUint, below: &BigUint) -> BigUint {
         }
         sum
     };
-    if least <= dice - least {
-        (at + below).pow(dice) - exactly(0, least)
-    } else {
-        exactly(least, dice + 1)
-    }
+    if least <= dice - least { (at + below).pow(dice) - exactly(0, least) } else { exactly(least, dice + 1) }
 }
 
 /// In how many ways `n` of `dice` dice can be chosen.

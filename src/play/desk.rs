@@ -341,7 +341,10 @@ impl Desk {
         if self.strict {
             return Err(self.fault_with(
                 message.to_string(),
-                Some("the ruleset, or a script that keeps something between calls, has changed since the tape was made".into()),
+                Some(
+                    "the ruleset, or a script that keeps something between calls, has changed since the tape was made"
+                        .into(),
+                ),
             ));
         }
         self.dropped.get_or_insert(self.cursor);
@@ -357,7 +360,11 @@ impl Desk {
     /// Looks for the answer to the next question: on the tape, at a policy, or at the default where nobody sits.
     ///
     /// `build` makes the whole question; it is called only if it has to go out or be checked.
-    pub fn ask(&mut self, asking: &Asking, build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>) -> Result<Asked, Stop> {
+    pub fn ask(
+        &mut self,
+        asking: &Asking,
+        build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
+    ) -> Result<Asked, Stop> {
         self.may_act("asking")?;
         self.pulse += 1;
         if self.cursor < self.tape.slots.len() {
@@ -534,11 +541,9 @@ impl Desk {
             Value::List(items) if !items.is_empty() => {
                 items.iter().map(|item| self.words(item)).collect::<Vec<_>>().join(", ")
             }
-            Value::Map(items) if !items.is_empty() => items
-                .iter()
-                .map(|(key, item)| format!("{key}: {}", self.words(item)))
-                .collect::<Vec<_>>()
-                .join(", "),
+            Value::Map(items) if !items.is_empty() => {
+                items.iter().map(|(key, item)| format!("{key}: {}", self.words(item))).collect::<Vec<_>>().join(", ")
+            }
             Value::Text(text) if text.is_empty() => "nothing".into(),
             other => other.to_string(),
         }

@@ -23,7 +23,9 @@ pub struct Event {
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Happening {
     /// A line of the story.
-    Said { text: String },
+    Said {
+        text: String,
+    },
     /// Dice were rolled.
     Rolled {
         /// What for.
@@ -54,20 +56,43 @@ pub enum Happening {
         text: String,
     },
     /// An entity came into being or left.
-    Spawned { entity: EntityId, title: Arc<str>, kind: Arc<str> },
-    Removed { entity: EntityId, title: Arc<str>, kind: Arc<str> },
+    Spawned {
+        entity: EntityId,
+        title: Arc<str>,
+        kind: Arc<str>,
+    },
+    Removed {
+        entity: EntityId,
+        title: Arc<str>,
+        kind: Arc<str>,
+    },
     /// Somebody decided.
-    Answered { seat: Arc<str>, topic: Arc<str>, about: Option<Arc<str>>, text: String },
+    Answered {
+        seat: Arc<str>,
+        topic: Arc<str>,
+        about: Option<Arc<str>>,
+        text: String,
+    },
     /// The game master changed something by hand.
-    Edited { text: String },
+    Edited {
+        text: String,
+    },
     /// An action was left out after a fault, or could not go on.
-    Notice { text: String },
+    Notice {
+        text: String,
+    },
     /// The action ended before its end.
-    Cut { reason: String },
+    Cut {
+        reason: String,
+    },
     /// The game is over.
-    Over { text: String },
+    Over {
+        text: String,
+    },
     /// The events of this action from number `from` on did not happen after all: it was run again and went another way.
-    Withdrawn { from: u32 },
+    Withdrawn {
+        from: u32,
+    },
 }
 
 impl Happening {

@@ -2,7 +2,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::{Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop};
+use super::{
+    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
+    Slot, Stop,
+};
 use crate::script::{Call, Vm};
 use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
@@ -772,16 +775,11 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
-        let field = desk.state.entity(entity).and_then(|found| {
-            desk.rules.schema().kind(found.kind).field_named(name)
-        });
+        let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
         let line = |number: u32, cause: &Cause, change: &Change| match change {
-            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => Some(format!(
-                "action {number} ({}): {} -> {}",
-                words_of(cause),
-                desk.words(from),
-                desk.words(to)
-            )),
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
+                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+            }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
                 Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
@@ -940,9 +938,7 @@ fn told(answer: &Answer) -> String {
         Answer::Choice(id) => id.to_string(),
         Answer::Choices(ids) | Answer::Order(ids) => list(ids),
         Answer::Number(n) => n.to_string(),
-        Answer::Allotment(parts) => {
-            parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", ")
-        }
+        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
         Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
         Answer::Line(line) => line.clone(),
         Answer::Faces(faces) => format!("{faces:?}"),

@@ -52,18 +52,36 @@ pub enum Ask {
         other: bool,
     },
     /// Between `min` and `max` of the options.
-    ChooseMany { options: Vec<Choice>, min: usize, max: usize },
+    ChooseMany {
+        options: Vec<Choice>,
+        min: usize,
+        max: usize,
+    },
     /// A whole number, bounds included.
-    Number { min: i64, max: i64 },
+    Number {
+        min: i64,
+        max: i64,
+    },
     /// Points given out among the options: between `least` and `total` in all.
-    Allot { options: Vec<Choice>, total: i64, least: i64 },
+    Allot {
+        options: Vec<Choice>,
+        total: i64,
+        least: i64,
+    },
     Confirm,
     /// All options, in an order.
-    Order { options: Vec<Choice> },
+    Order {
+        options: Vec<Choice>,
+    },
     /// A line of at most `max` characters.
-    Line { max: usize },
+    Line {
+        max: usize,
+    },
     /// Faces of real dice, typed in: one for each entry of `sides`, in that order.
-    Dice { dice: Arc<str>, sides: Vec<u32> },
+    Dice {
+        dice: Arc<str>,
+        sides: Vec<u32>,
+    },
 }
 
 /// One option of a question.
@@ -272,11 +290,9 @@ impl Question {
             Answer::Choices(ids) if ids.is_empty() => "none".into(),
             Answer::Choices(ids) | Answer::Order(ids) => list(ids),
             Answer::Number(n) => n.to_string(),
-            Answer::Allotment(parts) => parts
-                .iter()
-                .map(|(id, n)| format!("{} {n}", label(id)))
-                .collect::<Vec<_>>()
-                .join(", "),
+            Answer::Allotment(parts) => {
+                parts.iter().map(|(id, n)| format!("{} {n}", label(id))).collect::<Vec<_>>().join(", ")
+            }
             Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
             Answer::Line(line) => line.clone(),
             Answer::Faces(faces) => faces.iter().map(u32::to_string).collect::<Vec<_>>().join(", "),
@@ -302,7 +318,9 @@ impl Ask {
             Ask::Choose { .. } => "one of the options".into(),
             Ask::ChooseMany { min, max, .. } => format!("{} of the options", between(*min as i64, *max as i64)),
             Ask::Number { min, max } => format!("a number, {}", between(*min, *max)),
-            Ask::Allot { total, least, .. } => format!("{} points given out, such as `a 1, b 2`", between(*least, *total)),
+            Ask::Allot { total, least, .. } => {
+                format!("{} points given out, such as `a 1, b 2`", between(*least, *total))
+            }
             Ask::Confirm => "yes or no".into(),
             Ask::Order { .. } => "all options in an order".into(),
             Ask::Line { .. } => "a line of text".into(),

@@ -58,12 +58,7 @@ fn number(reply: &Value) -> Option<i64> {
 fn split(reply: &Value) -> Vec<Value> {
     match reply {
         Value::List(items) => items.to_vec(),
-        Value::Text(text) => text
-            .split(',')
-            .map(str::trim)
-            .filter(|part| !part.is_empty())
-            .map(Value::text)
-            .collect(),
+        Value::Text(text) => text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(Value::text).collect(),
         Value::None => Vec::new(),
         other => vec![other.clone()],
     }
@@ -78,11 +73,7 @@ fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Ve
         match &*text.trim().to_lowercase() {
             "none" | "nobody" | "nothing" => return Ok(Vec::new()),
             "all" | "everybody" => {
-                return Ok(options
-                    .iter()
-                    .filter(|option| option.enabled)
-                    .map(|option| option.id.clone())
-                    .collect());
+                return Ok(options.iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect());
             }
             _ => {}
         }
@@ -131,10 +122,7 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
     match found.as_slice() {
         [only] => Ok(only.id.clone()),
         [] => {
-            let names: Vec<&str> = options
-                .iter()
-                .flat_map(|option| [&*option.id, &*option.label])
-                .collect();
+            let names: Vec<&str> = options.iter().flat_map(|option| [&*option.id, &*option.label]).collect();
             let hint = match nearest(&text, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if options.is_empty() => "there are no options".into(),
@@ -254,7 +242,10 @@ mod tests {
     fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
         assert_eq!(cards().read(&"kill it".into()).unwrap_err().message, "Kill it is not open: needs two");
         assert!(cards().read(&"kepe".into()).unwrap_err().message.contains("did you mean `keep`?"));
-        assert!(cards().read(&"ki".into()).unwrap_err().message.contains("kill_it or kick") || cards().read(&"ki".into()).is_ok());
+        assert!(
+            cards().read(&"ki".into()).unwrap_err().message.contains("kill_it or kick")
+                || cards().read(&"ki".into()).is_ok()
+        );
     }
 
     #[test]

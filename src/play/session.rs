@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::game::{Game, Standing, Turned};
 use super::{
-    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal, Remedy,
-    Setup, View,
+    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
+    Remedy, Setup, View,
 };
 use crate::ruleset::{Ruleset, SwitchValue};
 use crate::script::{Call, Vm};
@@ -265,9 +265,7 @@ impl Session {
 
     /// Does again what the last undo took back.
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
-        self.lend(|game, vm| game.redo(vm))
-            .map_err(|error| Refusal::new(error.to_string()))?
-            .map(Undone::from)
+        self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
     }
 
     /// Says how the game goes on after a fault.
@@ -486,16 +484,14 @@ impl From<Turned> for Undone {
     }
 }
 
-fn settle_switches(
-    rules: &Ruleset,
-    setup: &Setup,
-    scenario: &Value,
-) -> Result<BTreeMap<String, Value>, StartError> {
+fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
     let mut values: BTreeMap<String, Value> =
         rules.switches().map(|switch| (switch.name.clone(), as_value(&switch.default))).collect();
     let from_scenario = match scenario {
         Value::Map(fields) => match fields.get("switches") {
-            Some(Value::Map(switches)) => switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect(),
+            Some(Value::Map(switches)) => {
+                switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
+            }
             _ => Vec::new(),
         },
         _ => Vec::new(),
@@ -523,11 +519,7 @@ fn as_value(value: &SwitchValue) -> Value {
     }
 }
 
-fn settle_seats(
-    rules: &Ruleset,
-    setup: &Setup,
-    scenario: &Value,
-) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
+fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
     if let Value::Map(fields) = scenario {

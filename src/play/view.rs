@@ -21,11 +21,7 @@ impl<'a> View<'a> {
     /// The entities of a kind in the order of their ids.
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = EntityId> + 'a {
         let kind = self.desk.rules.schema().kind_named(kind);
-        self.desk
-            .state
-            .entities()
-            .filter(move |(_, entity)| Some(entity.kind) == kind)
-            .map(|(id, _)| id)
+        self.desk.state.entities().filter(move |(_, entity)| Some(entity.kind) == kind).map(|(id, _)| id)
     }
 
     pub fn exists(&self, id: EntityId) -> bool {

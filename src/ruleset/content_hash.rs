@@ -20,18 +20,13 @@ impl ContentHash {
 
     /// Hashes a sequence of parts, so that it matters where one ends and the next begins.
     pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
-        parts
-            .into_iter()
-            .fold(ContentHash(Self::OFFSET), |hash, part| {
-                hash.and_bytes(&(part.len() as u64).to_le_bytes())
-                    .and_bytes(part)
-            })
+        parts.into_iter().fold(ContentHash(Self::OFFSET), |hash, part| {
+            hash.and_bytes(&(part.len() as u64).to_le_bytes()).and_bytes(part)
+        })
     }
 
     fn and_bytes(self, bytes: &[u8]) -> Self {
-        ContentHash(bytes.iter().fold(self.0, |hash, &byte| {
-            (hash ^ u128::from(byte)).wrapping_mul(Self::PRIME)
-        }))
+        ContentHash(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(Self::PRIME)))
     }
 }
 
@@ -54,18 +49,9 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_published_fnv_1a() {
-        assert_eq!(
-            ContentHash::of(b"").to_string(),
-            "6c62272e07bb014262b821756295c58d"
-        );
-        assert_eq!(
-            ContentHash::of(b"a").to_string(),
-            "d228cb696f1a8caf78912b704e4a8964"
-        );
-        assert_eq!(
-            ContentHash::of(b"foobar").to_string(),
-            "343e1662793c64bf6f0d3597ba446f18"
-        );
+        assert_eq!(ContentHash::of(b"").to_string(), "6c62272e07bb014262b821756295c58d");
+        assert_eq!(ContentHash::of(b"a").to_string(), "d228cb696f1a8caf78912b704e4a8964");
+        assert_eq!(ContentHash::of(b"foobar").to_string(), "343e1662793c64bf6f0d3597ba446f18");
     }
 
     #[test]

@@ -38,23 +38,11 @@ impl Data {
     /// control characters in them, nesting deeper than [`Data::MAX_DEPTH`].
     pub fn read(source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
-            let places = Places {
-                number_of: BTreeMap::new(),
-                offsets: vec![0],
-            };
-            let mut reader = Reader {
-                document,
-                problems: Vec::new(),
-                places,
-                around: 0,
-            };
+            let places = Places { number_of: BTreeMap::new(), offsets: vec![0] };
+            let mut reader = Reader { document, problems: Vec::new(), places, around: 0 };
             let value = reader.table(in_order(document.root()), 1);
             if reader.problems.is_empty() {
-                Ok(Data {
-                    value,
-                    places: reader.places,
-                    source: source.clone(),
-                })
+                Ok(Data { value, places: reader.places, source: source.clone() })
             } else {
                 Err(reader.problems)
             }
@@ -65,21 +53,13 @@ impl Data {
     pub fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
         let mut found = 0;
         for step in pointer.split('/').skip(1) {
-            match self
-                .places
-                .number_of
-                .get(&(found, step.replace("~1", "/").replace("~0", "~")))
-            {
+            match self.places.number_of.get(&(found, step.replace("~1", "/").replace("~0", "~"))) {
                 Some(&number) => found = number,
                 None => break,
             }
         }
         let problem = Problem::new(&*self.source.path, message);
-        if found == 0 {
-            problem
-        } else {
-            problem.at(self.source.position(self.places.offsets[found]))
-        }
+        if found == 0 { problem } else { problem.at(self.source.position(self.places.offsets[found])) }
     }
 }
 
@@ -96,12 +76,7 @@ impl Reader<'_, '_> {
         let mut table = serde_json::Map::new();
         for entry in entries {
             let value = self.inside(entry.key, entry.key_span.start, |reader| {
-                if entry.key.is_empty()
-                    || entry
-                        .key
-                        .chars()
-                        .any(|c| c.is_control() || turns_direction(c))
-                {
+                if entry.key.is_empty() || entry.key.chars().any(|c| c.is_control() || turns_direction(c)) {
                     let message = format!("{} is no name", quoted(entry.key));
                     reader.problem(reader.document.problem(&entry.key_span, message));
                 }
@@ -116,28 +91,19 @@ impl Reader<'_, '_> {
         let mut list = Vec::with_capacity(items.len());
         for (place, item) in items.iter().enumerate() {
             let span = item.span();
-            list.push(self.inside(&place.to_string(), span.start, |reader| {
-                reader.value(item.get_ref(), &span, depth)
-            }));
+            list.push(self.inside(&place.to_string(), span.start, |reader| reader.value(item.get_ref(), &span, depth)));
         }
         Value::Array(list)
     }
 
-    fn inside(
-        &mut self,
-        step: &str,
-        offset: usize,
-        read: impl FnOnce(&mut Self) -> Value,
-    ) -> Value {
+    fn inside(&mut self, step: &str, offset: usize, read: impl FnOnce(&mut Self) -> Value) -> Value {
         // Enough is said of this file: it is refused, whatever the rest of it holds.
         if self.problems.len() >= Document::MOST_PROBLEMS {
             return Value::Null;
         }
         let number = self.places.offsets.len();
         self.places.offsets.push(offset);
-        self.places
-            .number_of
-            .insert((self.around, step.to_owned()), number);
+        self.places.number_of.insert((self.around, step.to_owned()), number);
         let around = std::mem::replace(&mut self.around, number);
         let value = read(self);
         self.around = around;
@@ -148,30 +114,21 @@ impl Reader<'_, '_> {
         let problem = match value {
             DeValue::Boolean(value) => return Value::Bool(*value),
             DeValue::String(text) => {
-                let odd = |c: char| {
-                    (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c)
-                };
+                let odd = |c: char| (c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || turns_direction(c);
                 if !text.chars().any(odd) {
                     return Value::String(text.to_string());
                 }
-                self.document
-                    .problem(span, "a text holds control characters")
-                    .with_cure("delete them")
+                self.document.problem(span, "a text holds control characters").with_cure("delete them")
             }
             DeValue::Integer(number) => match whole_number(number) {
                 Some(number) => return Value::from(number),
                 None => self
                     .document
                     .problem(span, format!("{} is too large", quoted(number.as_str())))
-                    .with_cure(format!(
-                        "numbers are from -{LARGEST_NUMBER} to {LARGEST_NUMBER}"
-                    )),
+                    .with_cure(format!("numbers are from -{LARGEST_NUMBER} to {LARGEST_NUMBER}")),
             },
             DeValue::Array(_) | DeValue::Table(_) if depth >= Data::MAX_DEPTH => {
-                self.document.problem(
-                    span,
-                    format!("lists and tables nest deeper than {}", Data::MAX_DEPTH),
-                )
+                self.document.problem(span, format!("lists and tables nest deeper than {}", Data::MAX_DEPTH))
             }
             DeValue::Array(items) => return self.list(items, depth + 1),
             DeValue::Table(table) => return self.table(in_order(table), depth + 1),
@@ -205,21 +162,17 @@ mod tests {
 
     #[test]
     fn a_data_file_becomes_plain_data() {
-        let data = read(
-            "name = \"Fox\"\nwit = 5\nout = false\nskills = { bow = 3 }\n[[bag]]\nid = \"rope\"\n",
-        )
-        .unwrap();
+        let data =
+            read("name = \"Fox\"\nwit = 5\nout = false\nskills = { bow = 3 }\n[[bag]]\nid = \"rope\"\n").unwrap();
         let expected = json!({"name": "Fox", "wit": 5, "out": false, "skills": {"bow": 3}, "bag": [{"id": "rope"}]});
         assert_eq!(data.value, expected);
     }
 
     #[test]
     fn what_is_no_data_is_told_with_its_place_all_of_it() {
-        let problems = read("a = 1.5\nb = [1, 1979-05-27]\nc = 9007199254740992\nd = \"\\u001b\"\ne = { f = nan }\n").unwrap_err();
-        let places: Vec<_> = problems
-            .iter()
-            .map(|problem| (problem.line.unwrap(), problem.column.unwrap()))
-            .collect();
+        let problems =
+            read("a = 1.5\nb = [1, 1979-05-27]\nc = 9007199254740992\nd = \"\\u001b\"\ne = { f = nan }\n").unwrap_err();
+        let places: Vec<_> = problems.iter().map(|problem| (problem.line.unwrap(), problem.column.unwrap())).collect();
         assert_eq!(places, [(1, 5), (2, 9), (3, 5), (4, 5), (5, 11)]);
         assert_eq!(
             problems[0].to_string(),
@@ -230,15 +183,9 @@ mod tests {
     #[test]
     fn a_later_check_can_say_where_a_value_stands() {
         let data = read("wit = 5\n[[bag]]\nid = \"rope\"\n").unwrap();
-        assert_eq!(
-            data.problem("/bag/0/id", "no such item").to_string(),
-            "g/cast/fox.toml:3:1: no such item"
-        );
+        assert_eq!(data.problem("/bag/0/id", "no such item").to_string(), "g/cast/fox.toml:3:1: no such item");
         assert_eq!(data.problem("/bag/0/weight", "is missing").line, Some(2));
-        assert_eq!(
-            data.problem("/colour", "is missing").to_string(),
-            "g/cast/fox.toml: is missing"
-        );
+        assert_eq!(data.problem("/colour", "is missing").to_string(), "g/cast/fox.toml: is missing");
     }
 
     #[test]

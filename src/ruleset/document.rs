@@ -42,26 +42,15 @@ impl<'s> Document<'s> {
         }
         // The TOML reader lets 80 tables of 80 dotted keys nest, and takes them apart again by recursion.
         const STACK_BYTES: usize = 16 * 1024 * 1024;
-        thread::scope(|scope| {
-            match thread::Builder::new()
-                .stack_size(STACK_BYTES)
-                .spawn_scoped(scope, read)
-            {
-                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
-                Err(error) => Err(vec![Problem::new(
-                    &*source.path,
-                    format!("cannot be read: no thread for it: {error}"),
-                )]),
-            }
+        thread::scope(|scope| match thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, read) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(error) => Err(vec![Problem::new(&*source.path, format!("cannot be read: no thread for it: {error}"))]),
         })
     }
 
     fn parse(source: &'s Source) -> Result<Self, Vec<Problem>> {
         let (root, errors) = DeTable::parse_recoverable(&source.text);
-        let document = Document {
-            source,
-            root: root.into_inner(),
-        };
+        let document = Document { source, root: root.into_inner() };
         if errors.is_empty() {
             return Ok(document);
         }
@@ -72,11 +61,7 @@ impl<'s> Document<'s> {
                 None => Problem::new(&*source.path, message),
             }
         };
-        Err(errors
-            .iter()
-            .take(Self::MOST_PROBLEMS)
-            .map(problem)
-            .collect())
+        Err(errors.iter().take(Self::MOST_PROBLEMS).map(problem).collect())
     }
 
     /// The table of the whole file.
@@ -98,21 +83,13 @@ impl<'s> Document<'s> {
 /// True unless the file has too few dots and brackets for its tables to nest more than 1000 deep.
 fn may_nest_deeply(text: &str) -> bool {
     const LIMIT_OF_READER: usize = 80;
-    let count = |wanted: &[u8]| {
-        text.bytes()
-            .filter(|byte| wanted.contains(byte))
-            .count()
-            .min(LIMIT_OF_READER)
-    };
+    let count = |wanted: &[u8]| text.bytes().filter(|byte| wanted.contains(byte)).count().min(LIMIT_OF_READER);
     (count(b".") + 1) * (count(b"[{") + 2) > 1000
 }
 
 /// The entries of a table in the order in which they are written.
 pub(crate) fn in_order<'d>(table: &'d DeTable<'_>) -> Vec<Entry<'d>> {
-    let entry = |(key, value): (
-        &'d Spanned<toml::de::DeString<'_>>,
-        &'d Spanned<DeValue<'_>>,
-    )| Entry {
+    let entry = |(key, value): (&'d Spanned<toml::de::DeString<'_>>, &'d Spanned<DeValue<'_>>)| Entry {
         key: key.get_ref(),
         key_span: key.span(),
         value: value.get_ref(),
@@ -142,9 +119,7 @@ pub(crate) const LARGEST_NUMBER: i64 = (1 << 53) - 1;
 /// The value of a whole number, if it is from -[`LARGEST_NUMBER`] to [`LARGEST_NUMBER`].
 pub(crate) fn whole_number(number: &DeInteger<'_>) -> Option<i64> {
     let value = i64::from_str_radix(number.as_str(), number.radix()).ok()?;
-    (-LARGEST_NUMBER..=LARGEST_NUMBER)
-        .contains(&value)
-        .then_some(value)
+    (-LARGEST_NUMBER..=LARGEST_NUMBER).contains(&value).then_some(value)
 }
 
 #[cfg(test)]
@@ -167,27 +142,20 @@ mod tests {
     fn entries_come_as_written() {
         let source = source("z = 1\n[b]\n[a.c]\nx = 2\n");
         let document = Document::parse(&source).unwrap();
-        let keys: Vec<_> = in_order(document.root())
-            .iter()
-            .map(|entry| entry.key.to_owned())
-            .collect();
+        let keys: Vec<_> = in_order(document.root()).iter().map(|entry| entry.key.to_owned()).collect();
         assert_eq!(keys, ["z", "b", "a"]);
     }
 
     #[test]
     fn numbers_stay_within_what_a_script_holds_without_loss() {
-        let source =
-            source("a = 9_007_199_254_740_991\nb = 9007199254740992\nc = -0x10\nd = 0x10\n");
+        let source = source("a = 9_007_199_254_740_991\nb = 9007199254740992\nc = -0x10\nd = 0x10\n");
         let problems = Document::parse(&source).err().unwrap();
         assert_eq!(problems[0].line, Some(3));
-        let source = self::source(
-            "a = 9_007_199_254_740_991\nb = 9007199254740992\nc = 99999999999999999999\nd = 0x10\n",
-        );
+        let source =
+            self::source("a = 9_007_199_254_740_991\nb = 9007199254740992\nc = 99999999999999999999\nd = 0x10\n");
         let document = Document::parse(&source).unwrap();
-        let numbers: Vec<_> = in_order(document.root())
-            .iter()
-            .map(|entry| entry.value.as_integer().and_then(whole_number))
-            .collect();
+        let numbers: Vec<_> =
+            in_order(document.root()).iter().map(|entry| entry.value.as_integer().and_then(whole_number)).collect();
         assert_eq!(numbers, [Some(LARGEST_NUMBER), None, None, Some(16)]);
     }
 
@@ -195,25 +163,12 @@ mod tests {
     #[test]
     fn deep_nesting_does_not_overflow_a_small_stack() {
         let path = ["a"; 79].join(".");
-        let deepest = format!(
-            "x = {}1{}",
-            format!("{{{path} = ").repeat(79),
-            "}".repeat(79)
-        );
-        let just_below = format!(
-            "x = {}1{}",
-            "{a.a.a.a.a.a.a.a.a.a.a = ".repeat(7),
-            "}".repeat(7)
-        );
+        let deepest = format!("x = {}1{}", format!("{{{path} = ").repeat(79), "}".repeat(79));
+        let just_below = format!("x = {}1{}", "{a.a.a.a.a.a.a.a.a.a.a = ".repeat(7), "}".repeat(7));
         assert!(may_nest_deeply(&deepest) && !may_nest_deeply(&just_below));
         for text in [deepest.clone(), format!("{deepest}\n{deepest}"), just_below] {
             let reader = thread::Builder::new().stack_size(512 * 1024);
-            let read = move || {
-                Document::read(&source(&text), |document| {
-                    Ok(in_order(document.root()).len())
-                })
-                .is_ok()
-            };
+            let read = move || Document::read(&source(&text), |document| Ok(in_order(document.root()).len())).is_ok();
             let _ = reader.spawn(read).unwrap().join().unwrap();
         }
     }

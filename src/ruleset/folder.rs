@@ -27,11 +27,9 @@ impl Folder {
     /// Gives a file by its path inside the folder. A path without `.luau` or `.lua`, as `require` has it, finds the
     /// script of that name.
     pub fn file(&self, path: &str) -> Option<&Source> {
-        self.files.get(path).or_else(|| {
-            ["luau", "lua"]
-                .iter()
-                .find_map(|ending| self.files.get(&format!("{path}.{ending}")))
-        })
+        self.files
+            .get(path)
+            .or_else(|| ["luau", "lua"].iter().find_map(|ending| self.files.get(&format!("{path}.{ending}"))))
     }
 }
 
@@ -49,14 +47,7 @@ pub(crate) struct Intake {
 impl Intake {
     pub(crate) fn new(id: &str) -> Self {
         let (files, small) = (BTreeMap::new(), BTreeMap::new());
-        Intake {
-            id: id.to_owned(),
-            files,
-            small,
-            taken: 0,
-            bytes: 0,
-            problems: Vec::new(),
-        }
+        Intake { id: id.to_owned(), files, small, taken: 0, bytes: 0, problems: Vec::new() }
     }
 
     /// True if a file of this path inside the folder is part of the ruleset: known by its ending, and not litter.
@@ -84,11 +75,7 @@ impl Intake {
 
     /// The path of a file as problems name it.
     pub(crate) fn named(&self, path: &str) -> String {
-        if path.is_empty() {
-            self.id.clone()
-        } else {
-            format!("{}/{path}", self.id)
-        }
+        if path.is_empty() { self.id.clone() } else { format!("{}/{path}", self.id) }
     }
 
     /// True once a cap is passed: nothing more is taken.
@@ -110,20 +97,14 @@ impl Intake {
                 let path = self.named(Manifest::FILE);
                 // A manifest that was refused is there, and has said why; past a cap it may not have been reached.
                 if !self.is_full() && !self.problems.iter().any(|problem| problem.path == path) {
-                    let cure =
-                        format!("write one with id = \"{}\", a title and a version", self.id);
-                    self.problems
-                        .push(Problem::new(path, "is missing").with_cure(cure));
+                    let cure = format!("write one with id = \"{}\", a title and a version", self.id);
+                    self.problems.push(Problem::new(path, "is missing").with_cure(cure));
                 }
                 None
             }
         };
         match manifest {
-            Some(manifest) if self.problems.is_empty() => Ok(Folder {
-                id: self.id,
-                manifest,
-                files: self.files,
-            }),
+            Some(manifest) if self.problems.is_empty() => Ok(Folder { id: self.id, manifest, files: self.files }),
             _ => Err(LoadError::new(self.id, self.problems)),
         }
     }
@@ -134,25 +115,17 @@ impl Intake {
         }
         if path.split('/').count() > Folder::MAX_DEPTH + 1 {
             let message = format!("lies more than {} folders deep", Folder::MAX_DEPTH);
-            self.problems
-                .push(Problem::new(self.named(path), message).with_cure("move it up"));
+            self.problems.push(Problem::new(self.named(path), message).with_cure("move it up"));
             return false;
         }
         self.taken += 1;
         self.bytes = self.bytes.saturating_add(bytes);
         if self.taken > Folder::MAX_FILES {
             let message = format!("has more than {} files", Folder::MAX_FILES);
-            self.problems.push(
-                Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"),
-            );
+            self.problems.push(Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"));
         } else if self.bytes > Folder::MAX_BYTES {
-            let message = format!(
-                "has more than {} MiB of text",
-                Folder::MAX_BYTES / 1024 / 1024
-            );
-            self.problems.push(
-                Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"),
-            );
+            let message = format!("has more than {} MiB of text", Folder::MAX_BYTES / 1024 / 1024);
+            self.problems.push(Problem::new(self.named(""), message).with_cure("is this the folder of a ruleset?"));
         }
         !self.is_full()
     }
@@ -160,19 +133,11 @@ impl Intake {
     fn name_is_sound(&mut self, path: &str) -> bool {
         let odd = |c: char| c.is_control() || turns_direction(c) || matches!(c, '\\' | ':');
         if path.chars().any(odd) || path.split('/').any(str::is_empty) {
-            self.wrong(
-                path,
-                "has a name that scripts cannot say",
-                "rename it: letters, digits, `_`, `-` and `.`",
-            );
+            self.wrong(path, "has a name that scripts cannot say", "rename it: letters, digits, `_`, `-` and `.`");
             return false;
         }
         if SourceKind::of(path).is_none() {
-            self.wrong(
-                path,
-                "has an ending in capitals",
-                "write the ending in small letters",
-            );
+            self.wrong(path, "has an ending in capitals", "write the ending in small letters");
             return false;
         }
         let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
@@ -183,11 +148,7 @@ impl Intake {
         .to_lowercase();
         match self.small.insert(small, path.to_owned()) {
             Some(other) => {
-                self.wrong(
-                    path,
-                    format!("and {} are the same name", quoted(&other)),
-                    "delete or rename one of them",
-                );
+                self.wrong(path, format!("and {} are the same name", quoted(&other)), "delete or rename one of them");
                 false
             }
             None => true,
@@ -195,8 +156,7 @@ impl Intake {
     }
 
     fn wrong(&mut self, path: &str, message: impl Into<String>, cure: &str) {
-        self.problems
-            .push(Problem::new(self.named(path), message).with_cure(cure));
+        self.problems.push(Problem::new(self.named(path), message).with_cure(cure));
     }
 }
 
@@ -212,9 +172,7 @@ mod tests {
         for (path, bytes) in files {
             intake.take(path, bytes);
         }
-        intake
-            .finish()
-            .map_err(|error| error.problems.iter().map(ToString::to_string).collect())
+        intake.finish().map_err(|error| error.problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -231,16 +189,7 @@ mod tests {
         ];
         let folder = gather(&files).unwrap();
         let paths: Vec<_> = folder.files.keys().collect();
-        assert_eq!(
-            paths,
-            [
-                "RULES.md",
-                "cast/fox.toml",
-                "lib/order.lua",
-                "maneuvers/feint.luau",
-                "ruleset.toml"
-            ]
-        );
+        assert_eq!(paths, ["RULES.md", "cast/fox.toml", "lib/order.lua", "maneuvers/feint.luau", "ruleset.toml"]);
         assert_eq!(folder.files["cast/fox.toml"].path, "g/cast/fox.toml");
         assert_eq!(folder.file("lib/order").unwrap().path, "g/lib/order.lua");
         assert!(folder.file("lib/other").is_none());
@@ -249,25 +198,17 @@ mod tests {
     #[test]
     fn one_script_under_two_endings_or_two_spellings_is_a_clash() {
         let clash = gather(&[("a/x.lua", b"return 1"), ("a/x.luau", b"return 1")]).unwrap_err();
-        assert_eq!(
-            clash,
-            ["g/a/x.luau: and `a/x.lua` are the same name (delete or rename one of them)"]
-        );
+        assert_eq!(clash, ["g/a/x.luau: and `a/x.lua` are the same name (delete or rename one of them)"]);
         assert!(gather(&[("a/x.luau", b"return 1"), ("a/X.luau", b"return 1")]).is_err());
         assert!(gather(&[("a/x.luau", b"return 1"), ("a/x.toml", b"")]).is_ok());
     }
 
     #[test]
     fn names_that_scripts_cannot_say_are_refused() {
-        assert!(
-            gather(&[("a\nb.luau", b"return 1")]).unwrap_err()[0]
-                .starts_with("g/a\\nb.luau: has a name")
-        );
+        assert!(gather(&[("a\nb.luau", b"return 1")]).unwrap_err()[0].starts_with("g/a\\nb.luau: has a name"));
         assert!(gather(&[("a//b.luau", b"return 1")]).unwrap_err()[0].contains("has a name"));
         assert!(gather(&[("a\\b.luau", b"return 1")]).unwrap_err()[0].contains("has a name"));
-        assert!(
-            gather(&[("FEINT.LUA", b"return 1")]).unwrap_err()[0].contains("ending in capitals")
-        );
+        assert!(gather(&[("FEINT.LUA", b"return 1")]).unwrap_err()[0].contains("ending in capitals"));
     }
 
     #[test]
@@ -275,15 +216,8 @@ mod tests {
         let mut intake = Intake::new("g");
         intake.take("a.luau", b"");
         let error = intake.finish().unwrap_err();
-        let told: Vec<_> = error
-            .problems
-            .iter()
-            .map(|problem| (&*problem.path, &*problem.message))
-            .collect();
-        assert_eq!(
-            told,
-            [("g/a.luau", "is empty"), ("g/ruleset.toml", "is missing")]
-        );
+        let told: Vec<_> = error.problems.iter().map(|problem| (&*problem.path, &*problem.message)).collect();
+        assert_eq!(told, [("g/a.luau", "is empty"), ("g/ruleset.toml", "is missing")]);
         let mut intake = Intake::new("g");
         intake.take(Manifest::FILE, b"\xff");
         assert_eq!(intake.finish().unwrap_err().problems.len(), 1);
@@ -293,33 +227,18 @@ mod tests {
     fn the_caps_hold_and_are_told_once() {
         let deep = format!("{}x.luau", "a/".repeat(Folder::MAX_DEPTH));
         assert!(gather(&[(&deep, b"return 1")]).is_ok());
-        assert!(
-            gather(&[(&format!("a/{deep}"), b"return 1")]).unwrap_err()[0]
-                .contains("more than 8 folders deep")
-        );
+        assert!(gather(&[(&format!("a/{deep}"), b"return 1")]).unwrap_err()[0].contains("more than 8 folders deep"));
 
         let mut intake = Intake::new("g");
         (0..Folder::MAX_FILES + 5).for_each(|n| intake.take(&format!("f{n}.md"), b""));
         assert!(intake.is_full());
         let problems = intake.finish().unwrap_err().problems;
-        assert_eq!(
-            problems
-                .iter()
-                .filter(|problem| problem.message.contains("more than 2000 files"))
-                .count(),
-            1
-        );
+        assert_eq!(problems.iter().filter(|problem| problem.message.contains("more than 2000 files")).count(), 1);
 
         let mut intake = Intake::new("g");
         let page = vec![b'x'; Source::MAX_BYTES];
         (0..70).for_each(|n| intake.take(&format!("f{n}.md"), &page));
         let problems = intake.finish().unwrap_err().problems;
-        assert_eq!(
-            problems
-                .iter()
-                .filter(|problem| problem.message.contains("more than 16 MiB"))
-                .count(),
-            1
-        );
+        assert_eq!(problems.iter().filter(|problem| problem.message.contains("more than 16 MiB")).count(), 1);
     }
 }

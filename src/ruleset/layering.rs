@@ -24,11 +24,7 @@ impl Layering {
     /// # Errors
     ///
     /// As for [`Stack::resolve`], but for what needs the contents merged.
-    pub(crate) fn of(
-        library: &Library,
-        id: &str,
-        extra_layers: &[String],
-    ) -> Result<Self, LoadError> {
+    pub(crate) fn of(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
         if !library.contains(id) {
             return Err(LoadError::new(id, vec![library.unknown(id)]));
         }
@@ -43,23 +39,15 @@ impl Layering {
         };
         let main = builder.place_ruleset(id);
         if let Some(main) = main {
-            let naming = Naming {
-                path: id.to_owned(),
-                place: None,
-                how: "the list of layers",
-            };
-            let layers = extra_layers
-                .iter()
-                .map(|layer| (naming.clone(), layer.clone()));
+            let naming = Naming { path: id.to_owned(), place: None, how: "the list of layers" };
+            let layers = extra_layers.iter().map(|layer| (naming.clone(), layer.clone()));
             builder.place_layers(main, layers.collect());
         }
         builder.hold_to_orders();
         match main {
-            Some(main) if builder.problems.is_empty() => Ok(Layering {
-                parts: builder.parts,
-                main,
-                edges: builder.edges,
-            }),
+            Some(main) if builder.problems.is_empty() => {
+                Ok(Layering { parts: builder.parts, main, edges: builder.edges })
+            }
             _ => Err(LoadError::new(id, builder.problems)),
         }
     }
@@ -112,11 +100,7 @@ impl Builder<'_> {
             }
         }
         while !waiting.is_empty() {
-            let is_free = |folder: &Folder| {
-                !waiting
-                    .iter()
-                    .any(|(_, other)| wants_below(folder, &other.id))
-            };
+            let is_free = |folder: &Folder| !waiting.iter().any(|(_, other)| wants_below(folder, &other.id));
             match waiting.iter().position(|(_, folder)| is_free(folder)) {
                 Some(place) => {
                     let (naming, folder) = waiting.remove(place);
@@ -140,23 +124,13 @@ impl Builder<'_> {
             let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
             let (place, _) = Naming::in_manifest(&folder, made_for, "`extends`");
             let wanted = quoted(&made_for.id);
-            let message = format!(
-                "is made for {wanted}, which is not below it here: {}",
-                stack.join(", ")
-            );
-            let cure = format!(
-                "take {} off {}, or list {wanted} before it",
-                quoted(&folder.id),
-                naming.how
-            );
+            let message = format!("is made for {wanted}, which is not below it here: {}", stack.join(", "));
+            let cure = format!("take {} off {}, or list {wanted} before it", quoted(&folder.id), naming.how);
             self.problems.push(place.problem(message).with_cure(cure));
             return;
         }
-        let wanted = manifest
-            .extends
-            .iter()
-            .chain(&manifest.after)
-            .filter_map(|mention| self.index_of.get(&mention.id));
+        let wanted =
+            manifest.extends.iter().chain(&manifest.after).filter_map(|mention| self.index_of.get(&mention.id));
         let below: Vec<usize> = wanted.copied().chain([host]).collect();
         let layers = layers_of(&folder);
         let id = folder.id.clone();
@@ -169,50 +143,29 @@ impl Builder<'_> {
 
     fn push(&mut self, folder: Arc<Folder>, role: Role, below: Vec<usize>) -> Option<usize> {
         if self.parts.len() == Stack::MAX_PARTS {
-            let message = format!(
-                "more than {} rulesets and layers lie on one another",
-                Stack::MAX_PARTS
-            );
-            self.problems
-                .push(Problem::new(self.parts[0].manifest_path(), message));
+            let message = format!("more than {} rulesets and layers lie on one another", Stack::MAX_PARTS);
+            self.problems.push(Problem::new(self.parts[0].manifest_path(), message));
             return None;
         }
         let index = self.parts.len();
-        self.edges
-            .extend(below.into_iter().map(|lower| (lower, index)));
+        self.edges.extend(below.into_iter().map(|lower| (lower, index)));
         self.index_of.insert(folder.id.clone(), index);
-        self.parts.push(Part {
-            index,
-            role,
-            folder,
-        });
+        self.parts.push(Part { index, role, folder });
         Some(index)
     }
 
     /// Checks a name before it is followed: it exists, and is not one of those that are being placed.
     fn may_stand_below(&mut self, naming: &Naming, id: &str) -> bool {
         let problem = if let Some(start) = self.trail.iter().position(|other| other == id) {
-            let circle = [&self.trail[start..], &[id.to_owned()]]
-                .concat()
-                .join(" -> ");
+            let circle = [&self.trail[start..], &[id.to_owned()]].concat().join(" -> ");
             naming
                 .problem(format!("rulesets name each other in a circle: {circle}"))
                 .with_cure("take one name out of it")
         } else if self.trail.len() >= Stack::MAX_PARTS {
-            naming.problem(format!(
-                "more than {} rulesets name each other in a chain",
-                Stack::MAX_PARTS
-            ))
+            naming.problem(format!("more than {} rulesets name each other in a chain", Stack::MAX_PARTS))
         } else if !self.library.contains(id) {
-            let message = format!(
-                "{} names {}, which is not in {}",
-                naming.how,
-                quoted(id),
-                self.library.describe()
-            );
-            naming
-                .problem(message)
-                .with_cure(self.library.instead_of(id))
+            let message = format!("{} names {}, which is not in {}", naming.how, quoted(id), self.library.describe());
+            naming.problem(message).with_cure(self.library.instead_of(id))
         } else {
             return true;
         };
@@ -224,22 +177,10 @@ impl Builder<'_> {
     fn hold_to_orders(&mut self) {
         for part in &self.parts {
             for mention in &part.manifest().after {
-                if self
-                    .index_of
-                    .get(&mention.id)
-                    .is_some_and(|&other| other > part.index)
-                {
-                    let message = format!(
-                        "wants {} below it, but here it lies above",
-                        quoted(&mention.id)
-                    );
-                    let problem = Problem::new(part.manifest_path(), message)
-                        .at((mention.line, mention.column));
-                    let cure = format!(
-                        "list {} where {} is listed",
-                        quoted(&mention.id),
-                        quoted(part.id())
-                    );
+                if self.index_of.get(&mention.id).is_some_and(|&other| other > part.index) {
+                    let message = format!("wants {} below it, but here it lies above", quoted(&mention.id));
+                    let problem = Problem::new(part.manifest_path(), message).at((mention.line, mention.column));
+                    let cure = format!("list {} where {} is listed", quoted(&mention.id), quoted(part.id()));
                     self.problems.push(problem.with_cure(cure));
                 }
             }
@@ -262,21 +203,12 @@ impl Builder<'_> {
 }
 
 fn layers_of(folder: &Folder) -> Vec<(Naming, String)> {
-    folder
-        .manifest
-        .layers
-        .iter()
-        .map(|mention| Naming::in_manifest(folder, mention, "`layers`"))
-        .collect()
+    folder.manifest.layers.iter().map(|mention| Naming::in_manifest(folder, mention, "`layers`")).collect()
 }
 
 fn wants_below(folder: &Folder, id: &str) -> bool {
     let manifest = &folder.manifest;
-    manifest
-        .extends
-        .iter()
-        .chain(&manifest.after)
-        .any(|mention| mention.id == id)
+    manifest.extends.iter().chain(&manifest.after).any(|mention| mention.id == id)
 }
 
 /// Each of the waiting layers wants another of them below it: follows that from the first until one comes again.
@@ -285,29 +217,21 @@ fn circle_of_orders(waiting: &[(Naming, Arc<Folder>)]) -> Problem {
     let mut at = 0;
     while !walked.contains(&at) {
         walked.push(at);
-        let next = waiting
-            .iter()
-            .position(|(_, other)| wants_below(&waiting[at].1, &other.id));
+        let next = waiting.iter().position(|(_, other)| wants_below(&waiting[at].1, &other.id));
         at = next.unwrap_or(at);
     }
     let start = walked.iter().position(|&place| place == at).unwrap_or(0);
-    let ids = walked[start..]
-        .iter()
-        .chain([&at])
-        .map(|&place| waiting[place].1.id.as_str());
+    let ids = walked[start..].iter().chain([&at]).map(|&place| waiting[place].1.id.as_str());
     let folder = &waiting[at].1;
-    let message = format!(
-        "layers want each other below them in a circle: {}",
-        ids.collect::<Vec<_>>().join(" -> ")
-    );
+    let message = format!("layers want each other below them in a circle: {}", ids.collect::<Vec<_>>().join(" -> "));
     let wish = folder
         .manifest
         .after
         .iter()
         .chain(&folder.manifest.extends)
         .find(|mention| waiting.iter().any(|(_, other)| other.id == mention.id));
-    let problem = Problem::new(format!("{}/{}", folder.id, Manifest::FILE), message)
-        .with_cure("take one `after` out of it");
+    let problem =
+        Problem::new(format!("{}/{}", folder.id, Manifest::FILE), message).with_cure("take one `after` out of it");
     match wish {
         Some(mention) => problem.at((mention.line, mention.column)),
         None => problem,
@@ -325,14 +249,7 @@ struct Naming {
 impl Naming {
     fn in_manifest(folder: &Folder, mention: &Mention, how: &'static str) -> (Self, String) {
         let path = format!("{}/{}", folder.id, Manifest::FILE);
-        (
-            Naming {
-                path,
-                place: Some((mention.line, mention.column)),
-                how,
-            },
-            mention.id.clone(),
-        )
+        (Naming { path, place: Some((mention.line, mention.column)), how }, mention.id.clone())
     }
 
     fn problem(&self, message: impl Into<String>) -> Problem {

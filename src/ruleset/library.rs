@@ -81,10 +81,7 @@ impl Library {
         P: Into<String>,
         C: Into<Vec<u8>>,
     {
-        let files = files
-            .into_iter()
-            .map(|(path, content)| (path.into(), content.into()))
-            .collect();
+        let files = files.into_iter().map(|(path, content)| (path.into(), content.into())).collect();
         Library(Shelf::Memory(Arc::new(files)))
     }
 
@@ -131,9 +128,7 @@ impl Library {
             }
             Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
         };
-        ids.into_iter()
-            .filter(|id| is_ruleset_id(id) && !is_litter(id))
-            .collect()
+        ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
     }
 
     /// The ruleset that is meant where none is named: the first one by id that no other has to be put under.
@@ -158,9 +153,7 @@ impl Library {
     pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
         match &self.0 {
             Shelf::Disk(path) if self.contains(id) => Some(path.join(id)),
-            Shelf::Overlay(front, back) => {
-                if front.contains(id) { front } else { back }.folder_of(id)
-            }
+            Shelf::Overlay(front, back) => if front.contains(id) { front } else { back }.folder_of(id),
             _ => None,
         }
     }
@@ -194,10 +187,7 @@ impl Library {
 
     /// The problem of an id that is not there.
     pub(crate) fn unknown(&self, id: &str) -> Problem {
-        let problem = Problem::new(
-            id,
-            format!("there is no ruleset {} in {}", quoted(id), self.describe()),
-        );
+        let problem = Problem::new(id, format!("there is no ruleset {} in {}", quoted(id), self.describe()));
         problem.with_cure(self.instead_of(id))
     }
 
@@ -205,11 +195,7 @@ impl Library {
     pub(crate) fn instead_of(&self, id: &str) -> String {
         let ids = self.ids();
         let choices = did_you_mean(id, "there are", ids.iter().map(String::as_str));
-        if is_ruleset_id(id) {
-            choices
-        } else {
-            format!("{choices}; {ID_RULE}")
-        }
+        if is_ruleset_id(id) { choices } else { format!("{choices}; {ID_RULE}") }
     }
 }
 
@@ -243,16 +229,10 @@ fn quoted_path(path: &Path) -> String {
     format!("`{}`", printable(&path.display().to_string()))
 }
 
-fn files_under<'f>(
-    files: &'f BTreeMap<String, Vec<u8>>,
-    id: &str,
-) -> impl Iterator<Item = (&'f str, &'f [u8])> {
+fn files_under<'f>(files: &'f BTreeMap<String, Vec<u8>>, id: &str) -> impl Iterator<Item = (&'f str, &'f [u8])> {
     let folder = format!("{id}/");
     let from = files.range(folder.clone()..);
-    from.map_while(move |(path, content)| {
-        path.strip_prefix(&folder)
-            .map(|inside| (inside, &**content))
-    })
+    from.map_while(move |(path, content)| path.strip_prefix(&folder).map(|inside| (inside, &**content)))
 }
 
 fn name_of(dir: &Dir<'_>) -> Option<String> {
@@ -264,11 +244,7 @@ fn take_embedded(dir: &Dir<'_>, inside: &str, intake: &mut Intake) {
         let Some(name) = entry.path().file_name().and_then(|name| name.to_str()) else {
             continue;
         };
-        let path = if inside.is_empty() {
-            name.to_owned()
-        } else {
-            format!("{inside}/{name}")
-        };
+        let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
         match entry {
             DirEntry::Dir(dir) => take_embedded(dir, &path, intake),
             DirEntry::File(file) => intake.take(&path, file.contents()),
@@ -286,10 +262,7 @@ mod tests {
     }
 
     fn library(ids: &[&str]) -> Library {
-        Library::from_files(
-            ids.iter()
-                .map(|id| (format!("{id}/ruleset.toml"), manifest(id))),
-        )
+        Library::from_files(ids.iter().map(|id| (format!("{id}/ruleset.toml"), manifest(id))))
     }
 
     #[test]
@@ -308,18 +281,12 @@ mod tests {
 
     #[test]
     fn the_front_hides_the_back_and_the_rest_shows_through() {
-        let front = Library::from_files([
-            ("b/ruleset.toml", manifest("b")),
-            ("b/x.luau", "return 1".to_owned()),
-        ]);
+        let front = Library::from_files([("b/ruleset.toml", manifest("b")), ("b/x.luau", "return 1".to_owned())]);
         let both = Library::overlay(front, library(&["a", "b"]));
         assert_eq!(both.ids(), ["a", "b"]);
         assert_eq!(both.read("b").unwrap().files.len(), 2);
         assert_eq!(both.read("a").unwrap().files.len(), 1);
-        assert_eq!(
-            both.describe(),
-            "rulesets held in memory, then rulesets held in memory"
-        );
+        assert_eq!(both.describe(), "rulesets held in memory, then rulesets held in memory");
         assert_eq!(both.folder_of("a"), None);
     }
 
@@ -333,38 +300,23 @@ mod tests {
         scratch.write("notes/todo.md", "");
         scratch.write("readme.md", "");
         let on_disk = Library::open(&scratch.0).unwrap();
-        let in_memory = Library::from_files([
-            ("b/ruleset.toml", manifest("b")),
-            ("b/maneuvers/x.luau", "return 1".to_owned()),
-        ]);
+        let in_memory =
+            Library::from_files([("b/ruleset.toml", manifest("b")), ("b/maneuvers/x.luau", "return 1".to_owned())]);
         assert_eq!(on_disk.ids(), ["a", "b"]);
         assert_eq!(on_disk.read("b").unwrap(), in_memory.read("b").unwrap());
         assert_eq!(on_disk.folder_of("b"), Some(scratch.0.join("b")));
         let error = on_disk.read("notes").unwrap_err();
-        assert_eq!(
-            (&*error.problems[0].path, &*error.problems[0].message),
-            ("notes/ruleset.toml", "is missing")
-        );
+        assert_eq!((&*error.problems[0].path, &*error.problems[0].message), ("notes/ruleset.toml", "is missing"));
     }
 
     #[test]
     fn a_place_that_is_no_folder_is_said_in_one_sentence() {
         let scratch = Scratch::new();
         scratch.write("file", "");
-        let missing = Library::open(scratch.0.join("none"))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            missing.starts_with("there is no folder `") && missing.ends_with("none`"),
-            "{missing}"
-        );
-        let file = Library::locate(Some(&scratch.0.join("file")))
-            .unwrap_err()
-            .to_string();
-        assert!(
-            file.ends_with("file` is a file, not a folder of rulesets"),
-            "{file}"
-        );
+        let missing = Library::open(scratch.0.join("none")).unwrap_err().to_string();
+        assert!(missing.starts_with("there is no folder `") && missing.ends_with("none`"), "{missing}");
+        let file = Library::locate(Some(&scratch.0.join("file"))).unwrap_err().to_string();
+        assert!(file.ends_with("file` is a file, not a folder of rulesets"), "{file}");
     }
 
     #[test]

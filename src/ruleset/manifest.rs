@@ -66,10 +66,7 @@ impl Manifest {
     /// not the folder's name, an engine older than it asks for. Where it is not TOML at all, only that.
     pub fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
-            let mut reader = Reader {
-                document,
-                problems: Vec::new(),
-            };
+            let mut reader = Reader { document, problems: Vec::new() };
             match reader.manifest(id) {
                 Some(manifest) if reader.problems.is_empty() => Ok(manifest),
                 _ => Err(reader.problems),
@@ -84,18 +81,15 @@ pub(crate) fn is_ruleset_id(id: &str) -> bool {
     let small = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     id.len() <= 64
         && id.bytes().next().is_some_and(small)
-        && id
-            .bytes()
-            .all(|byte| small(byte) || matches!(byte, b'.' | b'_' | b'-'))
+        && id.bytes().all(|byte| small(byte) || matches!(byte, b'.' | b'_' | b'-'))
 }
 
 /// How an id must look, for cures.
-pub(crate) const ID_RULE: &str =
-    "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
+pub(crate) const ID_RULE: &str = "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
 
 const KEYS: [&str; 13] = [
-    "id", "title", "version", "engine", "license", "extends", "layers", "after", "scenario",
-    "summary", "switches", "seats", "words",
+    "id", "title", "version", "engine", "license", "extends", "layers", "after", "scenario", "summary", "switches",
+    "seats", "words",
 ];
 const SWITCH_KEYS: [&str; 6] = ["values", "min", "max", "default", "text", "rules"];
 const RANGE_KEYS: [&str; 3] = ["min", "max", "default"];
@@ -116,10 +110,8 @@ impl Reader<'_, '_> {
             match find(&entries, key) {
                 Some(entry) => self.text(entry),
                 None => {
-                    let problem =
-                        Problem::new(&*document.source().path, format!("`{key}` is missing"));
-                    self.problems
-                        .push(problem.with_cure(format!("add {key} = \"{example}\"")));
+                    let problem = Problem::new(&*document.source().path, format!("`{key}` is missing"));
+                    self.problems.push(problem.with_cure(format!("add {key} = \"{example}\"")));
                     None
                 }
             }
@@ -131,24 +123,14 @@ impl Reader<'_, '_> {
         self.version_is_one(find(&entries, "version"), version.as_deref());
         let engine = find(&entries, "engine").and_then(|entry| self.engine(entry));
         let extends = find(&entries, "extends").and_then(|entry| self.ruleset(entry, folder));
-        let layers = find(&entries, "layers")
-            .map(|entry| self.rulesets(entry, folder))
-            .unwrap_or_default();
-        let after = find(&entries, "after")
-            .map(|entry| self.rulesets(entry, folder))
-            .unwrap_or_default();
+        let layers = find(&entries, "layers").map(|entry| self.rulesets(entry, folder)).unwrap_or_default();
+        let after = find(&entries, "after").map(|entry| self.rulesets(entry, folder)).unwrap_or_default();
         let scenario = find(&entries, "scenario").and_then(|entry| self.scenario(entry));
         let license = find(&entries, "license").and_then(|entry| self.text(entry));
         let summary = find(&entries, "summary").and_then(|entry| self.text(entry));
-        let switches = find(&entries, "switches")
-            .map(|entry| self.switches(entry))
-            .unwrap_or_default();
-        let seats = find(&entries, "seats")
-            .map(|entry| self.names(entry))
-            .unwrap_or_default();
-        let words = find(&entries, "words")
-            .map(|entry| self.names(entry))
-            .unwrap_or_default();
+        let switches = find(&entries, "switches").map(|entry| self.switches(entry)).unwrap_or_default();
+        let seats = find(&entries, "seats").map(|entry| self.names(entry)).unwrap_or_default();
+        let words = find(&entries, "words").map(|entry| self.names(entry)).unwrap_or_default();
         Some(Manifest {
             id: id?,
             title: title?,
@@ -173,16 +155,8 @@ impl Reader<'_, '_> {
         if !is_ruleset_id(id) {
             self.wrong(&entry.span, format!("{} is no id", quoted(id)), ID_RULE);
         } else if id != folder {
-            let message = format!(
-                "the id is {}, but the folder is {}",
-                quoted(id),
-                quoted(folder)
-            );
-            self.wrong(
-                &entry.span,
-                message,
-                format!("write id = \"{folder}\" or rename the folder"),
-            );
+            let message = format!("the id is {}, but the folder is {}", quoted(id), quoted(folder));
+            self.wrong(&entry.span, message, format!("write id = \"{folder}\" or rename the folder"));
         }
     }
 
@@ -191,11 +165,7 @@ impl Reader<'_, '_> {
             return;
         };
         if Version::parse(version).is_none() {
-            self.wrong(
-                &entry.span,
-                format!("{} is no version", quoted(version)),
-                "write it like \"1.0.0\"",
-            );
+            self.wrong(&entry.span, format!("{} is no version", quoted(version)), "write it like \"1.0.0\"");
         }
     }
 
@@ -205,19 +175,11 @@ impl Reader<'_, '_> {
         match Version::parse(&text) {
             None => {
                 let cure = format!("write the least engine version; this one is \"{ours}\"");
-                self.wrong(
-                    &entry.span,
-                    format!("{} is no version", quoted(&text)),
-                    cure,
-                );
+                self.wrong(&entry.span, format!("{} is no version", quoted(&text)), cure);
             }
             Some(least) if least > ours => {
                 let message = format!("needs engine {least} or later, this is {ours}");
-                self.wrong(
-                    &entry.span,
-                    message,
-                    "update the engine, or use an older version of the ruleset",
-                );
+                self.wrong(&entry.span, message, "update the engine, or use an older version of the ruleset");
             }
             Some(_) => {}
         }
@@ -233,11 +195,7 @@ impl Reader<'_, '_> {
         let mut mentions: Vec<Mention> = Vec::new();
         for (id, span) in self.texts(entry) {
             if mentions.iter().any(|mention| mention.id == id) {
-                self.wrong(
-                    &span,
-                    format!("{} is listed twice", quoted(&id)),
-                    "delete one",
-                );
+                self.wrong(&span, format!("{} is listed twice", quoted(&id)), "delete one");
             } else if let Some(mention) = self.mention(id, &span, own) {
                 mentions.push(mention);
             }
@@ -247,19 +205,11 @@ impl Reader<'_, '_> {
 
     fn mention(&mut self, id: String, span: &Range<usize>, own: &str) -> Option<Mention> {
         if !is_ruleset_id(&id) {
-            self.wrong(
-                span,
-                format!("{} is no id of a ruleset", quoted(&id)),
-                ID_RULE,
-            );
+            self.wrong(span, format!("{} is no id of a ruleset", quoted(&id)), ID_RULE);
             return None;
         }
         if id == own {
-            self.wrong(
-                span,
-                "a ruleset cannot name itself here",
-                "name another, or delete it",
-            );
+            self.wrong(span, "a ruleset cannot name itself here", "name another, or delete it");
             return None;
         }
         let (line, column) = self.document.source().position(span.start);
@@ -271,11 +221,7 @@ impl Reader<'_, '_> {
         let plain = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
         if !id.chars().all(plain) || id.starts_with('.') {
             let cure = "name a file of scenarios/ without its ending: scenario = \"duel\" is scenarios/duel.toml";
-            self.wrong(
-                &entry.span,
-                format!("{} is no name of a scenario", quoted(&id)),
-                cure,
-            );
+            self.wrong(&entry.span, format!("{} is no name of a scenario", quoted(&id)), cure);
             return None;
         }
         let (line, column) = self.document.source().position(entry.span.start);
@@ -286,22 +232,16 @@ impl Reader<'_, '_> {
         let Some(entries) = self.table(entry) else {
             return Vec::new();
         };
-        entries
-            .iter()
-            .filter_map(|entry| self.switch(entry))
-            .collect()
+        entries.iter().filter_map(|entry| self.switch(entry)).collect()
     }
 
     fn switch(&mut self, entry: &Entry<'_>) -> Option<Switch> {
         let name = entry.key;
         let letters = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
         if !name.bytes().all(letters) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-            let cure = "a switch has small letters, digits and `_`, and begins with a letter: scripts say rb.switches.name";
-            self.wrong(
-                &entry.key_span,
-                format!("{} is no name of a switch", quoted(name)),
-                cure,
-            );
+            let cure =
+                "a switch has small letters, digits and `_`, and begins with a letter: scripts say rb.switches.name";
+            self.wrong(&entry.key_span, format!("{} is no name of a switch", quoted(name)), cure);
         }
         let entries = self.table(entry)?;
         self.known_keys(&entries, &SWITCH_KEYS, "a switch has");
@@ -309,17 +249,11 @@ impl Reader<'_, '_> {
             Some(text) => self.text(text),
             None => {
                 let message = format!("switch {} has no `text`", quoted(name));
-                self.wrong(
-                    &entry.key_span,
-                    message,
-                    "add text = \"What it decides, in a sentence.\"",
-                );
+                self.wrong(&entry.key_span, message, "add text = \"What it decides, in a sentence.\"");
                 None
             }
         };
-        let rules = find(&entries, "rules")
-            .map(|entry| self.texts(entry))
-            .unwrap_or_default();
+        let rules = find(&entries, "rules").map(|entry| self.texts(entry)).unwrap_or_default();
         let (kind, default) = self.switch_values(entry, &entries)?;
         let source = self.document.source();
         Some(Switch {
@@ -333,11 +267,7 @@ impl Reader<'_, '_> {
         })
     }
 
-    fn switch_values(
-        &mut self,
-        switch: &Entry<'_>,
-        entries: &[Entry<'_>],
-    ) -> Option<(SwitchKind, SwitchValue)> {
+    fn switch_values(&mut self, switch: &Entry<'_>, entries: &[Entry<'_>]) -> Option<(SwitchKind, SwitchValue)> {
         let bounds = entries.iter().find(|entry| RANGE_KEYS.contains(&entry.key));
         match (find(entries, "values"), bounds) {
             (Some(_), Some(bound)) => {
@@ -347,11 +277,7 @@ impl Reader<'_, '_> {
             }
             (None, Some(_)) => self.range(switch, entries),
             (None, None) => {
-                self.wrong(
-                    &switch.key_span,
-                    format!("switch {} has no `values`", quoted(switch.key)),
-                    VALUES_CURE,
-                );
+                self.wrong(&switch.key_span, format!("switch {} has no `values`", quoted(switch.key)), VALUES_CURE);
                 None
             }
             (Some(values), None) => match values.value {
@@ -361,30 +287,21 @@ impl Reader<'_, '_> {
                     self.range(values, &entries)
                 }
                 DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_bool()) => {
-                    let both: Vec<Option<bool>> =
-                        items.iter().map(|item| item.get_ref().as_bool()).collect();
+                    let both: Vec<Option<bool>> = items.iter().map(|item| item.get_ref().as_bool()).collect();
                     match both[..] {
                         [Some(default), Some(other)] if default != other => {
                             Some((SwitchKind::Toggle, SwitchValue::Bool(default)))
                         }
                         _ => {
                             let cure = "write [true, false] or [false, true], the default first";
-                            self.wrong(
-                                &values.span,
-                                "a switch of true and false has both, each once",
-                                cure,
-                            );
+                            self.wrong(&values.span, "a switch of true and false has both, each once", cure);
                             None
                         }
                     }
                 }
                 DeValue::Array(_) => self.choice(values),
                 other => {
-                    self.wrong(
-                        &values.span,
-                        format!("`values` must be a list, not {}", kind_of(other)),
-                        VALUES_CURE,
-                    );
+                    self.wrong(&values.span, format!("`values` must be a list, not {}", kind_of(other)), VALUES_CURE);
                     None
                 }
             },
@@ -396,21 +313,10 @@ impl Reader<'_, '_> {
         let mut values: Vec<String> = Vec::new();
         for (value, span) in self.texts(entry) {
             if value.contains(char::is_whitespace) {
-                let cure = format!(
-                    "write {}",
-                    quoted(&value.split_whitespace().collect::<Vec<_>>().join("_"))
-                );
-                self.wrong(
-                    &span,
-                    format!("the value {} has a space in it", quoted(&value)),
-                    cure,
-                );
+                let cure = format!("write {}", quoted(&value.split_whitespace().collect::<Vec<_>>().join("_")));
+                self.wrong(&span, format!("the value {} has a space in it", quoted(&value)), cure);
             } else if values.contains(&value) {
-                self.wrong(
-                    &span,
-                    format!("the value {} stands there twice", quoted(&value)),
-                    "delete one",
-                );
+                self.wrong(&span, format!("the value {} stands there twice", quoted(&value)), "delete one");
             }
             values.push(value);
         }
@@ -423,11 +329,7 @@ impl Reader<'_, '_> {
         Some((SwitchKind::Choice { values }, SwitchValue::Text(default)))
     }
 
-    fn range(
-        &mut self,
-        around: &Entry<'_>,
-        entries: &[Entry<'_>],
-    ) -> Option<(SwitchKind, SwitchValue)> {
+    fn range(&mut self, around: &Entry<'_>, entries: &[Entry<'_>]) -> Option<(SwitchKind, SwitchValue)> {
         let mut bounds = [None; 3];
         for (bound, key) in bounds.iter_mut().zip(RANGE_KEYS) {
             *bound = match find(entries, key) {
@@ -443,18 +345,10 @@ impl Reader<'_, '_> {
             return None;
         };
         if min > max {
-            self.wrong(
-                &around.key_span,
-                format!("min {min} is more than max {max}"),
-                "exchange them",
-            );
+            self.wrong(&around.key_span, format!("min {min} is more than max {max}"), "exchange them");
         } else if !(min..=max).contains(&default) {
             let span = find(entries, "default").map_or(&around.key_span, |entry| &entry.span);
-            self.wrong(
-                span,
-                format!("default {default} is not from {min} to {max}"),
-                "take one that is",
-            );
+            self.wrong(span, format!("default {default} is not from {min} to {max}"), "take one that is");
         }
         Some((SwitchKind::Range { min, max }, SwitchValue::Int(default)))
     }
@@ -464,16 +358,9 @@ impl Reader<'_, '_> {
         let mut names = BTreeMap::new();
         for entry in self.table(entry).unwrap_or_default() {
             if entry.key.is_empty()
-                || entry
-                    .key
-                    .chars()
-                    .any(|c| c.is_whitespace() || c.is_control() || turns_direction(c))
+                || entry.key.chars().any(|c| c.is_whitespace() || c.is_control() || turns_direction(c))
             {
-                self.wrong(
-                    &entry.key_span,
-                    format!("{} is no single word", quoted(entry.key)),
-                    "write one word",
-                );
+                self.wrong(&entry.key_span, format!("{} is no single word", quoted(entry.key)), "write one word");
             }
             if let Some(name) = self.text(&entry) {
                 names.insert(entry.key.to_owned(), name);
@@ -489,11 +376,7 @@ impl Reader<'_, '_> {
             } else {
                 did_you_mean(entry.key, list_name, known.iter().copied())
             };
-            self.wrong(
-                &entry.key_span,
-                format!("unknown key {}", quoted(entry.key)),
-                cure,
-            );
+            self.wrong(&entry.key_span, format!("unknown key {}", quoted(entry.key)), cure);
         }
     }
 
@@ -501,16 +384,8 @@ impl Reader<'_, '_> {
         match entry.value {
             DeValue::Table(table) => Some(in_order(table)),
             other => {
-                let message = format!(
-                    "{} must be a table, not {}",
-                    quoted(entry.key),
-                    kind_of(other)
-                );
-                self.wrong(
-                    &entry.span,
-                    message,
-                    "write it as a [section] or as { ... }",
-                );
+                let message = format!("{} must be a table, not {}", quoted(entry.key), kind_of(other));
+                self.wrong(&entry.span, message, "write it as a [section] or as { ... }");
                 None
             }
         }
@@ -519,11 +394,7 @@ impl Reader<'_, '_> {
     /// Reads a list of texts, each with its place.
     fn texts(&mut self, entry: &Entry<'_>) -> Vec<(String, Range<usize>)> {
         let DeValue::Array(items) = entry.value else {
-            let message = format!(
-                "`{}` must be a list of texts, not {}",
-                entry.key,
-                kind_of(entry.value)
-            );
+            let message = format!("`{}` must be a list of texts, not {}", entry.key, kind_of(entry.value));
             let cure = match entry.value {
                 DeValue::String(text) => format!("write {} = [\"{text}\"]", entry.key),
                 _ => format!("write {} = [\"...\"]", entry.key),
@@ -532,11 +403,7 @@ impl Reader<'_, '_> {
             return Vec::new();
         };
         if items.len() > LONGEST_LIST {
-            let message = format!(
-                "`{}` lists {} things, the most is {LONGEST_LIST}",
-                entry.key,
-                items.len()
-            );
+            let message = format!("`{}` lists {} things, the most is {LONGEST_LIST}", entry.key, items.len());
             self.wrong(&entry.span, message, "shorten it");
             return Vec::new();
         }
@@ -557,12 +424,7 @@ impl Reader<'_, '_> {
     fn text_at(&mut self, key: &str, value: &DeValue<'_>, span: &Range<usize>) -> Option<String> {
         let DeValue::String(text) = value else {
             let message = format!("{} must be a text, not {}", quoted(key), kind_of(value));
-            let written = self
-                .document
-                .source()
-                .text
-                .get(span.clone())
-                .unwrap_or_default();
+            let written = self.document.source().text.get(span.clone()).unwrap_or_default();
             let cure = match value {
                 DeValue::Table(_) | DeValue::Array(_) => "write one text in quotes".to_owned(),
                 _ => format!("put it in quotes: \"{written}\""),
@@ -571,20 +433,12 @@ impl Reader<'_, '_> {
             return None;
         };
         if text.trim().is_empty() {
-            self.wrong(
-                span,
-                format!("{} is empty", quoted(key)),
-                "write something, or delete the line",
-            );
+            self.wrong(span, format!("{} is empty", quoted(key)), "write something, or delete the line");
             return None;
         }
         if text.chars().any(|c| c.is_control() || turns_direction(c)) {
             let cure = "write it in one line, without control characters";
-            self.wrong(
-                span,
-                format!("{} is not one line of text", quoted(key)),
-                cure,
-            );
+            self.wrong(span, format!("{} is not one line of text", quoted(key)), cure);
             return None;
         }
         Some(text.to_string())
@@ -595,11 +449,7 @@ impl Reader<'_, '_> {
         if number.is_none() {
             let message = match entry.value {
                 DeValue::Integer(_) => format!("`{}` is too large", entry.key),
-                other => format!(
-                    "`{}` must be a whole number, not {}",
-                    entry.key,
-                    kind_of(other)
-                ),
+                other => format!("`{}` must be a whole number, not {}", entry.key, kind_of(other)),
             };
             self.wrong(&entry.span, message, "write a whole number without quotes");
         }
@@ -608,8 +458,7 @@ impl Reader<'_, '_> {
 
     fn wrong(&mut self, span: &Range<usize>, message: impl Into<String>, cure: impl Into<String>) {
         if self.problems.len() < Document::MOST_PROBLEMS {
-            self.problems
-                .push(self.document.problem(span, message).with_cure(cure));
+            self.problems.push(self.document.problem(span, message).with_cure(cure));
         }
     }
 }
@@ -665,64 +514,28 @@ with = "skill"
 
     fn read(text: &str) -> Result<Manifest, Vec<String>> {
         let source = Source::read("my-game/ruleset.toml", text.as_bytes()).unwrap();
-        Manifest::read("my-game", &source)
-            .map_err(|problems| problems.iter().map(ToString::to_string).collect())
+        Manifest::read("my-game", &source).map_err(|problems| problems.iter().map(ToString::to_string).collect())
     }
 
     fn read_with(line: &str) -> Vec<String> {
-        read(&format!(
-            "id = \"my-game\"\ntitle = \"My Game\"\nversion = \"1\"\n{line}"
-        ))
-        .expect_err(line)
+        read(&format!("id = \"my-game\"\ntitle = \"My Game\"\nversion = \"1\"\n{line}")).expect_err(line)
     }
 
     #[test]
     fn a_manifest_gives_all_that_it_says() {
         let manifest = read(WHOLE).unwrap();
-        assert_eq!(
-            (&*manifest.id, &*manifest.title, &*manifest.version),
-            ("my-game", "My Game", "1.0.0")
-        );
-        assert_eq!(
-            manifest.extends,
-            Some(Mention {
-                id: "other".into(),
-                line: 7,
-                column: 11
-            })
-        );
-        assert_eq!(
-            manifest.layers[1],
-            Mention {
-                id: "house-b".into(),
-                line: 8,
-                column: 22
-            }
-        );
+        assert_eq!((&*manifest.id, &*manifest.title, &*manifest.version), ("my-game", "My Game", "1.0.0"));
+        assert_eq!(manifest.extends, Some(Mention { id: "other".into(), line: 7, column: 11 }));
+        assert_eq!(manifest.layers[1], Mention { id: "house-b".into(), line: 8, column: 22 });
         assert_eq!(manifest.after[0].id, "third");
         assert_eq!(manifest.scenario.unwrap().id, "duel");
-        let names: Vec<_> = manifest
-            .switches
-            .iter()
-            .map(|switch| &*switch.name)
-            .collect();
+        let names: Vec<_> = manifest.switches.iter().map(|switch| &*switch.name).collect();
         assert_eq!(names, ["growth", "also", "bound", "count"]);
-        let [growth, also, bound, count] = &manifest.switches[..] else {
-            panic!("four")
-        };
+        let [growth, also, bound, count] = &manifest.switches[..] else { panic!("four") };
         assert_eq!(growth.default, SwitchValue::Text("difference".into()));
-        assert_eq!(
-            (&growth.rules[..], growth.line),
-            (&["MY-A-13".to_owned()][..], 13)
-        );
-        assert_eq!(
-            (&also.kind, &also.default),
-            (&SwitchKind::Toggle, &SwitchValue::Bool(false))
-        );
-        assert_eq!(
-            (&bound.kind, &bound.default),
-            (&SwitchKind::Range { min: 0, max: 10 }, &SwitchValue::Int(2))
-        );
+        assert_eq!((&growth.rules[..], growth.line), (&["MY-A-13".to_owned()][..], 13));
+        assert_eq!((&also.kind, &also.default), (&SwitchKind::Toggle, &SwitchValue::Bool(false)));
+        assert_eq!((&bound.kind, &bound.default), (&SwitchKind::Range { min: 0, max: 10 }, &SwitchValue::Int(2)));
         assert_eq!(count.kind, SwitchKind::Range { min: -1, max: 1 });
         assert_eq!(manifest.seats["gm"], "The game master");
         assert_eq!(manifest.words["on"], "targets");
@@ -730,9 +543,8 @@ with = "skill"
 
     #[test]
     fn all_problems_are_told_and_not_the_first() {
-        let problems = read(
-            "id = \"My Game\"\ntittle = \"x\"\nversion = 1.0\n[switches.growth]\nvalues = []\n[seats]\ngm = 3\n",
-        );
+        let problems =
+            read("id = \"My Game\"\ntittle = \"x\"\nversion = 1.0\n[switches.growth]\nvalues = []\n[seats]\ngm = 3\n");
         assert_eq!(
             problems.unwrap_err(),
             [
@@ -765,10 +577,7 @@ with = "skill"
     #[test]
     fn a_newer_engine_is_asked_for_by_name() {
         let problems = read_with("engine = \"999\"\n");
-        assert!(
-            problems[0].contains("needs engine 999.0.0 or later"),
-            "{problems:?}"
-        );
+        assert!(problems[0].contains("needs engine 999.0.0 or later"), "{problems:?}");
         assert!(read_with("engine = \"new\"\n")[0].contains("`new` is no version"));
     }
 
@@ -778,17 +587,14 @@ with = "skill"
         assert!(read_with("layers = [\"../x\"]\n")[0].contains("`../x` is no id of a ruleset"));
         assert!(read_with("layers = [\"a\", \"a\"]\n")[0].contains(":4:16: `a` is listed twice"));
         assert!(
-            read_with("layers = \"a\"\n")[0]
-                .contains("must be a list of texts, not a text (write layers = [\"a\"])")
+            read_with("layers = \"a\"\n")[0].contains("must be a list of texts, not a text (write layers = [\"a\"])")
         );
         assert!(read_with("scenario = \"../x\"\n")[0].contains("no name of a scenario"));
     }
 
     #[test]
     fn a_key_below_a_section_is_told_where_it_belongs() {
-        let problems = read_with(
-            "[switches.growth]\nvalues = [true, false]\ntext = \"x\"\nscenario = \"duel\"\n",
-        );
+        let problems = read_with("[switches.growth]\nvalues = [true, false]\ntext = \"x\"\nscenario = \"duel\"\n");
         assert_eq!(
             problems,
             [
@@ -799,9 +605,7 @@ with = "skill"
 
     #[test]
     fn a_switch_is_one_of_three_kinds() {
-        let told = |values: &str| {
-            read_with(&format!("[switches.growth]\ntext = \"x\"\n{values}\n")).join("\n")
-        };
+        let told = |values: &str| read_with(&format!("[switches.growth]\ntext = \"x\"\n{values}\n")).join("\n");
         assert!(told("values = [true]").contains("has both, each once"));
         assert!(told("values = [true, \"x\"]").contains("has both, each once"));
         assert!(told("values = [1, 2]").contains("must be a text"));
@@ -810,23 +614,17 @@ with = "skill"
         assert!(told("values = 3").contains("must be a list"));
         assert!(told("values = [true, false]\nmax = 3").contains("`max` beside `values`"));
         assert!(told("values = { min = 0, max = 10 }").contains("`default` is missing"));
-        assert!(
-            told("values = { min = 3, max = 1, default = 2 }").contains("min 3 is more than max 1")
-        );
+        assert!(told("values = { min = 3, max = 1, default = 2 }").contains("min 3 is more than max 1"));
         assert!(told("min = 0\nmax = 1\ndefault = 2").contains("default 2 is not from 0 to 1"));
         assert!(told("min = 0\nmax = 1e3\ndefault = 2").contains("`max` must be a whole number"));
         assert!(
-            read_with("[switches.Growth]\ntext = \"x\"\nvalues = [true, false]\n")[0]
-                .contains("no name of a switch")
+            read_with("[switches.Growth]\ntext = \"x\"\nvalues = [true, false]\n")[0].contains("no name of a switch")
         );
     }
 
     #[test]
     fn a_text_of_a_manifest_is_one_harmless_line() {
-        assert!(
-            read_with("summary = \"a\\u001b[2J\"\n")[0]
-                .contains("`summary` is not one line of text")
-        );
+        assert!(read_with("summary = \"a\\u001b[2J\"\n")[0].contains("`summary` is not one line of text"));
         assert!(read_with("summary = \" \"\n")[0].contains("`summary` is empty"));
         assert!(read_with("[words]\n\"a b\" = \"x\"\n")[0].contains("`a b` is no single word"));
     }

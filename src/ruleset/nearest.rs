@@ -13,11 +13,7 @@ where
     if letters == 0 || letters > LONGEST {
         return None;
     }
-    let slips = if letters == 1 {
-        0
-    } else {
-        (letters / 3).clamp(1, 4)
-    };
+    let slips = if letters == 1 { 0 } else { (letters / 3).clamp(1, 4) };
     candidates
         .into_iter()
         .filter(|candidate| candidate.len() <= 4 * LONGEST)
@@ -46,10 +42,7 @@ where
         text.push_str(&format!("{list_name}: none"));
         return text;
     }
-    text.push_str(&format!(
-        "{list_name}: {}",
-        candidates[..candidates.len().min(LISTED)].join(", ")
-    ));
+    text.push_str(&format!("{list_name}: {}", candidates[..candidates.len().min(LISTED)].join(", ")));
     if candidates.len() > LISTED {
         text.push_str(&format!(" and {} more", candidates.len() - LISTED));
     }
@@ -76,19 +69,13 @@ mod tests {
 
     #[test]
     fn a_beginning_finds_the_whole_word() {
-        assert_eq!(
-            nearest("risk", ["riskbreaker-0.0.3", "riskbreaker-0.0.1"]),
-            Some("riskbreaker-0.0.1")
-        );
+        assert_eq!(nearest("risk", ["riskbreaker-0.0.3", "riskbreaker-0.0.1"]), Some("riskbreaker-0.0.1"));
     }
 
     #[test]
     fn the_choices_are_listed_after_the_nearest() {
         assert_eq!(did_you_mean("ides", "allowed", ["id"]), "allowed: id");
-        assert_eq!(
-            did_you_mean("titel", "allowed", ["id", "title"]),
-            "did you mean `title`? allowed: id, title"
-        );
+        assert_eq!(did_you_mean("titel", "allowed", ["id", "title"]), "did you mean `title`? allowed: id, title");
         assert_eq!(did_you_mean("a", "there are", []), "there are: none");
     }
 

@@ -25,13 +25,7 @@ pub struct Problem {
 impl Problem {
     /// Makes a problem of a whole file or ruleset; [`Problem::at`] narrows it to a place in the file.
     pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
-        Problem {
-            path: path.into(),
-            line: None,
-            column: None,
-            message: message.into(),
-            cure: None,
-        }
+        Problem { path: path.into(), line: None, column: None, message: message.into(), cure: None }
     }
 
     /// Says in which line and column it is, both from 1.
@@ -94,10 +88,7 @@ impl LoadError {
 }
 
 fn listed(problems: &[Problem]) -> String {
-    problems
-        .iter()
-        .map(|problem| format!("\n  {problem}"))
-        .collect()
+    problems.iter().map(|problem| format!("\n  {problem}")).collect()
 }
 
 #[cfg(test)]
@@ -106,17 +97,10 @@ mod tests {
 
     #[test]
     fn a_problem_reads_as_one_line_with_place_and_cure() {
-        let problem = Problem::new("my-game/ruleset.toml", "unknown key `tittle`")
-            .at((2, 1))
-            .with_cure("did you mean `title`?");
-        assert_eq!(
-            problem.to_string(),
-            "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`?)"
-        );
-        assert_eq!(
-            Problem::new("my-game", "is empty").to_string(),
-            "my-game: is empty"
-        );
+        let problem =
+            Problem::new("my-game/ruleset.toml", "unknown key `tittle`").at((2, 1)).with_cure("did you mean `title`?");
+        assert_eq!(problem.to_string(), "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`?)");
+        assert_eq!(Problem::new("my-game", "is empty").to_string(), "my-game: is empty");
     }
 
     #[test]
@@ -141,9 +125,6 @@ mod tests {
     #[test]
     fn a_problem_serializes_with_its_five_fields() {
         let json = serde_json::to_string(&Problem::new("g", "m")).unwrap();
-        assert_eq!(
-            json,
-            r#"{"path":"g","line":null,"column":null,"message":"m","cure":null}"#
-        );
+        assert_eq!(json, r#"{"path":"g","line":null,"column":null,"message":"m","cure":null}"#);
     }
 }

@@ -38,30 +38,17 @@ impl Source {
             Err(error) => return Err(vec![not_utf8(&path, bytes, error.valid_up_to())]),
         };
         let mut problems = Vec::new();
-        let control = text
-            .char_indices()
-            .find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+        let control = text.char_indices().find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
         if let Some((offset, c)) = control {
-            let problem = Problem::new(
-                &*path,
-                format!("holds the control character U+{:04X}", u32::from(c)),
-            );
+            let problem = Problem::new(&*path, format!("holds the control character U+{:04X}", u32::from(c)));
             problems.push(
-                problem
-                    .at(position(text, offset))
-                    .with_cure("delete it; in a text of a script write `\\u{...}`"),
+                problem.at(position(text, offset)).with_cure("delete it; in a text of a script write `\\u{...}`"),
             );
         }
         if let Some((offset, c)) = text.char_indices().find(|&(_, c)| turns_direction(c)) {
-            let message = format!(
-                "holds U+{:04X}, which turns the direction of writing and can hide code",
-                u32::from(c)
-            );
-            problems.push(
-                Problem::new(&*path, message)
-                    .at(position(text, offset))
-                    .with_cure("delete it"),
-            );
+            let message =
+                format!("holds U+{:04X}, which turns the direction of writing and can hide code", u32::from(c));
+            problems.push(Problem::new(&*path, message).at(position(text, offset)).with_cure("delete it"));
         }
         if SourceKind::of(&path) == Some(SourceKind::Script) && text.trim().is_empty() {
             let cure = "a script returns one declaration; delete the file if it is not wanted";
@@ -70,11 +57,7 @@ impl Source {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Ok(Source {
-            hash: ContentHash::of(text.as_bytes()),
-            text: text.into(),
-            path,
-        })
+        Ok(Source { hash: ContentHash::of(text.as_bytes()), text: text.into(), path })
     }
 
     /// The kind of the file, by its name.
@@ -137,23 +120,14 @@ fn position(text: &str, offset: usize) -> (u32, u32) {
     let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
     let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
     let column = before[line_start..].chars().count() + 1;
-    (
-        u32::try_from(line).unwrap_or(u32::MAX),
-        u32::try_from(column).unwrap_or(u32::MAX),
-    )
+    (u32::try_from(line).unwrap_or(u32::MAX), u32::try_from(column).unwrap_or(u32::MAX))
 }
 
 fn not_utf8(path: &str, bytes: &[u8], valid_up_to: usize) -> Problem {
     let wide = bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]);
-    let message = if wide {
-        "is UTF-16, not UTF-8"
-    } else {
-        "is not UTF-8 text"
-    };
+    let message = if wide { "is UTF-16, not UTF-8" } else { "is not UTF-8 text" };
     let valid = std::str::from_utf8(&bytes[..valid_up_to]).unwrap_or_default();
-    Problem::new(path, message)
-        .at(position(valid, valid_up_to))
-        .with_cure("save it as UTF-8")
+    Problem::new(path, message).at(position(valid, valid_up_to)).with_cure("save it as UTF-8")
 }
 
 #[cfg(test)]
@@ -162,11 +136,7 @@ mod tests {
 
     fn refused(path: &str, bytes: &[u8]) -> String {
         let problems = Source::read(path, bytes).expect_err("refused");
-        problems
-            .iter()
-            .map(ToString::to_string)
-            .collect::<Vec<_>>()
-            .join("\n")
+        problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
     }
 
     #[test]
@@ -180,22 +150,11 @@ mod tests {
 
     #[test]
     fn what_is_not_text_is_refused_where_it_stands() {
-        assert_eq!(
-            refused("g/a.luau", b"x = 1\nab\xff"),
-            "g/a.luau:2:3: is not UTF-8 text (save it as UTF-8)"
-        );
+        assert_eq!(refused("g/a.luau", b"x = 1\nab\xff"), "g/a.luau:2:3: is not UTF-8 text (save it as UTF-8)");
         assert!(refused("g/a.luau", b"\xff\xfex\0").contains("is UTF-16, not UTF-8"));
-        assert!(
-            refused("g/a.luau", b"\x1bLua")
-                .starts_with("g/a.luau:1:1: holds the control character U+001B")
-        );
-        assert!(
-            refused("g/a.luau", b"ok\n\0")
-                .starts_with("g/a.luau:2:1: holds the control character U+0000")
-        );
-        assert!(
-            refused("g/a.luau", "é--\u{202e}".as_bytes()).starts_with("g/a.luau:1:4: holds U+202E")
-        );
+        assert!(refused("g/a.luau", b"\x1bLua").starts_with("g/a.luau:1:1: holds the control character U+001B"));
+        assert!(refused("g/a.luau", b"ok\n\0").starts_with("g/a.luau:2:1: holds the control character U+0000"));
+        assert!(refused("g/a.luau", "é--\u{202e}".as_bytes()).starts_with("g/a.luau:1:4: holds U+202E"));
         assert!(refused("g/R.md", "\u{2066}".as_bytes()).starts_with("g/R.md:1:1: holds U+2066"));
     }
 
@@ -209,37 +168,18 @@ mod tests {
     #[test]
     fn a_file_is_as_long_as_allowed_and_not_a_byte_longer() {
         assert!(Source::read("g/a.luau", &vec![b'x'; Source::MAX_BYTES]).is_ok());
-        assert!(
-            refused("g/a.luau", &vec![b'x'; Source::MAX_BYTES + 1]).contains("longer than 256 KiB")
-        );
+        assert!(refused("g/a.luau", &vec![b'x'; Source::MAX_BYTES + 1]).contains("longer than 256 KiB"));
     }
 
     #[test]
     fn names_tell_the_kind_and_the_litter() {
-        assert_eq!(
-            SourceKind::of("maneuvers/feint.lua"),
-            Some(SourceKind::Script)
-        );
+        assert_eq!(SourceKind::of("maneuvers/feint.lua"), Some(SourceKind::Script));
         assert_eq!(SourceKind::of("ruleset.toml"), Some(SourceKind::Data));
         assert_eq!(SourceKind::of("RULES.md"), Some(SourceKind::Prose));
-        for other in [
-            "art/map.png",
-            ".luau",
-            "maneuvers/.lua",
-            "README",
-            "feint.luau.txt",
-        ] {
+        for other in ["art/map.png", ".luau", "maneuvers/.lua", "README", "feint.luau.txt"] {
             assert_eq!(SourceKind::of(other), None, "{other}");
         }
-        for litter in [
-            ".git",
-            ".#a.lua",
-            "a.lua~",
-            "#a.lua#",
-            "a.tmp",
-            "a.lua___jb_tmp___",
-            "___jb_old___",
-        ] {
+        for litter in [".git", ".#a.lua", "a.lua~", "#a.lua#", "a.tmp", "a.lua___jb_tmp___", "___jb_old___"] {
             assert!(is_litter(litter), "{litter}");
         }
         assert!(!is_litter("feint.luau"));

@@ -40,11 +40,7 @@ impl Stack {
     /// All problems of all folders; a name that no ruleset has, at the line that names it; rulesets that name each other
     /// in a circle; a layer made for another ruleset; an order of layers that cannot be kept; a switch declared anew with
     /// values of which neither set holds the other; a scenario that has no file.
-    pub fn resolve(
-        library: &Library,
-        id: &str,
-        extra_layers: &[String],
-    ) -> Result<Self, LoadError> {
+    pub fn resolve(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
         let layering = Layering::of(library, id, extra_layers)?;
         Stack::merge(layering).map_err(|problems| LoadError::new(id, problems))
     }
@@ -68,27 +64,15 @@ impl Stack {
     /// The file as it is in force below a part, for `require("@parent/...")` in one of that part's scripts.
     pub fn file_below(&self, part: usize, path: &str) -> Option<(&Part, &Source)> {
         let below = &self.parts[..part.min(self.parts.len())];
-        below
-            .iter()
-            .rev()
-            .find_map(|part| Some((part, part.folder.file(path)?)))
+        below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
     }
 
     /// The files in force in a folder (`cast`, `scenarios`), whatever lies deeper included, by their paths.
     pub fn files_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
-        let inside = |path: &str| {
-            path.strip_prefix(folder)
-                .is_some_and(|rest| rest.starts_with('/'))
-        };
-        let all = self.parts.iter().flat_map(|part| {
-            part.folder
-                .files
-                .iter()
-                .map(move |(path, source)| (part, path, source))
-        });
-        all.filter(|(_, path, _)| inside(path))
-            .map(|(part, path, source)| (path.as_str(), (part, source)))
-            .collect()
+        let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let all =
+            self.parts.iter().flat_map(|part| part.folder.files.iter().map(move |(path, source)| (part, path, source)));
+        all.filter(|(_, path, _)| inside(path)).map(|(part, path, source)| (path.as_str(), (part, source))).collect()
     }
 
     /// All scripts of all parts, specs included: bottom first, then by path. Gives the index of the part, the path inside its
@@ -96,8 +80,7 @@ impl Stack {
     pub fn scripts(&self) -> impl Iterator<Item = (usize, &str, &Source)> {
         self.parts.iter().flat_map(|part| {
             let files = part.folder.files.iter();
-            let scripts =
-                files.filter(|(path, _)| SourceKind::of(path) == Some(SourceKind::Script));
+            let scripts = files.filter(|(path, _)| SourceKind::of(path) == Some(SourceKind::Script));
             scripts.map(|(path, source)| (part.index, path.as_str(), source))
         })
     }
@@ -135,17 +118,11 @@ impl Stack {
     /// True if manifests say that one part lies below another: by `extends`, by `after`, or as the layer of a part. The
     /// order in which layers are listed says nothing of the sort. Both are indices of parts.
     pub fn declared_before(&self, lower: usize, upper: usize) -> bool {
-        self.below
-            .get(upper)
-            .is_some_and(|below| below.contains(&lower))
+        self.below.get(upper).is_some_and(|below| below.contains(&lower))
     }
 
     fn merge(layering: Layering) -> Result<Self, Vec<Problem>> {
-        let Layering {
-            parts,
-            main,
-            mut edges,
-        } = layering;
+        let Layering { parts, main, mut edges } = layering;
         let mut problems = Vec::new();
         // Every edge leads upwards, so that what lies below the lower end is known when the edge is looked at.
         let mut below = vec![BTreeSet::new(); parts.len()];
@@ -162,18 +139,11 @@ impl Stack {
             let manifest = part.manifest();
             seats.extend(manifest.seats.clone());
             words.extend(manifest.words.clone());
-            scenario = manifest
-                .scenario
-                .clone()
-                .map(|mention| (part.index, mention))
-                .or(scenario);
+            scenario = manifest.scenario.clone().map(|mention| (part.index, mention)).or(scenario);
             for switch in &manifest.switches {
                 match switches.iter_mut().find(|known| known.name == switch.name) {
                     None => switches.push(switch.clone()),
-                    Some(known)
-                        if known.kind.has_all_of(&switch.kind)
-                            || switch.kind.has_all_of(&known.kind) =>
-                    {
+                    Some(known) if known.kind.has_all_of(&switch.kind) || switch.kind.has_all_of(&known.kind) => {
                         *known = switch.clone();
                     }
                     Some(known) => problems.push(other_switch(known, switch)),
@@ -181,32 +151,15 @@ impl Stack {
             }
         }
         let hash = ContentHash::of_parts(parts.iter().flat_map(|part| {
-            let files = part
-                .folder
-                .files
-                .iter()
-                .flat_map(|(path, source)| [path.as_bytes(), source.text.as_bytes()]);
+            let files = part.folder.files.iter().flat_map(|(path, source)| [path.as_bytes(), source.text.as_bytes()]);
             [b"part", part.id().as_bytes()].into_iter().chain(files)
         }));
-        let mut stack = Stack {
-            parts,
-            main,
-            below,
-            switches,
-            seats,
-            words,
-            scenario: None,
-            hash,
-        };
+        let mut stack = Stack { parts, main, below, switches, seats, words, scenario: None, hash };
         if let Some((part, mention)) = scenario {
             problems.extend(stack.missing_scenario(&stack.parts[part], &mention));
             stack.scenario = Some(mention.id);
         }
-        if problems.is_empty() {
-            Ok(stack)
-        } else {
-            Err(problems)
-        }
+        if problems.is_empty() { Ok(stack) } else { Err(problems) }
     }
 
     fn missing_scenario(&self, part: &Part, mention: &Mention) -> Option<Problem> {
@@ -215,15 +168,9 @@ impl Stack {
             return None;
         }
         let files = self.files_in("scenarios");
-        let names = files
-            .keys()
-            .filter_map(|path| path.strip_prefix("scenarios/")?.strip_suffix(".toml"));
+        let names = files.keys().filter_map(|path| path.strip_prefix("scenarios/")?.strip_suffix(".toml"));
         let problem = Problem::new(part.manifest_path(), format!("there is no `{path}`"));
-        Some(
-            problem
-                .at((mention.line, mention.column))
-                .with_cure(did_you_mean(&mention.id, "there are", names)),
-        )
+        Some(problem.at((mention.line, mention.column)).with_cure(did_you_mean(&mention.id, "there are", names)))
     }
 }
 
@@ -264,14 +211,10 @@ pub enum Role {
 }
 
 fn other_switch(known: &Switch, switch: &Switch) -> Problem {
-    let message = format!(
-        "switch `{}` is {} here and {} in {}:{}",
-        switch.name, switch.kind, known.kind, known.path, known.line
-    );
+    let message =
+        format!("switch `{}` is {} here and {} in {}:{}", switch.name, switch.kind, known.kind, known.path, known.line);
     let cure = "declare it with some of these values, or with all of them and more; or choose another name";
-    Problem::new(&*switch.path, message)
-        .at((switch.line, 1))
-        .with_cure(cure)
+    Problem::new(&*switch.path, message).at((switch.line, 1)).with_cure(cure)
 }
 
 #[cfg(test)]
@@ -285,10 +228,7 @@ mod tests {
     fn library(rulesets: &[(&str, &str)]) -> Library {
         Library::from_files(rulesets.iter().flat_map(|(id, lines)| {
             let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\n{lines}\n");
-            [
-                (format!("{id}/ruleset.toml"), manifest),
-                (format!("{id}/lib/x.luau"), format!("return \"{id}\"")),
-            ]
+            [(format!("{id}/ruleset.toml"), manifest), (format!("{id}/lib/x.luau"), format!("return \"{id}\""))]
         }))
     }
 
@@ -314,16 +254,9 @@ mod tests {
     #[test]
     fn parents_lie_below_and_each_parts_layers_on_it() {
         let stack = resolve(&FAMILY, "new", &["table", "lower"]).unwrap();
-        assert_eq!(
-            order(&stack),
-            ["old", "old-house", "new", "lower", "upper", "table"]
-        );
+        assert_eq!(order(&stack), ["old", "old-house", "new", "lower", "upper", "table"]);
         assert_eq!(stack.main().id(), "new");
-        let roles: Vec<_> = stack
-            .parts()
-            .iter()
-            .map(|part| part.role == Role::Base)
-            .collect();
+        let roles: Vec<_> = stack.parts().iter().map(|part| part.role == Role::Base).collect();
         assert_eq!(roles, [true, false, true, false, false, false]);
     }
 
@@ -338,18 +271,11 @@ mod tests {
         assert!(stack.file_below(0, "lib/x").is_none());
         assert!(stack.file("lib/y").is_none());
         assert_eq!(
-            stack
-                .files_in("lib")
-                .into_iter()
-                .map(|(path, (part, _))| (path, part.id()))
-                .collect::<Vec<_>>(),
+            stack.files_in("lib").into_iter().map(|(path, (part, _))| (path, part.id())).collect::<Vec<_>>(),
             [("lib/x.luau", "upper")]
         );
         assert!(stack.files_in("li").is_empty());
-        let scripts: Vec<_> = stack
-            .scripts()
-            .map(|(index, path, source)| (index, path, &*source.path))
-            .collect();
+        let scripts: Vec<_> = stack.scripts().map(|(index, path, source)| (index, path, &*source.path)).collect();
         assert_eq!(scripts.len(), 5);
         assert_eq!(scripts[1], (1, "lib/x.luau", "old-house/lib/x.luau"));
     }
@@ -358,10 +284,7 @@ mod tests {
     fn an_order_is_declared_by_extends_after_and_lying_on_a_part_and_not_by_a_list() {
         let rulesets = [FAMILY.as_slice(), &[("free", ""), ("other", "")]].concat();
         let stack = resolve(&rulesets, "new", &["free", "other"]).unwrap();
-        assert_eq!(
-            order(&stack),
-            ["old", "old-house", "new", "lower", "upper", "free", "other"]
-        );
+        assert_eq!(order(&stack), ["old", "old-house", "new", "lower", "upper", "free", "other"]);
         for (lower, upper) in [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 4), (1, 5)] {
             assert!(stack.declared_before(lower, upper), "{lower} {upper}");
             assert!(!stack.declared_before(upper, lower), "{upper} {lower}");
@@ -372,15 +295,8 @@ mod tests {
 
     #[test]
     fn a_name_that_no_ruleset_has_is_told_at_its_line() {
-        let told = resolve(
-            &[
-                ("base", ""),
-                ("child", "extends = \"bsae\"\nlayers = [\"huose\"]"),
-            ],
-            "child",
-            &["hous"],
-        )
-        .unwrap_err();
+        let told = resolve(&[("base", ""), ("child", "extends = \"bsae\"\nlayers = [\"huose\"]")], "child", &["hous"])
+            .unwrap_err();
         assert_eq!(
             told,
             [
@@ -390,44 +306,20 @@ mod tests {
                 "child/ruleset.toml:5:11: `layers` names `huose`, which is not in rulesets held in memory (there are: base, child)",
             ]
         );
-        assert!(
-            resolve(&[("base", "")], "bas", &[]).unwrap_err()[0].contains("did you mean `base`?")
-        );
+        assert!(resolve(&[("base", "")], "bas", &[]).unwrap_err()[0].contains("did you mean `base`?"));
     }
 
     #[test]
     fn a_circle_is_told_with_its_names() {
-        let told = resolve(
-            &[
-                ("a", "extends = \"b\""),
-                ("b", "extends = \"c\""),
-                ("c", "extends = \"b\""),
-            ],
-            "a",
-            &[],
-        );
+        let told = resolve(&[("a", "extends = \"b\""), ("b", "extends = \"c\""), ("c", "extends = \"b\"")], "a", &[]);
         assert_eq!(
             told.unwrap_err(),
-            [
-                "c/ruleset.toml:4:11: rulesets name each other in a circle: b -> c -> b (take one name out of it)"
-            ]
+            ["c/ruleset.toml:4:11: rulesets name each other in a circle: b -> c -> b (take one name out of it)"]
         );
-        let told = resolve(
-            &[("a", "extends = \"b\""), ("b", "layers = [\"a\"]")],
-            "a",
-            &[],
-        )
-        .unwrap_err();
+        let told = resolve(&[("a", "extends = \"b\""), ("b", "layers = [\"a\"]")], "a", &[]).unwrap_err();
         assert!(told[0].contains("circle: a -> b -> a"), "{told:?}");
-        let told = resolve(
-            &[
-                ("a", "layers = [\"x\", \"y\"]"),
-                ("x", "after = [\"y\"]"),
-                ("y", "after = [\"x\"]"),
-            ],
-            "a",
-            &[],
-        );
+        let told =
+            resolve(&[("a", "layers = [\"x\", \"y\"]"), ("x", "after = [\"y\"]"), ("y", "after = [\"x\"]")], "a", &[]);
         assert_eq!(
             told.unwrap_err(),
             [
@@ -438,42 +330,16 @@ mod tests {
 
     #[test]
     fn a_layer_lies_on_what_it_is_made_for_and_where_it_wants_to() {
-        let told = resolve(
-            &[
-                ("a", "layers = [\"x\"]"),
-                ("b", ""),
-                ("x", "extends = \"b\""),
-            ],
-            "a",
-            &[],
-        )
-        .unwrap_err();
+        let told = resolve(&[("a", "layers = [\"x\"]"), ("b", ""), ("x", "extends = \"b\"")], "a", &[]).unwrap_err();
         assert_eq!(
             told,
             [
                 "x/ruleset.toml:4:11: is made for `b`, which is not below it here: a (take `x` off `layers`, or list `b` before it)"
             ]
         );
-        let told = resolve(
-            &[
-                ("a", "layers = [\"x\"]"),
-                ("x", "after = [\"y\"]"),
-                ("y", ""),
-            ],
-            "a",
-            &["y"],
-        )
-        .unwrap_err();
-        assert!(
-            told[0].starts_with("x/ruleset.toml:4:10: wants `y` below it, but here it lies above"),
-            "{told:?}"
-        );
-        let stack = resolve(
-            &[("a", ""), ("x", "extends = \"y\""), ("y", "")],
-            "a",
-            &["x", "y"],
-        )
-        .unwrap();
+        let told = resolve(&[("a", "layers = [\"x\"]"), ("x", "after = [\"y\"]"), ("y", "")], "a", &["y"]).unwrap_err();
+        assert!(told[0].starts_with("x/ruleset.toml:4:10: wants `y` below it, but here it lies above"), "{told:?}");
+        let stack = resolve(&[("a", ""), ("x", "extends = \"y\""), ("y", "")], "a", &["x", "y"]).unwrap();
         assert_eq!(order(&stack), ["a", "y", "x"]);
     }
 
@@ -489,16 +355,8 @@ mod tests {
         let pile: Vec<String> = (0..50).map(|n| format!("l{n}")).collect();
         let mut rulesets: Vec<(&str, &str)> = pile.iter().map(|id| (&**id, "")).collect();
         rulesets.push(("a", ""));
-        let told = resolve(
-            &rulesets,
-            "a",
-            &pile.iter().map(|id| &**id).collect::<Vec<_>>(),
-        )
-        .unwrap_err();
-        assert!(
-            told.len() == 1 && told[0].contains("lie on one another"),
-            "{told:?}"
-        );
+        let told = resolve(&rulesets, "a", &pile.iter().map(|id| &**id).collect::<Vec<_>>()).unwrap_err();
+        assert!(told.len() == 1 && told[0].contains("lie on one another"), "{told:?}");
     }
 
     #[test]
@@ -506,25 +364,12 @@ mod tests {
         let library = Library::overlay(
             Library::from_files([
                 ("a/x.luau", ""),
-                (
-                    "a/ruleset.toml",
-                    "id = \"a\"\ntitle = \"A\"\nversion = \"1\"\nextends = \"b\"",
-                ),
+                ("a/ruleset.toml", "id = \"a\"\ntitle = \"A\"\nversion = \"1\"\nextends = \"b\""),
             ]),
-            Library::from_files([(
-                "b/ruleset.toml",
-                "id = \"b\"\ntitel = \"B\"\nversion = \"1\"",
-            )]),
+            Library::from_files([("b/ruleset.toml", "id = \"b\"\ntitel = \"B\"\nversion = \"1\"")]),
         );
         let error = Stack::resolve(&library, "a", &[]).unwrap_err();
-        assert_eq!(
-            error
-                .problems
-                .iter()
-                .map(|problem| &*problem.path)
-                .collect::<Vec<_>>(),
-            ["a/x.luau"]
-        );
+        assert_eq!(error.problems.iter().map(|problem| &*problem.path).collect::<Vec<_>>(), ["a/x.luau"]);
         let library = Library::overlay(
             Library::from_files([(
                 "c/ruleset.toml",
@@ -533,11 +378,7 @@ mod tests {
             library,
         );
         let error = Stack::resolve(&library, "c", &[]).unwrap_err();
-        let paths: Vec<_> = error
-            .problems
-            .iter()
-            .map(|problem| &*problem.path)
-            .collect();
+        let paths: Vec<_> = error.problems.iter().map(|problem| &*problem.path).collect();
         assert_eq!(paths, ["a/x.luau", "b/ruleset.toml", "b/ruleset.toml"]);
     }
 
@@ -547,35 +388,29 @@ mod tests {
                    text = \"x\"\n[seats]\ngm = \"GM\"\n[words]\non = \"targets\"";
         let high = "extends = \"low\"\n[switches.growth]\nvalues = [\"c\", \"a\"]\ntext = \"y\"\n[seats]\ngm = \"Judge\"\nfoe = \"Foe\"";
         let stack = resolve(&[("low", low), ("high", high)], "high", &[]).unwrap();
-        let names: Vec<_> = stack
-            .switches()
-            .iter()
-            .map(|switch| &*switch.name)
-            .collect();
+        let names: Vec<_> = stack.switches().iter().map(|switch| &*switch.name).collect();
         assert_eq!(names, ["growth", "also"]);
         let growth = stack.switch("growth").unwrap();
-        assert_eq!(
-            (&growth.default, &*growth.path),
-            (&SwitchValue::Text("c".into()), "high/ruleset.toml")
-        );
+        assert_eq!((&growth.default, &*growth.path), (&SwitchValue::Text("c".into()), "high/ruleset.toml"));
         assert_eq!(stack.seats()["gm"], "Judge");
         assert_eq!(stack.seats().len(), 2);
         assert_eq!(stack.words()["on"], "targets");
 
         let other = "extends = \"low\"\n[switches.growth]\nvalues = [\"c\", \"z\"]\ntext = \"y\"";
         let told = resolve(&[("low", low), ("high", other)], "high", &[]).unwrap_err();
-        assert!(told[0].starts_with("high/ruleset.toml:5:1: switch `growth` is c or z here and a, b or c in low/ruleset.toml:4"), "{told:?}");
+        assert!(
+            told[0].starts_with(
+                "high/ruleset.toml:5:1: switch `growth` is c or z here and a, b or c in low/ruleset.toml:4"
+            ),
+            "{told:?}"
+        );
     }
 
     #[test]
     fn the_scenario_has_a_file() {
         let with = |name: &str| {
-            let manifest =
-                format!("id = \"a\"\ntitle = \"A\"\nversion = \"1\"\nscenario = \"{name}\"\n");
-            let files = [
-                ("a/ruleset.toml", manifest),
-                ("a/scenarios/duel.toml", String::new()),
-            ];
+            let manifest = format!("id = \"a\"\ntitle = \"A\"\nversion = \"1\"\nscenario = \"{name}\"\n");
+            let files = [("a/ruleset.toml", manifest), ("a/scenarios/duel.toml", String::new())];
             Stack::resolve(&Library::from_files(files), "a", &[])
         };
         assert_eq!(with("duel").unwrap().scenario(), Some("duel"));
@@ -587,16 +422,11 @@ mod tests {
 
     #[test]
     fn the_hash_changes_with_any_file_and_with_the_order() {
-        let hash = |rulesets: &[(&str, &str)], extra: &[&str]| {
-            resolve(rulesets, "a", extra).unwrap().hash()
-        };
+        let hash = |rulesets: &[(&str, &str)], extra: &[&str]| resolve(rulesets, "a", extra).unwrap().hash();
         let plain = [("a", ""), ("b", ""), ("c", "")];
         assert_eq!(hash(&plain, &["b", "c"]), hash(&plain, &["b", "c"]));
         assert_ne!(hash(&plain, &["b", "c"]), hash(&plain, &["c", "b"]));
-        assert_ne!(
-            hash(&plain, &["b"]),
-            hash(&[("a", ""), ("b", "summary = \"x\"")], &["b"])
-        );
+        assert_ne!(hash(&plain, &["b"]), hash(&[("a", ""), ("b", "summary = \"x\"")], &["b"]));
         assert_eq!(hash(&plain, &[]).len(), 32);
     }
 

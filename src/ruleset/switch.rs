@@ -53,27 +53,16 @@ impl Switch {
     ///
     /// As for [`Switch::parse`].
     pub fn check(&self, value: &SwitchValue) -> Result<(), SwitchRefusal> {
-        if self.kind.has(value) {
-            Ok(())
-        } else {
-            Err(self.refusal(&value.to_string()))
-        }
+        if self.kind.has(value) { Ok(()) } else { Err(self.refusal(&value.to_string())) }
     }
 
     fn refusal(&self, given: &str) -> SwitchRefusal {
         let nearest = match &self.kind {
-            SwitchKind::Choice { values } => {
-                nearest(given, values.iter().map(String::as_str)).map(str::to_owned)
-            }
+            SwitchKind::Choice { values } => nearest(given, values.iter().map(String::as_str)).map(str::to_owned),
             SwitchKind::Toggle => nearest(given, ["true", "false"]).map(str::to_owned),
             SwitchKind::Range { .. } => None,
         };
-        SwitchRefusal {
-            switch: self.name.clone(),
-            given: given.to_owned(),
-            allowed: self.kind.to_string(),
-            nearest,
-        }
+        SwitchRefusal { switch: self.name.clone(), given: given.to_owned(), allowed: self.kind.to_string(), nearest }
     }
 }
 
@@ -115,13 +104,9 @@ impl SwitchKind {
                 others.iter().all(|value| values.contains(value))
             }
             (SwitchKind::Toggle, SwitchKind::Toggle) => true,
-            (
-                SwitchKind::Range { min, max },
-                SwitchKind::Range {
-                    min: least,
-                    max: most,
-                },
-            ) => min <= least && most <= max,
+            (SwitchKind::Range { min, max }, SwitchKind::Range { min: least, max: most }) => {
+                min <= least && most <= max
+            }
             _ => false,
         }
     }
@@ -180,9 +165,7 @@ pub struct SwitchRefusal {
 }
 
 fn meant(nearest: Option<&str>) -> String {
-    nearest
-        .map(|near| format!("; did you mean `{near}`?"))
-        .unwrap_or_default()
+    nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -191,28 +174,14 @@ mod tests {
 
     fn switch(kind: SwitchKind, default: SwitchValue) -> Switch {
         let (text, path) = ("What it decides.".to_owned(), "g/ruleset.toml".to_owned());
-        Switch {
-            name: "growth".to_owned(),
-            kind,
-            default,
-            text,
-            rules: Vec::new(),
-            path,
-            line: 1,
-        }
+        Switch { name: "growth".to_owned(), kind, default, text, rules: Vec::new(), path, line: 1 }
     }
 
     #[test]
     fn a_choice_takes_its_texts_and_names_the_one_that_was_meant() {
         let values = vec!["difference".to_owned(), "flat_one".to_owned()];
-        let growth = switch(
-            SwitchKind::Choice { values },
-            SwitchValue::Text("difference".to_owned()),
-        );
-        assert_eq!(
-            growth.parse(" flat_one "),
-            Ok(SwitchValue::Text("flat_one".to_owned()))
-        );
+        let growth = switch(SwitchKind::Choice { values }, SwitchValue::Text("difference".to_owned()));
+        assert_eq!(growth.parse(" flat_one "), Ok(SwitchValue::Text("flat_one".to_owned())));
         assert_eq!(
             growth.parse("flat_on").unwrap_err().to_string(),
             "switch `growth` cannot be `flat_on`: it is difference or flat_one; did you mean `flat_one`?"
@@ -226,35 +195,22 @@ mod tests {
         assert_eq!(toggle.parse("ON"), Ok(SwitchValue::Bool(true)));
         assert_eq!(toggle.parse("false"), Ok(SwitchValue::Bool(false)));
         let refusal = toggle.parse("ture").unwrap_err().to_string();
-        assert_eq!(
-            refusal,
-            "switch `growth` cannot be `ture`: it is true or false; did you mean `true`?"
-        );
+        assert_eq!(refusal, "switch `growth` cannot be `ture`: it is true or false; did you mean `true`?");
     }
 
     #[test]
     fn a_range_takes_its_bounds_and_nothing_beyond() {
         let range = switch(SwitchKind::Range { min: 0, max: 10 }, SwitchValue::Int(2));
         assert_eq!(range.parse("10"), Ok(SwitchValue::Int(10)));
-        assert_eq!(
-            range.parse("11").unwrap_err().to_string(),
-            "switch `growth` cannot be `11`: it is 0 to 10"
-        );
+        assert_eq!(range.parse("11").unwrap_err().to_string(), "switch `growth` cannot be `11`: it is 0 to 10");
         assert!(range.parse("2.5").is_err());
     }
 
     #[test]
     fn values_survive_json() {
-        let values = vec![
-            SwitchValue::Bool(true),
-            SwitchValue::Int(3),
-            SwitchValue::Text("3".to_owned()),
-        ];
+        let values = vec![SwitchValue::Bool(true), SwitchValue::Int(3), SwitchValue::Text("3".to_owned())];
         let json = serde_json::to_string(&values).unwrap();
         assert_eq!(json, r#"[true,3,"3"]"#);
-        assert_eq!(
-            serde_json::from_str::<Vec<SwitchValue>>(&json).unwrap(),
-            values
-        );
+        assert_eq!(serde_json::from_str::<Vec<SwitchValue>>(&json).unwrap(), values);
     }
 }

@@ -11,12 +11,7 @@ use super::source::{Source, is_litter};
 pub(crate) fn read_folder(id: &str, root: &Path) -> Result<Folder, LoadError> {
     let mut intake = Intake::new(id);
     match root.canonicalize() {
-        Ok(root) => Walk {
-            root,
-            intake: &mut intake,
-            seen: 0,
-        }
-        .folder("", 0),
+        Ok(root) => Walk { root, intake: &mut intake, seen: 0 }.folder("", 0),
         Err(error) => intake.refuse(unreadable(id, &error)),
     }
     intake.finish()
@@ -36,9 +31,7 @@ impl Walk<'_> {
         let entries = match fs::read_dir(self.root.join(inside)) {
             Ok(entries) => entries,
             Err(error) => {
-                return self
-                    .intake
-                    .refuse(unreadable(&self.intake.named(inside), &error));
+                return self.intake.refuse(unreadable(&self.intake.named(inside), &error));
             }
         };
         // In order of name, so that the same folder gives the same problems on every system.
@@ -49,16 +42,13 @@ impl Walk<'_> {
                 if self.seen == MOST_ENTRIES + 1 {
                     let message = format!("holds more than {MOST_ENTRIES} files and folders");
                     let problem = Problem::new(self.intake.named(""), message);
-                    self.intake
-                        .refuse(problem.with_cure("is this the folder of a ruleset?"));
+                    self.intake.refuse(problem.with_cure("is this the folder of a ruleset?"));
                 }
                 return;
             }
             match entry {
                 Ok(entry) => names.push(entry.file_name()),
-                Err(error) => self
-                    .intake
-                    .refuse(unreadable(&self.intake.named(inside), &error)),
+                Err(error) => self.intake.refuse(unreadable(&self.intake.named(inside), &error)),
             }
         }
         names.sort();
@@ -70,16 +60,11 @@ impl Walk<'_> {
             if is_litter(&shown) {
                 continue;
             }
-            let path = if inside.is_empty() {
-                shown.to_string()
-            } else {
-                format!("{inside}/{shown}")
-            };
+            let path = if inside.is_empty() { shown.to_string() } else { format!("{inside}/{shown}") };
             if name.to_str().is_some() {
                 self.entry(&path, depth);
             } else if Intake::wants(&path) {
-                let problem =
-                    Problem::new(self.intake.named(&path), "has a name that is not UTF-8");
+                let problem = Problem::new(self.intake.named(&path), "has a name that is not UTF-8");
                 self.intake.refuse(problem.with_cure("rename it"));
             }
         }
@@ -109,36 +94,27 @@ impl Walk<'_> {
             self.file(path, &full);
         } else {
             let problem = Problem::new(self.intake.named(path), "is no regular file");
-            self.intake
-                .refuse(problem.with_cure("put a file in its place"));
+            self.intake.refuse(problem.with_cure("put a file in its place"));
         }
     }
 
     /// A link counts as the file that it leads to, if that lies in the same folder; a link to a folder would hide its
     /// changes from whoever watches, and may lead round in a circle.
     fn link(&mut self, path: &str, full: &Path) {
-        let (target, is_dir) = match full
-            .canonicalize()
-            .and_then(|target| Ok((fs::metadata(&target)?, target)))
-        {
+        let (target, is_dir) = match full.canonicalize().and_then(|target| Ok((fs::metadata(&target)?, target))) {
             Ok((metadata, target)) if metadata.is_file() => (target, false),
             Ok((metadata, target)) => (target, metadata.is_dir()),
             Err(error) => return self.unreadable_if_wanted(path, &error),
         };
         if is_dir {
             let problem = Problem::new(self.intake.named(path), "is a link to a folder");
-            return self
-                .intake
-                .refuse(problem.with_cure("copy the folder here, or stack it as a layer"));
+            return self.intake.refuse(problem.with_cure("copy the folder here, or stack it as a layer"));
         }
         if !Intake::wants(path) {
             return;
         }
         if !target.starts_with(&self.root) {
-            let problem = Problem::new(
-                self.intake.named(path),
-                "is a link that leads out of the ruleset",
-            );
+            let problem = Problem::new(self.intake.named(path), "is a link that leads out of the ruleset");
             return self.intake.refuse(problem.with_cure("copy the file here"));
         }
         self.file(path, &target);
@@ -151,25 +127,19 @@ impl Walk<'_> {
                 return Ok(None);
             }
             let mut bytes = Vec::new();
-            file.take(Source::MAX_BYTES as u64 + 1)
-                .read_to_end(&mut bytes)?;
+            file.take(Source::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
             Ok(Some(bytes))
         };
         match read() {
             Ok(Some(bytes)) => self.intake.take(path, &bytes),
-            Ok(None) => self
-                .intake
-                .refuse(Problem::new(self.intake.named(path), "is no regular file")),
-            Err(error) => self
-                .intake
-                .refuse(unreadable(&self.intake.named(path), &error)),
+            Ok(None) => self.intake.refuse(Problem::new(self.intake.named(path), "is no regular file")),
+            Err(error) => self.intake.refuse(unreadable(&self.intake.named(path), &error)),
         }
     }
 
     fn unreadable_if_wanted(&mut self, path: &str, error: &io::Error) {
         if Intake::wants(path) {
-            self.intake
-                .refuse(unreadable(&self.intake.named(path), error));
+            self.intake.refuse(unreadable(&self.intake.named(path), error));
         }
     }
 }
@@ -185,17 +155,13 @@ mod tests {
 
     fn small_ruleset() -> Scratch {
         let scratch = Scratch::new();
-        scratch.write(
-            "g/ruleset.toml",
-            "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n",
-        );
+        scratch.write("g/ruleset.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
         scratch.write("g/maneuvers/feint.luau", "return 1\n");
         scratch
     }
 
     fn read(scratch: &Scratch) -> Result<Folder, Vec<String>> {
-        read_folder("g", &scratch.0.join("g"))
-            .map_err(|error| error.problems.iter().map(ToString::to_string).collect())
+        read_folder("g", &scratch.0.join("g")).map_err(|error| error.problems.iter().map(ToString::to_string).collect())
     }
 
     #[test]
@@ -205,19 +171,13 @@ mod tests {
         scratch.write("g/maneuvers/#feint.luau#", "\0");
         scratch.write("g/art/map.png", "\0");
         let folder = read(&scratch).unwrap();
-        assert_eq!(
-            folder.files.keys().collect::<Vec<_>>(),
-            ["maneuvers/feint.luau", "ruleset.toml"]
-        );
+        assert_eq!(folder.files.keys().collect::<Vec<_>>(), ["maneuvers/feint.luau", "ruleset.toml"]);
     }
 
     #[test]
     fn a_file_too_long_is_refused_before_its_end_is_read() {
         let scratch = small_ruleset();
-        File::create(scratch.0.join("g/big.luau"))
-            .unwrap()
-            .set_len(1 << 24)
-            .unwrap();
+        File::create(scratch.0.join("g/big.luau")).unwrap().set_len(1 << 24).unwrap();
         assert!(read(&scratch).unwrap_err()[0].starts_with("g/big.luau: is longer than 256 KiB"));
     }
 
@@ -230,10 +190,7 @@ mod tests {
         symlink("feint.luau", scratch.0.join("g/maneuvers/same.luau")).unwrap();
         symlink("nowhere", scratch.0.join("g/maneuvers/.#feint.luau")).unwrap();
         symlink("nowhere", scratch.0.join("g/maneuvers/map.png")).unwrap();
-        assert_eq!(
-            &*read(&scratch).unwrap().files["maneuvers/same.luau"].text,
-            "return 1\n"
-        );
+        assert_eq!(&*read(&scratch).unwrap().files["maneuvers/same.luau"].text, "return 1\n");
 
         symlink("../secret.luau", scratch.0.join("g/out.luau")).unwrap();
         symlink("..", scratch.0.join("g/round")).unwrap();
@@ -241,45 +198,26 @@ mod tests {
         symlink("gone.luau", scratch.0.join("g/dangling.luau")).unwrap();
         let told = read(&scratch).unwrap_err();
         assert_eq!(told.len(), 4, "{told:?}");
-        assert!(
-            told[0].starts_with("g/dangling.luau: cannot be read"),
-            "{told:?}"
-        );
-        assert!(
-            told[1].starts_with("g/out.luau: is a link that leads out of the ruleset"),
-            "{told:?}"
-        );
-        assert!(
-            told[2].starts_with("g/round: is a link to a folder"),
-            "{told:?}"
-        );
-        assert!(
-            told[3].starts_with("g/zero.luau: is a link that leads out"),
-            "{told:?}"
-        );
+        assert!(told[0].starts_with("g/dangling.luau: cannot be read"), "{told:?}");
+        assert!(told[1].starts_with("g/out.luau: is a link that leads out of the ruleset"), "{told:?}");
+        assert!(told[2].starts_with("g/round: is a link to a folder"), "{told:?}");
+        assert!(told[3].starts_with("g/zero.luau: is a link that leads out"), "{told:?}");
     }
 
     #[cfg(unix)]
     #[test]
     fn a_socket_is_no_script() {
         let scratch = small_ruleset();
-        let _socket =
-            std::os::unix::net::UnixListener::bind(scratch.0.join("g/pipe.luau")).unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(scratch.0.join("g/pipe.luau")).unwrap();
         assert!(read(&scratch).unwrap_err()[0].starts_with("g/pipe.luau: is no regular file"));
     }
 
     #[test]
     fn folders_too_deep_are_refused_and_not_followed() {
         let scratch = small_ruleset();
-        scratch.write(
-            &format!("g/{}x.luau", "a/".repeat(Folder::MAX_DEPTH)),
-            "return 1",
-        );
+        scratch.write(&format!("g/{}x.luau", "a/".repeat(Folder::MAX_DEPTH)), "return 1");
         assert!(read(&scratch).is_ok());
-        scratch.write(
-            &format!("g/{}x.luau", "b/".repeat(Folder::MAX_DEPTH + 1)),
-            "return 1",
-        );
+        scratch.write(&format!("g/{}x.luau", "b/".repeat(Folder::MAX_DEPTH + 1)), "return 1");
         assert!(read(&scratch).unwrap_err()[0].contains("more than 8 folders deep"));
     }
 }

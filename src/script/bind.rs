@@ -12,7 +12,8 @@ use super::mirror::Mirror;
 use super::sandbox::charge;
 use crate::dice::{Dice, Fate, Roll};
 use crate::play::{
-    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Stop, Term,
+    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Stop,
+    Term,
 };
 use crate::ruleset::nearest;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
@@ -288,10 +289,13 @@ fn entity_arg(desk: &mut Desk, mirror: &Mirror, value: &Lv, what: &str) -> Resul
         Some(id) => Ok(id),
         None => Err(fault(
             desk,
-            format!("{what} takes an entity that is there, not {}", match value {
-                Lv::Table(_) => "a table or an entity that has been taken away",
-                other => other.type_name(),
-            }),
+            format!(
+                "{what} takes an entity that is there, not {}",
+                match value {
+                    Lv::Table(_) => "a table or an entity that has been taken away",
+                    other => other.type_name(),
+                }
+            ),
         )),
     }
 }
@@ -730,7 +734,8 @@ fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choi
                 None => made.push(choice_of(desk, mirror, table, at)?),
             },
             other => {
-                let message = format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
+                let message =
+                    format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
                 return Err(fault(desk, message));
             }
         }
@@ -806,9 +811,9 @@ fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
         Answer::Order(ids) => list(ids)?,
         Answer::Number(n) => Lv::Number(*n as f64),
         Answer::Allotment(parts) => {
-            let points = options.iter().map(|option| {
-                parts.iter().find(|(id, _)| *id == option.id).map_or(0, |(_, points)| *points)
-            });
+            let points = options
+                .iter()
+                .map(|option| parts.iter().find(|(id, _)| *id == option.id).map_or(0, |(_, points)| *points));
             Lv::Table(lua.create_sequence_from(points)?)
         }
         Answer::Confirm(yes) => Lv::Boolean(*yes),
@@ -859,35 +864,33 @@ fn answer_from(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answe
         Ask::Dice { .. } => None,
     };
     answer.ok_or_else(|| {
-        let message =
-            format!("the policy answered `{}` with {}; wanted: {}", question.topic, value.type_name(), question.ask.wanted());
+        let message = format!(
+            "the policy answered `{}` with {}; wanted: {}",
+            question.topic,
+            value.type_name(),
+            question.ask.wanted()
+        );
         fault(desk, message)
     })
 }
 
 fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
-    leaf!(
-        lua,
-        bench,
-        table,
-        "roll",
-        |_, b, (dice, kind, need, label, args): (LuaString, u8, Lv, Lv, Variadic<Lv>)| {
-            let desk = b.desk()?;
-            let need = match (kind, &need) {
-                (0, _) => Need::Nothing,
-                (kind, value) => match (kind, whole_of(value)) {
-                    (1, Some(n)) => Need::Under(n),
-                    (2, Some(n)) => Need::AtMost(n),
-                    (_, Some(n)) => Need::AtLeast(n),
-                    (_, None) => {
-                        let message = format!("the number that is needed must be whole, not {}", told(value));
-                        return Err(fault(desk, message));
-                    }
-                },
-            };
-            roll(b, desk, &dice, need, &label, &args).map(|roll| roll.total())
-        }
-    );
+    leaf!(lua, bench, table, "roll", |_, b, (dice, kind, need, label, args): (LuaString, u8, Lv, Lv, Variadic<Lv>)| {
+        let desk = b.desk()?;
+        let need = match (kind, &need) {
+            (0, _) => Need::Nothing,
+            (kind, value) => match (kind, whole_of(value)) {
+                (1, Some(n)) => Need::Under(n),
+                (2, Some(n)) => Need::AtMost(n),
+                (_, Some(n)) => Need::AtLeast(n),
+                (_, None) => {
+                    let message = format!("the number that is needed must be whole, not {}", told(value));
+                    return Err(fault(desk, message));
+                }
+            },
+        };
+        roll(b, desk, &dice, need, &label, &args).map(|roll| roll.total())
+    });
     leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
         let desk = b.desk()?;
         let roll = roll(b, desk, &dice, Need::Nothing, &label, &args)?;

@@ -64,11 +64,7 @@ pub(super) fn fault_of(
         fault.line = Some(place.line);
         fault.path = Some(place.path);
     }
-    fault.chain = chain
-        .into_iter()
-        .take(MAX_CHAIN)
-        .map(|place| format!("{}:{}", place.path, place.line))
-        .collect();
+    fault.chain = chain.into_iter().take(MAX_CHAIN).map(|place| format!("{}:{}", place.path, place.line)).collect();
     fault
 }
 
@@ -93,7 +89,8 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
     }
     fault.path = Some(name.to_string());
     fault.line = line;
-    fault.source_line = line.and_then(|line| text.lines().nth(line as usize - 1)).map(|line| line.trim_end().to_string());
+    fault.source_line =
+        line.and_then(|line| text.lines().nth(line as usize - 1)).map(|line| line.trim_end().to_string());
     fault
 }
 
@@ -158,7 +155,10 @@ fn cure_for(message: &str) -> Option<String> {
         return Some("the value before the dot is nil: check that it is there first".into());
     }
     if message.contains("readonly table") {
-        return Some("write a field with `entity:set(\"field\", value)`; tables of a ruleset are frozen once it is loaded".into());
+        return Some(
+            "write a field with `entity:set(\"field\", value)`; tables of a ruleset are frozen once it is loaded"
+                .into(),
+        );
     }
     if message.contains("attempt to call a nil value") {
         return Some("there is no function of that name here: look for a misspelling".into());

@@ -173,7 +173,8 @@ pub(super) fn titled(session: &Session, value: &Value) -> Value {
 
 impl UserData for GameHandle {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods.add_method("advance", |_, game, ()| game.with(|session| session.advance().map(step_words).map_err(said)));
+        methods
+            .add_method("advance", |_, game, ()| game.with(|session| session.advance().map(step_words).map_err(said)));
         methods.add_method("questions", |lua, game, ()| {
             game.with(|session| {
                 let list = lua.create_table()?;
@@ -265,8 +266,12 @@ impl UserData for GameHandle {
             game.with(|session| {
                 let entity = session.view().find(&title).map_err(said)?;
                 let why = session.why(entity, &name).map_err(said)?;
-                let terms = why.terms.iter().map(|term| format!("{} {} ({}:{})", term.label, term.value, term.path, term.line));
-                Ok(std::iter::once(format!("{} = {}", why.title, why.value)).chain(terms).chain(why.changes).collect::<Vec<_>>())
+                let terms =
+                    why.terms.iter().map(|term| format!("{} {} ({}:{})", term.label, term.value, term.path, term.line));
+                Ok(std::iter::once(format!("{} = {}", why.title, why.value))
+                    .chain(terms)
+                    .chain(why.changes)
+                    .collect::<Vec<_>>())
             })
         });
         methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));

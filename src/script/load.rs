@@ -226,11 +226,8 @@ impl Loader<'_> {
             });
             made?;
         }
-        let scripts: Vec<(usize, String, String)> = self
-            .stack
-            .scripts()
-            .map(|(part, path, source)| (part, path.to_string(), source.path.clone()))
-            .collect();
+        let scripts: Vec<(usize, String, String)> =
+            self.stack.scripts().map(|(part, path, source)| (part, path.to_string(), source.path.clone())).collect();
         for (part, path, full) in scripts {
             let stem = path.rsplit('/').next().unwrap_or(&path).trim_end_matches(".luau").trim_end_matches(".lua");
             let place = PLACES.iter().find(|(folder, _, many)| {
@@ -292,7 +289,12 @@ impl Loader<'_> {
                     let params: Table = verb.raw_get("params")?;
                     for at in 1..=params.raw_len() {
                         if !matches!(params.raw_get::<Lv>(at)?, Lv::String(_)) {
-                            self.problem("verbs", &name, format!("the parameter names of the verb `{name}` are texts"), None);
+                            self.problem(
+                                "verbs",
+                                &name,
+                                format!("the parameter names of the verb `{name}` are texts"),
+                                None,
+                            );
                         }
                     }
                     made_verbs.raw_set(&*name, verb)?;
@@ -400,7 +402,12 @@ impl Loader<'_> {
                 for (field, declared) in sorted(&fields)? {
                     let path = format!("{name}/fields/{field}");
                     if ["id", "kind", "set", "add", "exists"].contains(&field.as_str()) {
-                        self.problem("kinds", &path, format!("`{field}` is taken by the host; choose another name"), None);
+                        self.problem(
+                            "kinds",
+                            &path,
+                            format!("`{field}` is taken by the host; choose another name"),
+                            None,
+                        );
                         continue;
                     }
                     match read_field(&field, &declared, &names) {
@@ -411,7 +418,9 @@ impl Loader<'_> {
                             read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
                             kind.fields.push(read);
                         }
-                        Err(message) => self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), None),
+                        Err(message) => {
+                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), None)
+                        }
                     }
                 }
             }
@@ -422,12 +431,15 @@ impl Loader<'_> {
                     match kind.field_named(&title) {
                         Some(at) if kind.field(at).ty == Type::Text => kind.title = Some(FieldId(at.0)),
                         _ => {
-                            let message = format!("the title of {name} names a text field, there is no text field `{title}`");
+                            let message =
+                                format!("the title of {name} names a text field, there is no text field `{title}`");
                             self.problem("kinds", &format!("{name}/title"), message, None);
                         }
                     }
                 }
-                _ => self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), None),
+                _ => {
+                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), None)
+                }
             }
             let derived = lua.create_table()?;
             if let Lv::Table(table) = body.raw_get::<Lv>("derived")? {
@@ -443,7 +455,8 @@ impl Loader<'_> {
                             kind.derived.push(Arc::from(&*value));
                         }
                         other => {
-                            let message = format!("the derived value `{value}` is a function(self), not {}", other.type_name());
+                            let message =
+                                format!("the derived value `{value}` is a function(self), not {}", other.type_name());
                             self.problem("kinds", &path, message, None);
                         }
                     }
@@ -470,10 +483,14 @@ impl Loader<'_> {
         };
         for (id, body) in self.merger.all(what) {
             self.known_keys(what, &id, &body, own, facts.as_ref())?;
-            for (name, kind) in [("title", "text"), ("text", "text"), ("rules", "list"), ("when", "function"), ("resolve", "function")] {
+            for (name, kind) in
+                [("title", "text"), ("text", "text"), ("rules", "list"), ("when", "function"), ("resolve", "function")]
+            {
                 let found = body.raw_get::<Lv>(name)?;
                 let fits = match (&found, kind) {
-                    (Lv::Nil, _) | (Lv::String(_), "text") | (Lv::Table(_), "list") | (Lv::Function(_), "function") => true,
+                    (Lv::Nil, _) | (Lv::String(_), "text") | (Lv::Table(_), "list") | (Lv::Function(_), "function") => {
+                        true
+                    }
                     _ => name == "resolve" && what != "maneuver",
                 };
                 if !fits {
@@ -539,12 +556,16 @@ impl Loader<'_> {
                                 let at = format!("{path}/{verb}");
                                 if !verbs.iter().any(|known| **known == *verb) {
                                     let near = nearest(&verb, verbs.iter().map(|verb| &**verb));
-                                    let message = format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
+                                    let message =
+                                        format!("{what} `{id}` hooks on the verb `{verb}`, which does not exist");
                                     let cure = near.map(|near| format!("did you mean `{near}`?"));
                                     self.problem(what, &at, message, cure);
                                 }
                                 if !matches!(run, Lv::Function(_)) {
-                                    let message = format!("`{phase}.{verb}` of {what} `{id}` is a function, not {}", run.type_name());
+                                    let message = format!(
+                                        "`{phase}.{verb}` of {what} `{id}` is a function, not {}",
+                                        run.type_name()
+                                    );
                                     self.problem(what, &at, message, None);
                                 }
                             }
@@ -592,7 +613,8 @@ impl Loader<'_> {
                         known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
                     }
                     other => {
-                        let message = format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
+                        let message =
+                            format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
                         self.problem("play", &path, message, None);
                     }
                 }
@@ -649,7 +671,9 @@ impl Loader<'_> {
                     }
                     Err(_) => {
                         let key = if what == "item" { "item" } else { "card" };
-                        let message = format!("`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\"");
+                        let message = format!(
+                            "`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\""
+                        );
                         self.problem("play", key, message, None);
                         return Ok(());
                     }
@@ -662,7 +686,8 @@ impl Loader<'_> {
                 if let Some(ty) = types.get(&key) {
                     let found = if matches!(value, Lv::Integer(_)) { "number" } else { value.type_name() };
                     if !ty.trim_end_matches('?').split('|').any(|one| one.trim() == found) {
-                        let message = format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));
+                        let message =
+                            format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));
                         self.problem(what, &path, message, None);
                     }
                 }
@@ -756,7 +781,8 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
     let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
         Lv::Nil => ty.default_value(),
         value => {
-            let value = from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
+            let value =
+                from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
             let value = ty.settle(value);
             ty.check(&value, &Schema::default(), &crate::state::State::new())
                 .map_err(|error| format!("has a default that does not fit: it {error}"))?;
@@ -824,7 +850,9 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
                 let kind = kind.to_string().unwrap_or_default();
                 if !kinds.contains(&kind) {
                     return Err(match nearest(&kind, kinds.iter().map(String::as_str)) {
-                        Some(near) => format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?"),
+                        Some(near) => {
+                            format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?")
+                        }
                         None => format!("refers to the kind `{kind}`, which does not exist"),
                     });
                 }

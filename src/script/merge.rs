@@ -244,7 +244,8 @@ impl<'a> Merger<'a> {
                         below.raw_set("run", self.wrap.call::<Function>((inner, run))?)?;
                     }
                     other => {
-                        let message = format!("`{key}` below is a {}; only functions can be wrapped", other.type_name());
+                        let message =
+                            format!("`{key}` below is a {}; only functions can be wrapped", other.type_name());
                         problems.push(self.problem(site.declared, at, message));
                     }
                 }
@@ -299,7 +300,8 @@ impl<'a> Merger<'a> {
             if layers && *part != declared.part && !self.stack.declared_before(*part, declared.part) {
                 let message = format!("two layers change `{at}`: {} and {path}", declared.path);
                 let below = self.stack.parts()[*part].id();
-                let cure = format!("declare their order: after = [\"{below}\"] in the manifest of the one that goes on top");
+                let cure =
+                    format!("declare their order: after = [\"{below}\"] in the manifest of the one that goes on top");
                 problems.push(self.problem(declared, at, message).with_cure(cure));
             }
         }

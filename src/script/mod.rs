@@ -14,8 +14,8 @@ mod table;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
+pub(crate) use load::Blueprint;
 pub use load::FreeName;
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
-pub(crate) use load::Blueprint;
 pub(crate) use vm::{Call, Vm};

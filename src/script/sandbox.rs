@@ -170,10 +170,7 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
         charge(work.clamp(0.0, 1e12) as i64);
         Ok(())
     })?;
-    lua.load(include_str!("guard.luau"))
-        .set_name("=host")
-        .set_mode(ChunkMode::Text)
-        .call::<()>(charge)?;
+    lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text).call::<()>(charge)?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();
     for (library, names) in ALLOWED {
@@ -235,10 +232,13 @@ pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Resu
 
 /// The compiler for scripts of rulesets. Builtins that are replaced must be named, or their originals are called.
 pub(super) fn compiler() -> Compiler {
-    Compiler::new()
-        .set_optimization_level(1)
-        .set_debug_level(1)
-        .set_disabled_builtins(["tostring", "table.insert", "table.unpack", "string.format", "select"])
+    Compiler::new().set_optimization_level(1).set_debug_level(1).set_disabled_builtins([
+        "tostring",
+        "table.insert",
+        "table.unpack",
+        "string.format",
+        "select",
+    ])
 }
 
 /// Turns a text into a function that runs in an environment.

@@ -3,7 +3,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{Error, Function, Lua, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic};
+use mlua::{
+    Error, Function, Lua, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic,
+};
 
 use super::exchange::{plain_from, plain_to};
 use super::fault::fault_of_program;
@@ -156,7 +158,9 @@ impl Case {
                 Value::List(items) if items.is_empty() => Scenario::Table(Value::map::<&str>([])),
                 value => Scenario::Table(value),
             },
-            other => return Err(wrong(format!("t:given takes a table or a scenario's name, not a {}", other.type_name()))),
+            other => {
+                return Err(wrong(format!("t:given takes a table or a scenario's name, not a {}", other.type_name())));
+            }
         };
         self.position = in_words(scenario);
         self.setup.dice = DiceSource::Written(self.dice.clone());
@@ -166,7 +170,7 @@ impl Case {
         }
         let mut session = Session::start(&self.rules, self.setup.clone()).map_err(wrong)?;
         loop {
-            match session.advance_by(1).map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Ask if session.last_done().0 == 0 => take_default(&mut session)?,
                 _ => break,
@@ -190,7 +194,12 @@ impl Case {
     }
 
     /// Runs on to a question that `wanted` says yes to, taking defaults on the way.
-    fn run_to(&mut self, what: &str, wanted: impl Fn(&Question) -> bool, never: impl Fn(&Question) -> bool) -> Result<Question> {
+    fn run_to(
+        &mut self,
+        what: &str,
+        wanted: impl Fn(&Question) -> bool,
+        never: impl Fn(&Question) -> bool,
+    ) -> Result<Question> {
         let session = self.session()?;
         for _ in 0..100_000 {
             match session.advance().map_err(wrong)? {
@@ -202,8 +211,10 @@ impl Case {
                 return Ok(question.clone());
             }
             if let Some(question) = session.questions().iter().find(|question| never(question)) {
-                let about = question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
-                let message = format!("{what} is not asked: `{}`{about} is open first ({})", question.topic, question.why);
+                let about =
+                    question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
+                let message =
+                    format!("{what} is not asked: `{}`{about} is open first ({})", question.topic, question.why);
                 return Err(wrong(message));
             }
             take_default(session)?;
@@ -255,7 +266,7 @@ impl Case {
                 }
                 take_default(session)?;
             }
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(_) => break,
                 Step::Ask if left.is_empty() => break,
@@ -278,7 +289,7 @@ impl Case {
     fn settle(&mut self) -> Result<()> {
         let session = self.session()?;
         while session.in_the_middle() {
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(_) => break,
                 Step::Ask if !session.in_the_middle() => break,
@@ -314,12 +325,18 @@ impl Case {
                         let session = self.session()?;
                         let found = value_of(session, title, field, &[])?;
                         if !same(&found, wanted) {
-                            return Err(wrong(format!("{title}.{field}: expected {}, found {}", shown(wanted), shown(&found))));
+                            return Err(wrong(format!(
+                                "{title}.{field}: expected {}, found {}",
+                                shown(wanted),
+                                shown(&found)
+                            )));
                         }
                     }
                 }
                 other => {
-                    let message = format!("what is expected of {title} is a table of fields, \"unchanged\" or \"gone\", not {other}");
+                    let message = format!(
+                        "what is expected of {title} is a table of fields, \"unchanged\" or \"gone\", not {other}"
+                    );
                     return Err(wrong(message));
                 }
             }
@@ -486,7 +503,7 @@ impl UserData for CaseHandle {
             }
             let session = case.session()?;
             session.answer(question.id, answer).map_err(wrong)?;
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => Err(wrong(fault)),
                 _ => Ok(()),
             }
@@ -570,7 +587,9 @@ impl UserData for CaseHandle {
                 let done = session.last_done().0;
                 match session.advance_by(1).map_err(wrong)? {
                     Step::Fault(fault) => return Err(wrong(fault)),
-                    Step::Over(text) => return Err(wrong(format!("the game is over ({text}) before `{what}` has run"))),
+                    Step::Over(text) => {
+                        return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
+                    }
                     Step::Ask => {}
                 }
                 if session.last_done().0 > done && session.last_done().1 == Some(&*what) {
@@ -586,7 +605,7 @@ impl UserData for CaseHandle {
             let session = case.session()?;
             let _ = session.advance().map_err(wrong)?;
             session.act(&seat, &name).map_err(wrong)?;
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Ask | Step::Over(_) => {}
             }
@@ -599,7 +618,7 @@ impl UserData for CaseHandle {
             let entity = session.view().find(&title).map_err(wrong)?;
             let value = entity_value(session, entity, &field, value);
             session.edit(Edit::Set { entity, field, value }).map_err(wrong)?;
-            match session.advance().map_err(wrong)? {
+            match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => Err(wrong(fault)),
                 _ => Ok(()),
             }
@@ -608,13 +627,13 @@ impl UserData for CaseHandle {
             let mut case = t.0.borrow_mut();
             let session = case.session()?;
             session.undo().map_err(wrong)?;
-            session.advance().map(|_| ()).map_err(wrong)
+            session.advance_by(0).map(|_| ()).map_err(wrong)
         });
         methods.add_method("redo", |_, t, ()| {
             let mut case = t.0.borrow_mut();
             let session = case.session()?;
             session.redo().map_err(wrong)?;
-            session.advance().map(|_| ()).map_err(wrong)
+            session.advance_by(0).map(|_| ()).map_err(wrong)
         });
         methods.add_method("expect", |_, t, expected: LuaTable| t.0.borrow_mut().expect(expected));
         methods.add_method("value", |lua, t, (title, field, args): (String, String, Variadic<Lv>)| {
@@ -673,9 +692,9 @@ impl UserData for CaseHandle {
         methods.add_method("breach", |_, t, (sheet, rule, text): (Lv, String, Option<String>)| {
             let case = t.0.borrow();
             let breaches = case.rules.check_sheet(&plain_from(&sheet)?).map_err(wrong)?;
-            let found = breaches.iter().find(|breach| {
-                breach.rule == rule && text.as_ref().is_none_or(|text| breach.text.contains(text))
-            });
+            let found = breaches
+                .iter()
+                .find(|breach| breach.rule == rule && text.as_ref().is_none_or(|text| breach.text.contains(text)));
             if found.is_some() {
                 return Ok(());
             }

@@ -43,11 +43,8 @@ const MAX_PRINTED: usize = 10_000;
 
 impl Table {
     pub fn new(library: &Library) -> Result<Table, Fault> {
-        let shared = Rc::new(Shared {
-            library: library.clone(),
-            game: RefCell::new(None),
-            printed: RefCell::new(Vec::new()),
-        });
+        let shared =
+            Rc::new(Shared { library: library.clone(), game: RefCell::new(None), printed: RefCell::new(Vec::new()) });
         let made = (|| {
             let (lua, allowed) = sandbox::machine()?;
             sandbox::close(&lua, &allowed)?;
@@ -61,7 +58,9 @@ impl Table {
                 let texts: Vec<String> = values.iter().map(in_words).collect();
                 let mut printed = own.printed.borrow_mut();
                 if printed.len() >= MAX_PRINTED {
-                    return Err(mlua::Error::RuntimeError(format!("at most {MAX_PRINTED} lines are printed at a time")));
+                    return Err(mlua::Error::RuntimeError(format!(
+                        "at most {MAX_PRINTED} lines are printed at a time"
+                    )));
                 }
                 printed.push(texts.join("  "));
                 Ok(())
@@ -147,7 +146,9 @@ impl Table {
 pub(super) fn in_words(value: &Lv) -> String {
     match value {
         Lv::Nil => "nil".into(),
-        Lv::String(text) => text.to_string_lossy().chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect(),
+        Lv::String(text) => {
+            text.to_string_lossy().chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
+        }
         Lv::Table(_) => match exchange::plain_from(value) {
             Ok(value) => format!("{{{value}}}"),
             Err(_) => "table".into(),

@@ -132,8 +132,8 @@ impl Vm {
                 Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let value = from_lua(&found, &vm.bench.mirror.borrow())
-                .map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+            let value =
+                from_lua(&found, &vm.bench.mirror.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
                 title: format!("{}: {name}", desk.title(entity)),
                 value: desk.words(&value),
@@ -326,8 +326,7 @@ impl Vm {
         let (lua, bench) = (self.lua.clone(), self.bench.clone());
         let found = self.run(desk, |trusted| {
             let mirror = bench.mirror.borrow();
-            let rows: Vec<Table> =
-                tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
+            let rows: Vec<Table> = tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
             Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
         })?;
         if desk.stop.is_some() {

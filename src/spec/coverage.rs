@@ -71,11 +71,8 @@ impl Coverage {
                 }
             }
         }
-        let unknown = specs
-            .keys()
-            .filter(|id| rules.iter().all(|rule| rule.id != **id))
-            .map(|id| id.to_string())
-            .collect();
+        let unknown =
+            specs.keys().filter(|id| rules.iter().all(|rule| rule.id != **id)).map(|id| id.to_string()).collect();
         Coverage { rules, unknown }
     }
 

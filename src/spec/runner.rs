@@ -81,7 +81,8 @@ impl SpecSource {
         }
         let (mut files, mut folders) = (Vec::<PathBuf>::new(), vec![folder.to_path_buf()]);
         while let Some(folder) = folders.pop() {
-            let entries = fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
+            let entries =
+                fs::read_dir(&folder).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
             for entry in entries.flatten() {
                 let path = entry.path();
                 let hidden = entry.file_name().to_string_lossy().starts_with('.');
@@ -171,7 +172,8 @@ fn run_file(
             if let Some(second) = second.fault {
                 fault = Some(Fault { message: format!("only in a second run: {}", second.message), ..second });
             } else if first.end != second.end {
-                let mut differs = Fault::new("two runs over the same dice differ: a script keeps something between calls");
+                let mut differs =
+                    Fault::new("two runs over the same dice differ: a script keeps something between calls");
                 differs.cure = Some("keep what must last in a field of an entity".into());
                 differs.path = Some(source.path.clone());
                 fault = Some(differs);

@@ -117,9 +117,7 @@ impl Agenda {
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
-        let at = self
-            .entries
-            .partition_point(|other| (other.key, other.id) < (entry.key, entry.id));
+        let at = self.entries.partition_point(|other| (other.key, other.id) < (entry.key, entry.id));
         self.entries.insert(at, entry);
     }
 

@@ -6,16 +6,48 @@ use super::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, FieldId,
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    Set { entity: EntityId, field: FieldId, from: Value, to: Value },
-    Spawn { entity: EntityId, made: Entity },
-    Remove { entity: EntityId, was: Entity },
-    Schedule { entry: Entry },
-    Unschedule { entry: Entry },
-    Rekey { id: EntryId, from: Key, to: Key },
-    Attach { id: AttachmentId, made: Attachment },
-    Detach { id: AttachmentId, was: Attachment },
+    Set {
+        entity: EntityId,
+        field: FieldId,
+        from: Value,
+        to: Value,
+    },
+    Spawn {
+        entity: EntityId,
+        made: Entity,
+    },
+    Remove {
+        entity: EntityId,
+        was: Entity,
+    },
+    Schedule {
+        entry: Entry,
+    },
+    Unschedule {
+        entry: Entry,
+    },
+    Rekey {
+        id: EntryId,
+        from: Key,
+        to: Key,
+    },
+    Attach {
+        id: AttachmentId,
+        made: Attachment,
+    },
+    Detach {
+        id: AttachmentId,
+        was: Attachment,
+    },
     /// The data of an attachment.
-    Data { id: AttachmentId, from: Value, to: Value },
+    Data {
+        id: AttachmentId,
+        from: Value,
+        to: Value,
+    },
     /// The game ended with this outcome.
-    Finish { from: Option<String>, to: Option<String> },
+    Finish {
+        from: Option<String>,
+        to: Option<String>,
+    },
 }

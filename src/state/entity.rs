@@ -110,10 +110,7 @@ impl State {
 
     /// All entities in the order of their ids.
     pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
-        self.entities
-            .iter()
-            .enumerate()
-            .filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
+        self.entities.iter().enumerate().filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
     }
 
     /// How many ids have been given out.
@@ -179,22 +176,13 @@ impl State {
         if self.entity(entity).is_none() {
             return Vec::new();
         }
-        let owned: Vec<EntryId> = self
-            .agenda
-            .entries()
-            .iter()
-            .filter(|entry| entry.owner == Some(entity))
-            .map(|entry| entry.id)
-            .collect();
+        let owned: Vec<EntryId> =
+            self.agenda.entries().iter().filter(|entry| entry.owner == Some(entity)).map(|entry| entry.id).collect();
         for id in owned {
             self.unschedule(id);
         }
-        let worn: Vec<AttachmentId> = self
-            .attachments
-            .iter()
-            .filter(|(_, attachment)| attachment.owner == entity)
-            .map(|(id, _)| *id)
-            .collect();
+        let worn: Vec<AttachmentId> =
+            self.attachments.iter().filter(|(_, attachment)| attachment.owner == entity).map(|(id, _)| *id).collect();
         for id in worn {
             self.detach(id);
         }

@@ -55,7 +55,10 @@ pub struct Field {
 #[serde(rename_all = "snake_case")]
 pub enum Type {
     /// A whole number, bounds included.
-    Int { min: Option<i64>, max: Option<i64> },
+    Int {
+        min: Option<i64>,
+        max: Option<i64>,
+    },
     Bool,
     Text,
     /// One of these texts.
@@ -141,9 +144,7 @@ impl Type {
             }
             (Type::List(element), Value::List(items)) => {
                 for (at, item) in items.iter().enumerate() {
-                    element
-                        .check(item, schema, state)
-                        .map_err(|error| format!("{error} at place {}", at + 1))?;
+                    element.check(item, schema, state).map_err(|error| format!("{error} at place {}", at + 1))?;
                 }
                 Ok(())
             }

@@ -43,12 +43,7 @@ impl Value {
     }
 
     pub fn map<K: AsRef<str>>(items: impl IntoIterator<Item = (K, Value)>) -> Value {
-        Value::Map(Arc::new(
-            items
-                .into_iter()
-                .map(|(key, value)| (Arc::from(key.as_ref()), value))
-                .collect(),
-        ))
+        Value::Map(Arc::new(items.into_iter().map(|(key, value)| (Arc::from(key.as_ref()), value)).collect()))
     }
 
     /// The fraction n/d in lowest terms; `None` when d is zero.
@@ -101,11 +96,7 @@ impl Value {
         match self {
             Value::Entity(id) if *id == gone => Value::None,
             Value::List(items) => Value::List(
-                items
-                    .iter()
-                    .map(|item| item.without_entity(gone))
-                    .filter(|item| *item != Value::None)
-                    .collect(),
+                items.iter().map(|item| item.without_entity(gone)).filter(|item| *item != Value::None).collect(),
             ),
             Value::Map(items) => Value::Map(Arc::new(
                 items
