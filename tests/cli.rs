@@ -1,6 +1,111 @@
-//! The program as it is called: transcripts of sessions, with what they print.
+//! The program as it is called: transcripts of sessions, with what they print, and games that are saved and gone on with.
 
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const RULESETS: &str = "tests/cli/rulesets";
+
+/// `TRYCMD=overwrite cargo test --test cli` writes anew what is printed; read the difference before it is committed.
 #[test]
 fn transcripts_are_as_written() {
     trycmd::TestCases::new().case("tests/cli/*.trycmd").env("NO_COLOR", "1");
+}
+
+#[test]
+fn a_saved_game_goes_on_where_it_was() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("saved.json");
+    let file = file.display();
+    let whole =
+        play(&["play", "--seed", "5"], "low\nstrike stake 2 on bandit\nlow\nstrike stake 1 on bandit\nlog all\n");
+    let first = play(&["play", "--seed", "5"], &format!("low\nstrike stake 2 on bandit\nsave {file}\n"));
+    assert!(first.status.success(), "{first:?}");
+    let saved = file.to_string();
+    for (args, line) in [(vec!["play", "--seed", "1"], format!("load {file}\n")), (vec!["play", &saved], String::new())]
+    {
+        let second = play(&args, &format!("{line}low\nstrike stake 1 on bandit\nlog all\n"));
+        assert!(second.status.success(), "{second:?}");
+        assert_eq!(log_of(&second), log_of(&whole));
+    }
+}
+
+#[test]
+fn the_same_seed_and_lines_give_the_same_bytes() {
+    let lines = "ok\nauto 9\nroll 4d6kh3\nauto 9\nundo 2\nlog all\n";
+    assert_eq!(play(&["play", "--seed", "11"], lines).stdout, play(&["play", "--seed", "11"], lines).stdout);
+}
+
+#[test]
+fn nothing_that_is_typed_makes_it_panic() {
+    let lines = [
+        "",
+        " ",
+        ",",
+        "\"",
+        "'",
+        "=",
+        "==",
+        "do",
+        "do ,",
+        "do \"",
+        ":",
+        ": x",
+        "a: ",
+        "#",
+        "--",
+        "-",
+        "é",
+        "🎲 risk",
+        "set",
+        "set  ,",
+        "why ,",
+        "undo 99999999999999999999",
+        "redo 0",
+        "log 0",
+        "roll 1d",
+        "roll ,",
+        "auto 0",
+        "seat a b c",
+        "load",
+        "save",
+        "on on on",
+        "strike on",
+        "strike stake",
+        "strike stake stake 2",
+        "ok all all",
+        "0",
+        "-0",
+        "99999999999999999999999",
+        "1e9",
+        "\u{1b}[2J",
+        "\u{202e}olleh",
+        "((((((((",
+    ];
+    for line in lines {
+        let told = play(&["play", "--seed", "3"], &format!("{line}\n{line}\n"));
+        assert!(matches!(told.status.code(), Some(0 | 1)), "{line:?}: {told:?}");
+        let text = [told.stdout.as_slice(), &told.stderr].concat();
+        assert!(!String::from_utf8_lossy(&text).contains("panicked"), "{line:?}");
+    }
+}
+
+fn play(args: &[&str], lines: &str) -> Output {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(["--rulesets", RULESETS])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // It may have stopped reading at a line before the last.
+    let _ = program.stdin.take().expect("it reads").write_all(lines.as_bytes());
+    program.wait_with_output().expect("the program ends")
+}
+
+/// What `log all` told.
+fn log_of(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let (_, log) = text.rsplit_once("» log all").unwrap_or_default();
+    log.to_owned()
 }

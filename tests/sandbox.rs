@@ -350,3 +350,39 @@ fn bytecode_and_binary_files_are_not_run() {
         assert!(error.to_string().contains("bad/maneuvers/a.luau"), "{error}");
     }
 }
+
+#[test]
+fn layers_change_what_lies_below_and_say_where_it_came_from() {
+    let verbs = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.verb({ 'thing', 'n' }, function(thing, n) thing:add('n', n) end) })";
+    let grow = card("rb.act.grow(ctx.thing, 1)");
+    let house = |id: &str, files: &[(&str, &str)]| {
+        let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1.0.0\"\n");
+        let mut all = vec![(format!("{id}/ruleset.toml"), manifest.into_bytes())];
+        all.extend(files.iter().map(|(path, text)| (format!("{id}/{path}"), text.as_bytes().to_vec())));
+        Library::from_files(all)
+    };
+    let wrap = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.wrapped(function(below, thing, n) return below(thing, n * 3) end) })";
+    let extend = "local rb = require('@riskbreaker') return rb.extend(rb.maneuver({ id = 'trick', title = 'Great trick' }))";
+    let base = library(&[("verbs.luau", verbs), ("maneuvers/trick.luau", &grow)]);
+    let library = Library::overlay(house("big", &[("verbs.luau", wrap), ("maneuvers/trick.luau", extend)]), base);
+    let rules = Ruleset::load_with(&library, "bad", &["big".into()]).unwrap_or_else(|error| panic!("{error}"));
+    let trick = rules.card("trick").unwrap();
+    assert_eq!(&*trick.title, "Great trick");
+    assert_eq!(trick.origins["title"], "big/maneuvers/trick.luau");
+    assert_eq!(trick.origins["resolve"], "bad/maneuvers/trick.luau");
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    let _ = session.advance().unwrap();
+    let _ = session.reply(&[("card".into(), "trick".into())]).unwrap();
+    let thing = session.view().find("it").unwrap();
+    assert_eq!(session.view().field(thing, "n"), Some(&Value::Int(3)));
+
+    // The same again without a word for it is a clash that names both files, and so are two layers without an order.
+    let plain = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.verb({ 'thing' }, function() end) })";
+    let clash = Library::overlay(house("clash", &[("verbs.luau", plain)]), library.clone());
+    let error = Ruleset::load_with(&clash, "bad", &["clash".into()]).unwrap_err().to_string();
+    assert!(error.contains("clash/verbs.luau") && error.contains("already declared in bad/verbs.luau"), "{error}");
+    let second = Library::overlay(house("other", &[("maneuvers/trick.luau", extend)]), library);
+    let error = Ruleset::load_with(&second, "bad", &["big".into(), "other".into()]).unwrap_err().to_string();
+    assert!(error.contains("big/maneuvers/trick.luau") && error.contains("other/maneuvers/trick.luau"), "{error}");
+    assert!(error.contains("after ="), "{error}");
+}

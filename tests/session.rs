@@ -218,3 +218,43 @@ fn a_refused_edit_leaves_the_question_open() {
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 1.into())]);
     assert_eq!(rope(&session), -1);
 }
+
+#[test]
+fn redo_plays_on_to_where_it_was_decided() {
+    let mut session = start(&[3]);
+    let _ = session.advance().unwrap();
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    session.act("right", "let_go").unwrap();
+    assert!(matches!(session.advance().unwrap(), Step::Over(_)));
+    let end = session.state_bytes();
+    assert_eq!(session.decisions(), 3);
+    for _ in 0..3 {
+        session.undo().unwrap();
+    }
+    for _ in 0..3 {
+        session.redo().unwrap();
+    }
+    let _ = session.advance().unwrap();
+    assert_eq!(session.state_bytes(), end);
+}
+
+/// A game that nobody listens to goes the way it would have gone otherwise.
+#[test]
+fn quiet_games_end_as_told_ones_do() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "riskbreaker-0.0.1").unwrap();
+    for policy in ["bold", "careful", "random"] {
+        for seed in 0..20 {
+            let play = |quiet| {
+                let setup = Setup::scenario("four-against-four").seed(seed).seat("gm", Driver::Absent);
+                let setup = setup.seat("players", Driver::Policy(policy.into())).seat("foes", Driver::Policy(policy.into()));
+                let mut session = Session::start(&rules, setup).unwrap();
+                session.set_quiet(quiet);
+                let step = session.advance().unwrap();
+                assert!(matches!(step, Step::Over(_)), "{policy} {seed}: {step:?}");
+                (session.state_bytes(), session.actions())
+            };
+            assert!(play(true) == play(false), "{policy}, seed {seed}");
+        }
+    }
+}

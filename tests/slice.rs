@@ -141,7 +141,7 @@ fn undo_and_redo(id: &str, scenario: &str, seed: u64, decisions: usize) {
         n ^= n << 13;
         n ^= n >> 7;
         n ^= n << 17;
-        let act = session.free_acts().into_iter().find(|act| act.enabled && n % 4 == 0);
+        let act = session.free_acts().into_iter().find(|act| act.enabled && n % 8 == 0 && states.len() > 12);
         if let Some(act) = act {
             session.act(&act.seat, &act.name).unwrap();
             free += 1;
@@ -408,4 +408,228 @@ fn silent_winter_undo_and_redo_meet_the_same_bytes() {
 #[test]
 fn silent_winter_plays_itself() {
     play_out("silent-winter", &["duel", "spell"]);
+}
+
+// rbf
+
+#[test]
+fn rbf_overwatch_shoots_first_and_the_mover_stays_where_he_was_shot() {
+    // Initiative 4 + 4 + 3. The shot: 8 + 4 + 3 = 15 against 14: a Success, spent on the Technique, without damage.
+    let mut table = Table::with("rbf", Setup::scenario("approach").dice(DiceSource::Written(vec![4, 4, 8, 4])));
+    assert_eq!(table.int("Gunner", "count"), 11);
+    table.say("Raider", &[("slot", 10.into())]);
+    table.say("Gunner", &[("card", "overwatch".into()), ("card", "forgo".into())]);
+    table.say("Raider", &[("card", "move".into()), ("to", 55.into())]);
+    assert_eq!(table.int("Raider", "x"), 60, "the point of entry");
+    table.say("Gunner", &[("overwatch", true.into()), ("technique", "pin".into())]);
+    assert_eq!((table.int("Raider", "x"), table.int("Raider", "hp")), (60, 15));
+    assert_eq!(table.field("Raider", "pinned"), Value::Bool(true));
+    assert!(table.told("Raider is stopped at 60 metres"));
+    assert_eq!(table.field("Gunner", "weapon_is"), Value::from("empty"));
+    // The second action is an entry of its own, and the Overwatch is spent.
+    assert_eq!(table.refused("Raider", "card", "move"), "Move is not open: pinned (RBF-141)");
+    table.say("Raider", &[("card", "free yourself".into())]);
+    assert_eq!(table.field("Raider", "pinned"), Value::Bool(false));
+    table.done();
+}
+
+#[test]
+fn rbf_an_enemy_on_overwatch_stops_a_character_on_the_way() {
+    // Initiative 2 + 2 + 3 = 7, the raider on 20. Defense: 1 + 2 + 3 = 6 against 14: a Failure, 12 damage, the armor breaks, pinned.
+    let mut table = Table::with("rbf", Setup::scenario("crossing").dice(DiceSource::Written(vec![2, 2, 1, 2])));
+    table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
+    table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
+    assert_eq!(table.int("Blade", "x"), 20);
+    table.say("Raider", &[("overwatch", true.into())]);
+    table.say("Blade", &[("defend", true.into()), ("condition", "pinned".into())]);
+    assert_eq!((table.int("Blade", "x"), table.int("Blade", "hp"), table.int("Blade", "dr")), (20, 3, 0));
+    assert!(table.told("Blade is stopped at 20 metres"));
+    assert!(!table.refused("Blade", "card", "move").is_empty());
+    table.done();
+}
+
+#[test]
+fn rbf_a_trigger_may_pass_and_overwatch_ends_with_the_watchers_next_turn() {
+    let mut table = Table::with("rbf", Setup::scenario("crossing").dice(DiceSource::Written(vec![2, 2])));
+    table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
+    table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
+    table.say("Raider", &[("overwatch", false.into())]);
+    assert_eq!(table.int("Blade", "x"), 15);
+    // In range from the start: the next action triggers before it is done.
+    table.say("Blade", &[("card", "aim".into())]);
+    assert_eq!(table.int("Blade", "aim"), 0);
+    table.say("Raider", &[("overwatch", false.into())]);
+    assert_eq!(table.int("Blade", "aim"), 1);
+    let raider = table.id("Raider");
+    assert_eq!(table.session.view().attached(raider).count(), 0);
+    table.done();
+}
+
+#[test]
+fn rbf_rolls_are_read_in_four_degrees_faces_first() {
+    // Melee 3 against 11, Ann beside the thug: the two dice, and what the thug has left of 10 HP (weapon 6 + 3, half of it 4).
+    let cases: [(&[u32], &str, i64); 6] = [
+        (&[8, 8], "critical", 0),
+        (&[7, 7], "critical", 0),
+        (&[4, 4], "success", 1),
+        (&[4, 3], "struggle", 6),
+        (&[1, 2], "struggle", 6),
+        (&[1, 1], "failure", 10),
+    ];
+    for (dice, degree, left) in cases {
+        let mut faces = vec![8, 8, 1, 2];
+        faces.extend(dice);
+        let mut table = Table::new("rbf", "twins", &faces);
+        let mut replies: Vec<(&str, Value)> = vec![("card", "attack".into())];
+        if left < 6 {
+            replies.push(("technique", "damage".into()));
+        }
+        if left == 0 {
+            replies.push(("extra", "double damage".into()));
+        }
+        table.say("Ann", &replies);
+        assert!(table.told(&format!("Ann: {degree} by")), "{dice:?}\n{}", table.story());
+        assert_eq!(table.int("Thug", "hp"), left, "{dice:?}\n{}", table.story());
+        table.done();
+    }
+}
+
+#[test]
+fn rbf_players_choose_who_of_equals_goes_first_and_each_has_two_actions() {
+    let mut table = Table::new("rbf", "twins", &[4, 5, 5, 4]);
+    let question = table.session.questions()[0].clone();
+    assert_eq!((&*question.topic, &*question.seat), ("first", "players"));
+    table.session.answer(question.id, Answer::Choice("Bob".into())).unwrap();
+    assert_eq!(table.session.advance().unwrap(), Step::Ask);
+    for round in 1..=2 {
+        for name in ["Bob", "Bob", "Ann", "Ann"] {
+            assert_eq!(table.int("combat", "round"), round);
+            table.say(name, &[("card", "forgo".into())]);
+        }
+    }
+    table.session.undo().unwrap();
+    assert_eq!(table.session.advance().unwrap(), Step::Ask);
+    let _ = table.asked("Ann", "card");
+    table.done();
+}
+
+#[test]
+fn rbf_undo_and_redo_meet_the_same_bytes() {
+    for seed in 1..=6 {
+        undo_and_redo("rbf", "bridge", seed, 60);
+        undo_and_redo("rbf", "twins", seed, 40);
+    }
+}
+
+#[test]
+fn rbf_plays_itself() {
+    play_out("rbf", &["bridge", "approach", "crossing", "twins"]);
+}
+
+// riskbreaker-cards
+
+/// The ambush up to the first turn: the Fighter (Skill Level 5 with the sword), then Lookout and Thief
+/// (4, the side with less Advantage first), then the Bandit (3). The party leads by 9 to 7 and has 5 in Advantage.
+fn ambush(dice: DiceSource) -> Table {
+    let mut table = Table::with("riskbreaker-cards", Setup::scenario("ambush").dice(dice));
+    table.say("Fighter", &[("declare", "M:Sword".into())]);
+    assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (5, 0));
+    table
+}
+
+#[test]
+fn riskbreaker_cards_a_cost_is_paid_before_the_roll_and_stays_paid() {
+    let mut table = ambush(DiceSource::Typed);
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into())]);
+    let roll = table.session.questions()[0].clone();
+    assert_eq!(&*roll.topic, "dice");
+    assert_eq!(table.int("Party", "advantage"), 3, "paid, and not rolled yet");
+    table.session.answer(roll.id, Answer::Faces(vec![6])).unwrap();
+    assert_eq!(table.session.advance().unwrap(), Step::Ask);
+    table.say("Fighter", &[("soak", "advantage 2".into())]);
+    assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (3, 2));
+}
+
+#[test]
+fn riskbreaker_cards_a_failure_is_split_between_advantage_and_damage_on_oneself() {
+    let mut table = ambush(DiceSource::Written(vec![6]));
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 3.into())]);
+    assert_eq!(table.refused("Fighter", "soak", "advantage 1, kill 1"), "2 points are given out, there are 3 to give");
+    table.say("Fighter", &[("soak", "advantage 1, kill 1, wit 1".into())]);
+    assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (2, 1));
+    assert_eq!((table.int("Fighter", "kill_damage"), table.int("Fighter", "wit_damage")), (1, 1));
+    table.done();
+}
+
+#[test]
+fn riskbreaker_cards_tied_success_levels_roll_the_counter_again_and_only_it() {
+    // Ambush 5 - 3 = 2. Observation 5 - 3 = 2: a tie; then 5 - 5 = 0, or 5 - 1 = 4, or a failure.
+    for (again, spoiled) in [(5, false), (1, true), (6, false)] {
+        let mut table = ambush(DiceSource::Written(vec![3, 3, again]));
+        table.say("Fighter", &[("card", "pass".into())]);
+        table.say("Lookout", &[("card", "pass".into())]);
+        table.say("Thief", &[("card", "gain advantage".into()), ("skill", "A:Ambush".into()), ("risk", 2.into())]);
+        assert!(table.refused("Thief", "counter", "lookout").contains("lacks P:Observation"));
+        table.say("Thief", &[("counter", "bandit".into())]);
+        assert!(table.told("Success Levels of 2 on both sides: the Counter Roll is rolled again"));
+        if spoiled {
+            table.say("Thief", &[("soak", "advantage 2".into())]);
+        }
+        let expected = if spoiled { (5, 2) } else { (7, 0) };
+        assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), expected);
+        table.done();
+    }
+}
+
+#[test]
+fn riskbreaker_cards_the_same_maneuver_with_the_same_skill_is_greyed_the_next_time() {
+    let mut table = ambush(DiceSource::Written(vec![1, 1, 1]));
+    table.say("Fighter", &[("card", "gain advantage".into()), ("skill", "M:Knockdown".into()), ("risk", 1.into())]);
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    table.say("Bandit", &[("card", "gain advantage".into()), ("risk", 1.into())]);
+    table.say("Fighter", &[("declare", "M:Sword".into()), ("card", "gain advantage".into())]);
+    assert_eq!(
+        table.refused("Fighter", "skill", "M:Knockdown"),
+        "M:Knockdown is not open: Gain Advantage with M:Knockdown was Fighter's last maneuver (RB3-036)"
+    );
+    table.say("Fighter", &[("skill", "P:Intimidate".into()), ("risk", 1.into())]);
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    // The Bandit has one skill only: the whole card is greyed.
+    assert_eq!(
+        table.refused("Bandit", "card", "gain advantage"),
+        "Gain Advantage is not open: Gain Advantage with P:Observation was Bandit's last maneuver (RB3-036)"
+    );
+    table.done();
+}
+
+#[test]
+fn riskbreaker_cards_an_item_adds_to_its_skill_and_the_inflict_cards_may_be_repeated() {
+    let setup = Setup::scenario("ambush").dice(DiceSource::Written(vec![5, 5]));
+    let mut table = Table::with("riskbreaker-cards", setup);
+    table.say("Fighter", &[("declare", "A:Bow".into())]);
+    // Bow 4 and 1 for the fine bow: a 5 succeeds. The Lookout's 4 acts first: its side has less Advantage.
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 1.into()), ("shares", "bandit".into())]);
+    table.say("Bandit", &[("card", "pass".into())]);
+    table.say("Fighter", &[("declare", "A:Bow".into())]);
+    table.say("Lookout", &[("card", "pass".into())]);
+    table.say("Thief", &[("card", "pass".into())]);
+    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into()), ("shares", "bandit 2".into())]);
+    assert_eq!(table.field("Bandit", "out"), Value::Bool(true));
+    table.done();
+}
+
+#[test]
+fn riskbreaker_cards_undo_and_redo_meet_the_same_bytes() {
+    for seed in 1..=6 {
+        undo_and_redo("riskbreaker-cards", "ambush", seed, 80);
+    }
+}
+
+#[test]
+fn riskbreaker_cards_plays_itself() {
+    play_out("riskbreaker-cards", &["ambush"]);
 }

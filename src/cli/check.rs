@@ -5,7 +5,8 @@ use anyhow::Result;
 use riskbreaker::{Library, Ruleset};
 use serde_json::json;
 
-use super::screen::{Row, Screen, Tone};
+use super::row::{Row, Tone};
+use super::screen::Screen;
 use super::{call_error, library, report};
 
 /// Loads rulesets and tells every problem in them

@@ -7,6 +7,7 @@ mod play;
 mod repl;
 mod report;
 mod roll;
+mod row;
 mod rules;
 mod run;
 mod screen;

@@ -3,6 +3,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
+use clap::Parser;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
@@ -10,7 +11,8 @@ use super::nearest::nearest;
 use super::repl::{Editor, Lines, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 use super::{call_error, library};
 
 /// Plays: at the terminal, from a pipe or from a script
@@ -42,7 +44,7 @@ pub struct TableArgs {
     #[arg(long, value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 
-    /// Plays the lines of a file; the first that goes wrong is the last
+    /// Plays the lines of a file; the first that goes wrong is the last. `# riskbreaker play OPTIONS` in its first line says how
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
@@ -60,19 +62,64 @@ pub struct TableArgs {
 }
 
 pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let table = args.table;
     let words = Arc::new(Mutex::new(Vocabulary::default()));
-    let mut screen = Screen::stdout(table.json);
+    let mut screen = Screen::stdout(args.table.json);
     let colour = screen.coloured();
+    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour))?;
+    let args = match lines.call() {
+        Some(call) => args.or(read_call(call)?),
+        None => args,
+    };
+    let table = args.table;
     let library = library::open(folder.as_deref())?;
     let saved = args.scenario.as_deref().map(Path::new).filter(|path| path.is_file());
     let (session, title) = match saved {
         Some(path) => (resume(path, &library)?, path.display().to_string()),
         None => begin(args.scenario, &table, &library)?,
     };
-    let lines = Lines::open(table.script.as_deref(), || Editor::new(words.clone(), colour))?;
     head(&mut screen, &session, &title, &library, &lines)?;
     Repl::new(session, library, screen, words).run(lines)
+}
+
+/// The first line of a script, read like a command line.
+#[derive(clap::Parser)]
+#[command(name = "# riskbreaker play", no_binary_name = true)]
+struct Call {
+    #[command(flatten)]
+    args: Args,
+}
+
+fn read_call(call: &str) -> Result<Args> {
+    let parsed = Call::try_parse_from(call.split_whitespace());
+    parsed.map(|call| call.args).map_err(|error| {
+        let told = error.to_string();
+        call_error(format!(
+            "the script's first line: {}",
+            told.lines().next().unwrap_or_default().trim_start_matches("error: ")
+        ))
+    })
+}
+
+impl Args {
+    /// These, and for what they leave open those of `other`.
+    fn or(self, other: Args) -> Args {
+        let (own, other_table) = (self.table, other.table);
+        let both = |first: Vec<(String, String)>, then: Vec<(String, String)>| [first, then].concat();
+        Args {
+            scenario: self.scenario.or(other.scenario),
+            table: TableArgs {
+                rules: own.rules.or(other_table.rules),
+                layers: if own.layers.is_empty() { other_table.layers } else { own.layers },
+                // What is set later counts.
+                set: both(other_table.set, own.set),
+                seat: both(other_table.seat, own.seat),
+                script: own.script,
+                seed: own.seed.or(other_table.seed),
+                dice: own.dice.or(other_table.dice),
+                json: own.json,
+            },
+        }
+    }
 }
 
 /// Starts a game; gives it with what the scenario is called.

@@ -4,7 +4,8 @@ use std::io::{self, IsTerminal};
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use riskbreaker::{Fault, Library, Problem};
 
-use super::screen::{colour_wanted, harmless};
+use super::row::{folded, harmless};
+use super::screen::colour_wanted;
 
 /// Tells on standard error why the program ends.
 pub fn error(error: &anyhow::Error) {
@@ -96,7 +97,9 @@ impl Told<'_> {
             group = group.element(Level::NOTE.message(format!("called from {}", harmless(call))));
         }
         if let Some(cure) = self.cure {
-            group = group.element(Level::HELP.message(harmless(cure)));
+            // What is beside the text of a help takes a dozen columns.
+            let room = width.unwrap_or(usize::MAX).saturating_sub(14).max(20);
+            group = group.element(Level::HELP.message(folded(cure, room)));
         }
         let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         renderer.term_width(width.unwrap_or(160)).render(&[group])

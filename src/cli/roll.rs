@@ -5,7 +5,8 @@ use riskbreaker::{Chance, Dice, Roll};
 use serde_json::json;
 
 use super::call_error;
-use super::screen::{Row, Screen};
+use super::row::Row;
+use super::screen::Screen;
 
 /// Rolls dice
 #[derive(clap::Args)]

@@ -9,7 +9,8 @@ use riskbreaker::{Card, Fact, Library, Ruleset, Value};
 use serde_json::json;
 
 use super::nearest::{Named, named, nearest};
-use super::screen::{Row, Screen, Span};
+use super::row::{Row, Span};
+use super::screen::Screen;
 use super::{call_error, library};
 
 /// Looks into rulesets

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use riskbreaker::Table;
 
-use super::screen::{Screen, harmless};
+use super::row::harmless;
+use super::screen::Screen;
 use super::{call_error, library, report};
 
 /// Runs a Luau program that drives games

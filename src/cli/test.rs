@@ -5,7 +5,8 @@ use anyhow::Result;
 use riskbreaker::{Coverage, Library, LoadError, RuleStanding, SpecReport, SpecResult, SpecSource, run_specs};
 use serde_json::json;
 
-use super::screen::{Row, Screen, Span, Tone};
+use super::row::{Row, Span, Tone};
+use super::screen::Screen;
 use super::{call_error, library, report};
 
 /// Runs the specs of rulesets

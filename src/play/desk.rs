@@ -29,6 +29,8 @@ pub(crate) struct Desk {
     pub stop: Option<Stop>,
     /// Whether anybody listens to events.
     pub listening: bool,
+    /// Whether what is rolled and answered has to be found again.
+    pub keeps_tape: bool,
     pub events: Vec<Event>,
     /// Questions met in this run without an answer.
     pub questions: Vec<Question>,
@@ -141,6 +143,7 @@ impl Desk {
             phase: Phase::Play,
             stop: None,
             listening: true,
+            keeps_tape: true,
             events: Vec::new(),
             questions: Vec::new(),
             rolled_for: None,
@@ -188,6 +191,14 @@ impl Desk {
         stop
     }
 
+    /// Whether nobody will ever ask what was rolled, asked and said: the script side settles it all by itself then.
+    pub fn settles_quietly(&self) -> bool {
+        !self.listening
+            && !self.keeps_tape
+            && self.dice == DiceSource::Seeded
+            && !self.seats.values().any(|driver| *driver == Driver::Human)
+    }
+
     // Dice
 
     pub fn position(&self) -> DicePosition {
@@ -208,7 +219,6 @@ impl Desk {
         tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
         self.may_act("rolling dice")?;
-        self.pulse += 1;
         let roll = self.draw(dice, label, &tell)?;
         if self.listening {
             let total = roll.total();
@@ -366,7 +376,6 @@ impl Desk {
         build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
     ) -> Result<Asked, Stop> {
         self.may_act("asking")?;
-        self.pulse += 1;
         if self.cursor < self.tape.slots.len() {
             let fits = match &self.tape.slots[self.cursor] {
                 Some(Slot::Answer { topic, seat, about, answer, .. })

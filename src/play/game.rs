@@ -6,7 +6,7 @@ use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
     Slot, Stop,
 };
-use crate::script::{Call, Vm};
+use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, EntityId, Entry, EntryId, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
@@ -31,8 +31,6 @@ pub(crate) struct Game {
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
-    /// Whether what is done is remembered, so that it can be undone and saved.
-    pub remembers: bool,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Actions that have been carried out.
@@ -84,7 +82,6 @@ impl Game {
             next_seq: 1,
             asked_policies: false,
             idle: 0,
-            remembers: true,
             autos: VecDeque::new(),
             actions: 0,
         }
@@ -124,12 +121,11 @@ impl Game {
             self.open_free(seat, name, Some(seq));
             return Ok(());
         }
-        if !std::mem::replace(&mut self.asked_policies, true) {
-            if let Some((seat, name)) = vm.policy_act(&mut self.desk)? {
+        if !std::mem::replace(&mut self.asked_policies, true)
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)? {
                 self.open_free(seat, name, None);
                 return Ok(());
             }
-        }
         self.asked_policies = false;
         self.renew_keys(vm)?;
         let Some(entry) = self.desk.state.agenda().first() else {
@@ -175,11 +171,10 @@ impl Game {
         }
         let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
         for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.desk, &entry)? {
-                if key != entry.key {
+            if let Some(key) = vm.key_of(&mut self.desk, &entry)?
+                && key != entry.key {
                     self.desk.state.rekey(entry.id, key);
                 }
-            }
         }
         Ok(())
     }
@@ -287,7 +282,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        if !self.remembers {
+        if !self.desk.keeps_tape {
             self.desk.state.settle_unread();
             return;
         }
@@ -311,7 +306,7 @@ impl Game {
         }
     }
 
-    fn notice(&mut self, text: &str) {
+    pub fn notice(&mut self, text: &str) {
         if self.desk.listening {
             let action = self.next_number.saturating_sub(1);
             let happening = Happening::Notice { text: text.into() };
@@ -613,13 +608,12 @@ impl Game {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
-        if let Some((seat, name, seq)) = self.queued.back().cloned() {
-            if Some(seq) > in_open.max(in_history) {
+        if let Some((seat, name, seq)) = self.queued.back().cloned()
+            && Some(seq) > in_open.max(in_history) {
                 self.queued.pop_back();
                 self.redo.push(Op::Free { seat, name: name.clone() });
                 return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
             }
-        }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
         }
@@ -702,10 +696,12 @@ impl Game {
         let rest = self.redo.clone();
         let text = match op {
             Op::Edit(edit) => {
+                self.advance(vm, u64::MAX);
                 self.edit(edit)?;
                 "redid the edit".to_string()
             }
             Op::Free { seat, name } => {
+                self.advance(vm, u64::MAX);
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
@@ -735,7 +731,7 @@ impl Game {
         Ok(Turned { text, changes: Vec::new() })
     }
 
-    /// How often [`Game::undo`] would have something to take back, counted in decisions.
+    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
         self.next_seq - 1
     }
@@ -750,6 +746,7 @@ impl Game {
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
         self.desk.seats.insert(seat, driver);
+        self.desk.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
             // Places that wait for an answer at the end of the tape are asked for anew.
@@ -770,6 +767,13 @@ impl Game {
             }
             Err(Refusal::new(format!("{topic}: only {} is possible", question.tell(answer))))
         }))
+    }
+
+    /// Whether dice have been rolled in an action, open or done.
+    pub fn has_rolled(&self, action: u32) -> bool {
+        let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
+        let done = self.history.iter().rev().find(|done| done.number == action).map(|done| &done.tape);
+        open.or(done).is_some_and(super::Tape::has_roll)
     }
 
     /// The changes that led to a field's value.
@@ -866,8 +870,10 @@ impl Game {
         }
         self.desk.suggest_at = Some(id.ordinal as usize);
         self.desk.listening = false;
+        self.desk.state.renew_identity();
         self.run(vm);
         self.desk.listening = true;
+        self.desk.state.renew_identity();
         self.desk.suggest_at = None;
         if let Some(driver) = driver {
             self.desk.seats.insert(question.seat.clone(), driver);

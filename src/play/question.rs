@@ -224,44 +224,6 @@ impl Question {
         }
     }
 
-    /// The answer, where only one is possible.
-    pub(crate) fn only_answer(&self) -> Option<Answer> {
-        let open = || self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone());
-        match &self.ask {
-            Ask::Choose { other: false, .. } => {
-                let mut open = open();
-                match (open.next(), open.next()) {
-                    (Some(only), None) => Some(Answer::Choice(only)),
-                    _ => None,
-                }
-            }
-            Ask::ChooseMany { max: 0, .. } => Some(Answer::Choices(Vec::new())),
-            Ask::ChooseMany { min, .. } => {
-                let open: Vec<_> = open().collect();
-                (open.len() <= *min).then_some(Answer::Choices(open))
-            }
-            Ask::Order { options } => {
-                (options.len() < 2).then(|| Answer::Order(options.iter().map(|option| option.id.clone()).collect()))
-            }
-            Ask::Number { min, max } => (min == max).then_some(Answer::Number(*min)),
-            Ask::Allot { total: 0, .. } => Some(Answer::Allotment(Vec::new())),
-            Ask::Allot { options, total, least } => {
-                let room = |option: &Choice| option.max.unwrap_or(*total).min(*total);
-                match options.as_slice() {
-                    [only] if least == total && room(only) >= *total => {
-                        Some(Answer::Allotment(vec![(only.id.clone(), *total)]))
-                    }
-                    several if least == total && several.iter().map(room).sum::<i64>() == *total => {
-                        let parts = several.iter().map(|option| (option.id.clone(), room(option)));
-                        Some(Answer::Allotment(parts.filter(|(_, points)| *points > 0).collect()))
-                    }
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
     /// Reads a loose reply - what was typed, or what a program gave - as an exact answer to this question.
     ///
     /// Options are found by id, label or number in the list, in any case, or by an unambiguous beginning.

@@ -106,11 +106,10 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
     };
     let mut found: Vec<&Choice> = options.iter().filter(exact).collect();
     if found.is_empty() {
-        if let Ok(place) = text.parse::<usize>() {
-            if let Some(option) = place.checked_sub(1).and_then(|at| options.get(at)) {
+        if let Ok(place) = text.parse::<usize>()
+            && let Some(option) = place.checked_sub(1).and_then(|at| options.get(at)) {
                 return Ok(option.id.clone());
             }
-        }
         found = options
             .iter()
             .filter(|option| {

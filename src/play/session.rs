@@ -128,7 +128,8 @@ impl Session {
     /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
     ///
     /// Either all of it is taken, or nothing: a name that no question asks for, and an answer that does not fit, leave
-    /// the game as it was. Questions that are not named stay open.
+    /// the game as it was. Only what the fall of the dice made needless is told and passed over. Questions that are not
+    /// named stay open.
     ///
     /// # Errors
     ///
@@ -172,24 +173,23 @@ impl Session {
             }
         }
         // What only one answer was possible to has not been asked, but what was said of it must be that answer.
-        if let Some(action) = action {
-            let game = self.game();
-            let mut unasked = Vec::new();
-            for (topic, value) in left {
-                match game.fits_auto(action, topic, value) {
-                    Some(fits) => fits?,
-                    None => unasked.push((topic, value)),
-                }
+        let mut unasked = Vec::new();
+        for (topic, value) in left {
+            match action.and_then(|action| self.game().fits_auto(action, topic, value)) {
+                Some(fits) => fits?,
+                None => unasked.push(topic),
             }
-            left = Vec::new();
-            if let Some((topic, _)) = unasked.first() {
+        }
+        if let Some(topic) = unasked.first() {
+            // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
+            if !action.is_some_and(|action| self.game().has_rolled(action)) {
                 return Err(self.nothing_asks(topic));
             }
+            for topic in unasked {
+                self.game_mut().notice(&format!("`{topic}` was not asked"));
+            }
         }
-        match left.first() {
-            None => self.advance().map_err(|error| Refusal::new(error.to_string())),
-            Some((topic, _)) => Err(self.nothing_asks(topic)),
-        }
+        self.advance().map_err(|error| Refusal::new(error.to_string()))
     }
 
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
@@ -266,6 +266,11 @@ impl Session {
     /// Does again what the last undo took back.
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
         self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
+    }
+
+    /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
+    pub fn decisions(&self) -> u32 {
+        self.game().decisions()
     }
 
     /// Says how the game goes on after a fault.
@@ -356,6 +361,7 @@ impl Session {
         let game = self.game_mut();
         game.desk.dice = dice;
         game.desk.written = 0;
+        game.desk.state.renew_identity();
     }
 
     /// The value of a house rule in force.
@@ -417,7 +423,8 @@ impl Session {
     pub fn set_quiet(&mut self, quiet: bool) {
         let game = self.game_mut();
         game.desk.listening = !quiet;
-        game.remembers = !quiet;
+        game.desk.keeps_tape = !quiet;
+        game.desk.state.renew_identity();
     }
 
     /// Faces written out for this game that have not been rolled.
@@ -522,14 +529,13 @@ fn as_value(value: &SwitchValue) -> Value {
 fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
-    if let Value::Map(fields) = scenario {
-        if let Some(Value::Map(named)) = fields.get("seats") {
+    if let Value::Map(fields) = scenario
+        && let Some(Value::Map(named)) = fields.get("seats") {
             for (seat, driver) in named.iter() {
                 let Ok(driver) = driver.to_string().parse();
                 seats.insert(seat.clone(), driver);
             }
         }
-    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
@@ -14,16 +12,6 @@ use super::source::Source;
 pub struct Data {
     /// The file's table. Its numbers are whole and from -(2^53 - 1) to 2^53 - 1; its keys are sorted.
     pub value: Value,
-    source: Source,
-    places: Places,
-}
-
-/// Where each value stands: by the number of the value around it and the step from there. A pointer in full for every
-/// value would let a small file of long keys fill the memory.
-#[derive(Debug, Clone, Default)]
-struct Places {
-    number_of: BTreeMap<(usize, String), usize>,
-    offsets: Vec<usize>,
 }
 
 impl Data {
@@ -38,44 +26,27 @@ impl Data {
     /// control characters in them, nesting deeper than [`Data::MAX_DEPTH`].
     pub fn read(source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
-            let places = Places { number_of: BTreeMap::new(), offsets: vec![0] };
-            let mut reader = Reader { document, problems: Vec::new(), places, around: 0 };
+            let mut reader = Reader { document, problems: Vec::new() };
             let value = reader.table(in_order(document.root()), 1);
             if reader.problems.is_empty() {
-                Ok(Data { value, places: reader.places, source: source.clone() })
+                Ok(Data { value })
             } else {
                 Err(reader.problems)
             }
         })
-    }
-
-    /// Makes a problem of the value at a JSON pointer (`/characters/0/name`), or of the nearest value around it.
-    pub fn problem(&self, pointer: &str, message: impl Into<String>) -> Problem {
-        let mut found = 0;
-        for step in pointer.split('/').skip(1) {
-            match self.places.number_of.get(&(found, step.replace("~1", "/").replace("~0", "~"))) {
-                Some(&number) => found = number,
-                None => break,
-            }
-        }
-        let problem = Problem::new(&*self.source.path, message);
-        if found == 0 { problem } else { problem.at(self.source.position(self.places.offsets[found])) }
     }
 }
 
 struct Reader<'d, 's> {
     document: &'d Document<'s>,
     problems: Vec<Problem>,
-    places: Places,
-    /// The number of the table or list that is being read.
-    around: usize,
 }
 
 impl Reader<'_, '_> {
     fn table(&mut self, entries: Vec<Entry<'_>>, depth: usize) -> Value {
         let mut table = serde_json::Map::new();
         for entry in entries {
-            let value = self.inside(entry.key, entry.key_span.start, |reader| {
+            let value = self.inside(|reader| {
                 if entry.key.is_empty() || entry.key.chars().any(|c| c.is_control() || turns_direction(c)) {
                     let message = format!("{} is no name", quoted(entry.key));
                     reader.problem(reader.document.problem(&entry.key_span, message));
@@ -89,25 +60,19 @@ impl Reader<'_, '_> {
 
     fn list(&mut self, items: &[Spanned<DeValue<'_>>], depth: usize) -> Value {
         let mut list = Vec::with_capacity(items.len());
-        for (place, item) in items.iter().enumerate() {
+        for item in items {
             let span = item.span();
-            list.push(self.inside(&place.to_string(), span.start, |reader| reader.value(item.get_ref(), &span, depth)));
+            list.push(self.inside(|reader| reader.value(item.get_ref(), &span, depth)));
         }
         Value::Array(list)
     }
 
-    fn inside(&mut self, step: &str, offset: usize, read: impl FnOnce(&mut Self) -> Value) -> Value {
+    fn inside(&mut self, read: impl FnOnce(&mut Self) -> Value) -> Value {
         // Enough is said of this file: it is refused, whatever the rest of it holds.
         if self.problems.len() >= Document::MOST_PROBLEMS {
             return Value::Null;
         }
-        let number = self.places.offsets.len();
-        self.places.offsets.push(offset);
-        self.places.number_of.insert((self.around, step.to_owned()), number);
-        let around = std::mem::replace(&mut self.around, number);
-        let value = read(self);
-        self.around = around;
-        value
+        read(self)
     }
 
     fn value(&mut self, value: &DeValue<'_>, span: &std::ops::Range<usize>, depth: usize) -> Value {
@@ -178,14 +143,6 @@ mod tests {
             problems[0].to_string(),
             "g/cast/fox.toml:1:5: a number with a point; numbers are whole (count in a smaller unit, or write it as a text)"
         );
-    }
-
-    #[test]
-    fn a_later_check_can_say_where_a_value_stands() {
-        let data = read("wit = 5\n[[bag]]\nid = \"rope\"\n").unwrap();
-        assert_eq!(data.problem("/bag/0/id", "no such item").to_string(), "g/cast/fox.toml:3:1: no such item");
-        assert_eq!(data.problem("/bag/0/weight", "is missing").line, Some(2));
-        assert_eq!(data.problem("/colour", "is missing").to_string(), "g/cast/fox.toml: is missing");
     }
 
     #[test]

@@ -26,7 +26,6 @@ pub(super) struct Bench {
     dice: RefCell<HashMap<String, Rc<Dice>>>,
     labels: RefCell<HashMap<String, Arc<str>>>,
     pub terms: RefCell<Vec<Term>>,
-    in_policy: Cell<bool>,
     /// Where the dice stood when the policy was asked.
     before_policy: Cell<DicePosition>,
     /// Answers of questions that are out together, told when all are there.
@@ -44,7 +43,6 @@ impl Bench {
         let outer = self.desk.replace(Some(desk));
         let result = run();
         self.desk.set(outer);
-        self.in_policy.set(false);
         self.told_later.borrow_mut().clear();
         result
     }
@@ -53,6 +51,8 @@ impl Bench {
         *self.names.borrow_mut() = names;
     }
 
+    /// The desk that is lent at the moment.
+    #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
     fn desk(&self) -> Result<&mut Desk> {
         match self.desk.get() {
             // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
@@ -215,7 +215,7 @@ fn no_member(desk: &Desk, kind: &str, name: &str) -> String {
 }
 
 fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
-    leaf!(lua, bench, table, "set", |lua, b, (id, field, value): (u32, Lv, Lv)| {
+    leaf!(lua, bench, table, "set", |lua, b, (_, id, field, value): (Lv, u32, Lv, Lv)| {
         let desk = b.desk()?;
         desk.may_act("writing a field").map_err(stopped)?;
         let mut mirror = b.mirror.borrow_mut();
@@ -472,7 +472,10 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
                 tell_answer(b, desk, &question, &answer);
                 Ok((0, places(lua, &question, &answer)?))
             }
-            Asked::Policy(policy) => Ok((1, Lv::String(lua.create_string(&*policy)?))),
+            Asked::Policy(policy) => {
+                b.before_policy.set(desk.position());
+                Ok((1, Lv::String(lua.create_string(&*policy)?)))
+            }
             Asked::Open => Ok((2, Lv::Nil)),
         }
     });
@@ -501,26 +504,16 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.may_go_on().map_err(stopped)?;
         Ok((true, places))
     });
-    leaf!(lua, bench, table, "policy", |_, b, on: bool| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
-        b.in_policy.set(on);
-        if on {
-            b.before_policy.set(desk.position());
-        }
-        Ok(())
-    });
-    // Whether only one answer is possible, and that answer.
-    leaf!(lua, bench, table, "only", |lua, b, (ask, q): (String, Table)| {
+    // Only one answer is possible: notes it, for those who name it all the same.
+    leaf!(lua, bench, table, "note_auto", |_, b, (ask, q, answer): (String, Table, Lv)| {
         let desk = b.desk()?;
         desk.may_act("asking").map_err(stopped)?;
         let question = question_of(desk, &b.mirror.borrow(), &ask, &q)?;
-        let Some(answer) = question.only_answer() else { return Ok((false, Lv::Nil)) };
-        let only = places(lua, &question, &answer)?;
+        let answer = answer_from(desk, &question, &answer)?;
         if desk.listening {
             desk.autos.push((question, answer));
         }
-        Ok((true, only))
+        Ok(())
     });
     leaf!(lua, bench, table, "stop_if_open", |_, b, (): ()| b.desk()?.stop_if_open().map_err(stopped));
     leaf!(lua, bench, table, "all_answered", |_, b, (): ()| {
@@ -534,9 +527,6 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "pick", |_, b, n: f64| {
         let desk = b.desk()?;
         desk.may_go_on().map_err(stopped)?;
-        if !b.in_policy.get() {
-            return Err(fault(desk, "rb.pick is for policies; a rule rolls dice"));
-        }
         if !(1.0..=1_000_000.0).contains(&n) {
             return Err(fault(desk, "rb.pick takes a number from 1 to 1000000"));
         }
@@ -697,8 +687,8 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
         if let Some(found) = id_of(value)? {
             return Ok(found);
         }
-        if let Lv::Table(list) = value {
-            if mirror.id_of(list).is_none() && list.raw_len() > 0 {
+        if let Lv::Table(list) = value
+            && mirror.id_of(list).is_none() && list.raw_len() > 0 {
                 let mut ids = Vec::new();
                 for at in 1..=list.raw_len() {
                     let one: Lv = list.raw_get(at)?;
@@ -709,7 +699,6 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
                 }
                 return Ok(Value::List(ids.into()));
             }
-        }
     }
     from_lua(value, mirror)
 }
@@ -890,6 +879,27 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             },
         };
         roll(b, desk, &dice, need, &label, &args).map(|roll| roll.total())
+    });
+    leaf!(lua, bench, table, "simple", |lua, b, dice: LuaString| {
+        let desk = b.desk()?;
+        match b.parsed(&text_of(&dice)?) {
+            Ok(parsed) => match parsed.simple() {
+                Some((count, sides, plus)) if sides > 0 => {
+                    let known = lua.create_table()?;
+                    known.raw_set("count", count)?;
+                    known.raw_set("sides", sides)?;
+                    known.raw_set("plus", plus)?;
+                    Ok(Lv::Table(known))
+                }
+                _ => Ok(Lv::Boolean(false)),
+            },
+            Err(message) => Err(fault(desk, message)),
+        }
+    });
+    leaf!(lua, bench, table, "die", |_, b, sides: u32| {
+        let desk = b.desk()?;
+        desk.may_act("rolling dice").map_err(stopped)?;
+        Ok(desk.chance.face(sides))
     });
     leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
         let desk = b.desk()?;

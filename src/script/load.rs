@@ -16,7 +16,7 @@ use super::mirror::Mirror;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
 use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain};
-use crate::state::{Field, FieldId, Kind, Schema, Type, Value};
+use crate::state::{Field, FieldId, Kind, Schema, Type};
 
 /// What a ruleset declares, as plain data.
 #[derive(Debug, Default)]
@@ -259,7 +259,9 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        self.merger.add(declared, id, &mut self.problems)?;
+                        let (merged, _) =
+                            guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
+                        merged?;
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
@@ -823,11 +825,10 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
                 }
             };
             let (min, max) = (bound("min")?, bound("max")?);
-            if let (Some(min), Some(max)) = (min, max) {
-                if min > max {
+            if let (Some(min), Some(max)) = (min, max)
+                && min > max {
                     return Err(format!("has bounds that leave nothing: {min} to {max}"));
                 }
-            }
             Type::Int { min, max }
         }
         "bool" => Type::Bool,

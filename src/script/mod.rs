@@ -18,4 +18,4 @@ pub(crate) use load::Blueprint;
 pub use load::FreeName;
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
-pub(crate) use vm::{Call, Vm};
+pub(crate) use vm::{Call, PolicyAct, Vm};

@@ -222,7 +222,7 @@ impl Case {
         Err(wrong(format!("{what} is never asked")))
     }
 
-    fn to_turn(&mut self, about: &str, topic: &str) -> Result<Question> {
+    fn turn_of(&mut self, about: &str, topic: &str) -> Result<Question> {
         let session = self.session()?;
         let entity = session.view().find(about).map_err(wrong)?;
         let what = format!("`{topic}` of {about}");
@@ -482,7 +482,7 @@ impl UserData for CaseHandle {
             let mut replies = vec![("card".to_string(), Value::text(card))];
             replies.extend(replies_of(answers)?);
             let mut case = t.0.borrow_mut();
-            case.to_turn(&about, "card")?;
+            case.turn_of(&about, "card")?;
             case.answer_all(replies)
         });
         methods.add_method("turn", |_, t, (about, answers): (String, Option<LuaTable>)| {
@@ -529,7 +529,7 @@ impl UserData for CaseHandle {
                 let mut replies = vec![("card".to_string(), Value::text(&card))];
                 replies.extend(replies_of(answers)?);
                 let mut case = t.0.borrow_mut();
-                case.to_turn(&about, "card")?;
+                case.turn_of(&about, "card")?;
                 let session = case.session()?;
                 let before = session.state_bytes();
                 match session.reply(&replies) {
@@ -546,7 +546,7 @@ impl UserData for CaseHandle {
         );
         methods.add_method("greyed", |_, t, (about, card, reason): (String, String, Option<String>)| {
             let mut case = t.0.borrow_mut();
-            let question = case.to_turn(&about, "card")?;
+            let question = case.turn_of(&about, "card")?;
             let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
             match option {
                 None => Err(wrong(format!("{card} is not among the options of {about}"))),
@@ -564,7 +564,7 @@ impl UserData for CaseHandle {
         });
         methods.add_method("enabled", |_, t, (about, card): (String, String)| {
             let mut case = t.0.borrow_mut();
-            let question = case.to_turn(&about, "card")?;
+            let question = case.turn_of(&about, "card")?;
             let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
             match option {
                 None => Err(wrong(format!("{card} is not among the options of {about}"))),

@@ -41,6 +41,12 @@ pub(super) struct Trusted {
     pub stale: Function,
 }
 
+/// A free act that a policy takes.
+pub(crate) struct PolicyAct {
+    pub seat: Arc<str>,
+    pub name: Arc<str>,
+}
+
 /// What to run.
 pub(crate) enum Call<'a> {
     Start { scenario: &'a Value },
@@ -107,6 +113,10 @@ impl Vm {
             if matches!(call, Call::Derived { .. }) {
                 return from_lua(&found, &self.bench.mirror.borrow())
                     .map_err(|error| fault_of(&error, None, None, &self.stack));
+            }
+            // Something was rolled or asked; a stop says so by itself.
+            if found == Lv::Boolean(true) || desk.stop.is_some() {
+                desk.pulse += 1;
             }
             Ok(Value::None)
         })
@@ -245,7 +255,7 @@ impl Vm {
     }
 
     /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
-    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<(Arc<str>, Arc<str>)>, Fault> {
+    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
         if !self.blueprint.policies_act || self.blueprint.free.is_empty() {
             return Ok(None);
         }
@@ -282,7 +292,7 @@ impl Vm {
             if !open.contains(&name.as_str()) {
                 return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
             }
-            return Ok(Some((seat, Arc::from(name))));
+            return Ok(Some(PolicyAct { seat, name: Arc::from(name) }));
         }
         Ok(None)
     }
@@ -429,7 +439,16 @@ impl Vm {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
                 }
                 switches.set_readonly(true);
-                Some((self.trusted.refresh.clone(), switches.into_lua_multi(&self.lua)?))
+                let seats = self.lua.create_table()?;
+                for (seat, driver) in &desk.seats {
+                    match driver {
+                        Driver::Policy(policy) => seats.raw_set(&**seat, &**policy)?,
+                        Driver::Absent => seats.raw_set(&**seat, false)?,
+                        Driver::Human => {}
+                    }
+                }
+                let quiet = desk.settles_quietly();
+                Some((self.trusted.refresh.clone(), (switches, seats, quiet).into_lua_multi(&self.lua)?))
             }
         })
     }

@@ -121,7 +121,7 @@ pub fn run_specs(
     let own = machines[0].specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
     let sources: Vec<SpecSource> = own.chain(further).collect();
     let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<(usize, Vec<SpecResult>, Option<Fault>)>> = Mutex::new(Vec::new());
+    let found: Mutex<Vec<OfFile>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
     thread::scope(|scope| {
         for _ in 0..workers {
@@ -150,6 +150,9 @@ pub fn run_specs(
     let coverage = Coverage::of(machines[0].rule_texts(), &results);
     Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
 }
+
+/// The place of a file among the sources, what came of its specs, and why it could not be read.
+type OfFile = (usize, Vec<SpecResult>, Option<Fault>);
 
 fn run_file(
     source: &SpecSource,

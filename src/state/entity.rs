@@ -136,6 +136,11 @@ impl State {
         self.identity
     }
 
+    /// Lets every mirror read the whole state again: what goes with it, such as who sits where, has changed.
+    pub fn renew_identity(&mut self) {
+        self.identity = next_identity();
+    }
+
     /// What changed other than through a script, since the last call.
     pub fn take_stale(&mut self) -> Vec<Stale> {
         std::mem::take(&mut self.stale)

@@ -6,7 +6,7 @@ mod entity;
 mod schema;
 mod value;
 
-pub use agenda::{Agenda, Entry, EntryId, Key, KeyError};
+pub use agenda::{Agenda, Entry, EntryId, Key};
 pub use change::Change;
 pub use entity::{Attachment, AttachmentId, Entity, Stale, State};
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};

@@ -11,7 +11,7 @@ use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::roll::roll_by;
-use crate::cli::screen::{Row, Tone};
+use crate::cli::row::{Row, Tone};
 
 impl Phrase {
     fn value(&self) -> Value {
@@ -147,8 +147,10 @@ impl Repl {
     /// Does an act that is nobody's turn, for the seat that is named, asked, or played by a person; `rest` answers what it asks.
     pub(super) fn take_free_act(&mut self, act: &str, rest: &str, words: &Vocabulary) -> Done {
         let acts = self.session.free_acts();
-        let may: Vec<String> =
-            acts.iter().filter(|free| *free.name == *act && free.enabled).map(|free| free.seat.to_string()).collect();
+        // Where nobody may, one who could is told why not.
+        let nobody = !acts.iter().any(|free| *free.name == *act && free.enabled);
+        let may = acts.iter().filter(|free| *free.name == *act && (free.enabled || nobody));
+        let may: Vec<String> = may.map(|free| free.seat.to_string()).collect();
         let (first, after) = split_first(rest);
         let (seat, rest) = match may.iter().find(|seat| seat.eq_ignore_ascii_case(first)) {
             Some(seat) => (seat.clone(), after),

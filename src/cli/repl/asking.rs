@@ -1,6 +1,6 @@
-use riskbreaker::{Answer, Ask, Choice, Question};
+use riskbreaker::{Answer, Ask, Choice, Question, Session};
 
-use crate::cli::screen::{Row, Span, Tone, columns};
+use crate::cli::row::{Row, Span, Tone, columns};
 
 /// A question as rows: what is asked, the options by number, and what an answer looks like.
 ///
@@ -17,6 +17,14 @@ pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Ve
     rows.extend(columns(1, cells, width));
     rows.extend(wanted(question));
     rows
+}
+
+/// For whom a question is asked: an entity, or else a seat.
+pub fn whom(session: &Session, question: &Question) -> String {
+    match question.about {
+        Some(id) => session.view().title(id).to_string(),
+        None => question.seat.to_string(),
+    }
 }
 
 fn heading(question: &Question, about: Option<&str>) -> Row {
@@ -64,6 +72,11 @@ fn wanted(question: &Question) -> Option<Row> {
             "`2, 1`",
             &format!("`{}`", (1..=options.len().min(4)).rev().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")),
         ),
+        Ask::Allot { options, total, least } => match shares(options, *total) {
+            Some(shares) if least == total => format!("{total} points given out, such as `{shares}`"),
+            Some(shares) => format!("{least} to {total} points given out, such as `{shares}`"),
+            None => question.ask.wanted(),
+        },
         Ask::Dice { dice, .. } => format!("{dice}: {}", question.ask.wanted()),
         ask => ask.wanted(),
     };
@@ -74,6 +87,15 @@ fn wanted(question: &Question) -> Option<Row> {
         text.push_str(&format!("; `ok` says {}", question.tell(default)));
     }
     Some(Row::at(2).with(text, Tone::Faint))
+}
+
+/// The points halved between the first two options that can take any, as they would be typed.
+fn shares(options: &[Choice], total: i64) -> Option<String> {
+    let mut open = options.iter().filter(|option| option.enabled && option.max != Some(0));
+    let (first, second) = (open.next()?, open.next()?);
+    let least = (total - second.max.unwrap_or(total)).max(0);
+    let share = (total - total / 2).min(first.max.unwrap_or(total)).max(least);
+    Some(format!("{} {share}, {} {}", first.label, second.label, total - share))
 }
 
 #[cfg(test)]
@@ -114,13 +136,13 @@ mod tests {
     #[test]
     fn options_are_numbered_and_greyed_ones_say_why() {
         let options = vec![
-            option("Lunge", None, Some("Risk 1-3"), None),
+            option("Lunge", None, Some("Stake 1-3"), None),
             option("Drain", Some("needs 2 points, there are 0"), None, None),
             option("Rest", None, None, None),
         ];
         assert_eq!(
             text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
-            ["What does Ranger do?", "  1  Lunge  Risk 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
+            ["What does Ranger do?", "  1  Lunge  Stake 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
         );
     }
 
@@ -137,7 +159,7 @@ mod tests {
                 "What does Ranger do?",
                 "  1  Foe     at most 1",
                 "  2  Archer",
-                "  2 points given out, such as `a 1, b 2`",
+                "  2 points given out, such as `Foe 1, Archer 1`",
             ]
         );
     }

@@ -37,7 +37,7 @@ pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
     let rest = start + first.len();
     match Command::find(first) {
         Some(command) => matching(line, rest, arguments(command, &line[rest..], words)),
-        None => matching(line, rest, plain_play(words)),
+        None => matching(line, rest, plain_play(&line[start..], words)),
     }
 }
 
@@ -46,7 +46,7 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
     let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
     let before = rest.trim_start();
     match command.word {
-        Word::Do => plain_play(words),
+        Word::Do => plain_play(rest, words),
         Word::Ok | Word::Log => vec![("all".into(), String::new())],
         Word::Free => words.free.clone(),
         Word::Sheet => bare(&words.names),
@@ -79,8 +79,15 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
     }
 }
 
-/// What may stand in an answer: options, small words and names.
-fn plain_play(words: &Vocabulary) -> Vec<(String, String)> {
+/// What may stand next in an answer: options, small words and names; right behind a small word no other.
+fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
+    let names = words.names.iter().map(|name| (name.clone(), String::new()));
+    let whole = typed.rfind(char::is_whitespace).map_or("", |end| typed[..end].trim_end());
+    let topic = whole.rsplit(char::is_whitespace).next().and_then(|word| words.topic_of(word));
+    if let Some(topic) = topic {
+        let asked = words.focus().is_some_and(|open| open.topic == topic);
+        return if asked { options(words) } else { names.collect() };
+    }
     let mut all = options(words);
     all.extend(
         words
@@ -88,7 +95,7 @@ fn plain_play(words: &Vocabulary) -> Vec<(String, String)> {
             .iter()
             .map(|(small, topic)| (small.clone(), if small == topic { String::new() } else { topic.clone() })),
     );
-    all.extend(words.names.iter().map(|name| (name.clone(), String::new())));
+    all.extend(names);
     all
 }
 
@@ -175,7 +182,7 @@ mod tests {
             max: None,
         };
         Vocabulary {
-            small: vec![("on".into(), "targets".into()), ("risk".into(), "risk".into())],
+            small: vec![("on".into(), "targets".into()), ("stake".into(), "stake".into())],
             open: vec![Open {
                 topic: "card".into(),
                 about: None,
@@ -205,6 +212,7 @@ mod tests {
         assert_eq!(offered("lunge on bandit c"), ["lunge on Bandit Chief"]);
         assert_eq!(offered("lunge on Archer, ba"), ["lunge on Archer, Bandit Chief", "lunge on Archer, Bandit"]);
         assert_eq!(offered("do long s"), ["do Long shot"]);
+        assert_eq!(offered("lunge on "), ["lunge on Bandit Chief", "lunge on Bandit", "lunge on Archer"]);
     }
 
     #[test]

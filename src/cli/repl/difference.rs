@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use riskbreaker::{EntityId, View};
 use serde::Serialize;
 
-use crate::cli::screen::Span;
+use crate::cli::row::Span;
 
 /// What stood in the fields that are told, in words.
 #[derive(Debug, Default)]

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::lent::Lent;
 use super::{Complaint, Done, Repl};
 use crate::cli::report::system;
-use crate::cli::screen::Row;
+use crate::cli::row::Row;
 
 impl Repl {
     /// `save`: writes the game to a file, whole or not at all.

@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 /// A word of a typed line, with the place where it stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Word {
@@ -69,12 +71,13 @@ pub fn split_first(line: &str) -> (&str, &str) {
 
 /// Cuts a line at the words for which `topic_of` knows a topic.
 ///
-/// The first `kept` words belong to the head whatever they are; so does a word in quotes, and one after a comma belongs to the list before it.
-pub fn phrases(line: &str, kept: usize, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
+/// The words in `whole` cut nothing, whatever they are; nor does a word in quotes, and one after a comma belongs to the list before it.
+pub fn phrases(line: &str, whole: Range<usize>, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
     let words = words(line);
     let mut cuts = Vec::new();
-    for (at, word) in words.iter().enumerate().skip(kept) {
-        if !word.quoted
+    for (at, word) in words.iter().enumerate() {
+        if !whole.contains(&at)
+            && !word.quoted
             && !word.continues
             && let Some(topic) = topic_of(&word.text)
         {
@@ -125,24 +128,24 @@ mod tests {
     fn topic_of(word: &str) -> Option<String> {
         match word {
             "on" => Some("targets".into()),
-            "risk" | "with" => Some(word.into()),
+            "stake" | "with" => Some(word.into()),
             _ => None,
         }
     }
 
     fn cut(line: &str, kept: usize) -> (String, Vec<(String, String)>) {
-        let cut = phrases(line, kept, topic_of);
+        let cut = phrases(line, 0..kept, topic_of);
         (cut.head.text, cut.named.into_iter().map(|(topic, phrase)| (topic, phrase.text)).collect())
     }
 
     #[test]
     fn small_words_cut_a_line_and_commas_hold_lists_together() {
-        let (head, named) = cut("lunge risk 2 on Bandit Chief, archer with bow", 1);
+        let (head, named) = cut("lunge stake 2 on Bandit Chief, archer with bow", 1);
         assert_eq!(head, "lunge");
         assert_eq!(
             named,
             [
-                ("risk".into(), "2".into()),
+                ("stake".into(), "2".into()),
                 ("targets".into(), "Bandit Chief, archer".into()),
                 ("with".into(), "bow".into())
             ]
@@ -151,14 +154,14 @@ mod tests {
 
     #[test]
     fn words_that_belong_to_a_card_are_not_cut_off_it() {
-        assert_eq!(cut("risk it all risk 2", 3), ("risk it all".into(), vec![("risk".into(), "2".into())]));
+        assert_eq!(cut("stake it all stake 2", 3), ("stake it all".into(), vec![("stake".into(), "2".into())]));
     }
 
     #[test]
     fn a_small_word_in_quotes_or_after_a_comma_is_a_name() {
         let (_, named) = cut("lunge on a, with", 1);
         assert_eq!(named, [("targets".into(), "a, with".into())]);
-        let cut = phrases("lunge on \"Knight on horse\", b", 1, topic_of);
+        let cut = phrases("lunge on \"Knight on horse\", b", 0..1, topic_of);
         assert_eq!(cut.named[0].1.items, Some(vec!["Knight on horse".into(), "b".into()]));
     }
 
@@ -168,7 +171,7 @@ mod tests {
         assert_eq!(words(",,,").len(), 0);
         assert_eq!(words("\"open").first().map(|word| word.text.as_str()), Some("open"));
         assert_eq!(words("é,ü").iter().map(|word| word.text.as_str()).collect::<Vec<_>>(), ["é", "ü"]);
-        assert_eq!(cut("risk", 1), ("risk".into(), vec![]));
-        assert_eq!(cut("risk", 0), (String::new(), vec![("risk".into(), String::new())]));
+        assert_eq!(cut("stake", 1), ("stake".into(), vec![]));
+        assert_eq!(cut("stake", 0), (String::new(), vec![("stake".into(), String::new())]));
     }
 }

@@ -33,7 +33,12 @@ pub struct Feed {
     name: String,
     from: Box<dyn BufRead>,
     line: usize,
+    /// The call in its first line.
+    call: Option<String>,
 }
+
+/// How the first line of a script begins that says how it is to be played.
+const CALL: &str = "# riskbreaker play ";
 
 /// What messages call standard input.
 const STDIN: &str = "stdin";
@@ -62,6 +67,14 @@ impl Lines {
         matches!(self, Lines::Script(_))
     }
 
+    /// The call that a script begins with: the options by which it wants to be played, unless the command line has others.
+    pub fn call(&self) -> Option<&str> {
+        match self {
+            Lines::Script(feed) => feed.call.as_deref(),
+            _ => None,
+        }
+    }
+
     /// The place of the last line, for messages.
     pub fn place(&self) -> String {
         match self {
@@ -86,7 +99,7 @@ impl Lines {
 
 impl Feed {
     fn stdin() -> Feed {
-        Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0 }
+        Feed { name: STDIN.into(), from: Box::new(BufReader::new(io::stdin())), line: 0, call: None }
     }
 
     /// A script, read whole before the first line of it is played.
@@ -119,7 +132,8 @@ impl Feed {
         if text.trim_start_matches('\u{feff}').lines().all(is_comment) {
             return Err(no("holds no command"));
         }
-        Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0 })
+        let call = call_of(&text);
+        Ok(Feed { name, from: Box::new(io::Cursor::new(text)), line: 0, call })
     }
 
     fn next(&mut self) -> anyhow::Result<Next> {
@@ -141,12 +155,23 @@ impl Feed {
     }
 }
 
+/// The call that a script begins with; lines of further options may follow its first one.
+fn call_of(text: &str) -> Option<String> {
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let mut call = lines.next()?.strip_prefix(CALL)?.trim().to_owned();
+    for options in lines.map_while(|line| line.strip_prefix("# ").filter(|line| line.starts_with("--"))) {
+        call.push(' ');
+        call.push_str(options.trim());
+    }
+    Some(call)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn all(bytes: &'static [u8]) -> Vec<String> {
-        let mut feed = Feed { name: "x".into(), from: Box::new(bytes), line: 0 };
+        let mut feed = Feed { name: "x".into(), from: Box::new(bytes), line: 0, call: None };
         let mut lines = Vec::new();
         loop {
             match feed.next() {
@@ -167,13 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn a_script_says_in_its_first_lines_how_it_is_played() {
+        let call = call_of("# riskbreaker play duel --seed 7\n# --set a=b\n# and so on\nok\n");
+        assert_eq!(call.as_deref(), Some("duel --seed 7 --set a=b"));
+        assert_eq!(call_of("ok\n# riskbreaker play duel\n"), None);
+    }
+
+    #[test]
     fn what_is_no_text_is_told_with_its_line() {
         assert_eq!(all(b"log\n\xff\xfe\n"), ["log", "! x:2: not UTF-8 text"]);
     }
 
     #[test]
     fn a_line_without_end_is_not_read_for_ever() {
-        let mut feed = Feed { name: "x".into(), from: Box::new(BufReader::new(io::repeat(b'a'))), line: 0 };
+        let mut feed = Feed { name: "x".into(), from: Box::new(BufReader::new(io::repeat(b'a'))), line: 0, call: None };
         assert!(feed.next().is_err());
     }
 }

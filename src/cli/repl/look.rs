@@ -10,8 +10,8 @@ use super::master::driver_name;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, name};
 use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::row::{Row, Span, Tone};
 use crate::cli::rules;
-use crate::cli::screen::{Row, Span, Tone};
 
 impl Repl {
     /// `options`: asks again, in full.

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::{Complaint, Done, Repl};
 use crate::cli::report;
-use crate::cli::screen::Row;
+use crate::cli::row::Row;
 
 impl Repl {
     /// Runs a line of Lua, or begins a program of several.

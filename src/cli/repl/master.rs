@@ -6,7 +6,7 @@ use serde_json::json;
 use super::line::split_first;
 use super::{Complaint, Done, Repl, name};
 use crate::cli::nearest::nearest;
-use crate::cli::screen::Row;
+use crate::cli::row::Row;
 
 impl Repl {
     /// `set NAME FIELD VALUE`: writes a field.

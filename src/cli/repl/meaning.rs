@@ -75,13 +75,18 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     Meaning::Unknown { word: first.to_owned(), near: None }
 }
 
-/// Cuts an answer at the ruleset's small words: `lunge risk 2 on a, b`.
+/// Cuts an answer at the ruleset's small words: `lunge stake 2 on a, b`.
 pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
-    let (first, _) = split_first(line);
+    let (first, rest) = split_first(line);
     let option = words.words_of_option(line);
-    let names_topic = option == 0 && !is_name(first, words) && words.topic_of(first).is_some();
-    let kept = if names_topic { 0 } else { option.max(1) };
-    phrases(line, kept, |word| words.topic_of(word))
+    let topic = words.topic_of(first).filter(|_| option == 0);
+    let whole = match topic {
+        None => 0..option.max(1),
+        // The name of an option may have a small word in it.
+        Some(topic) if words.focus().is_some_and(|open| open.topic == topic) => 1..1 + words.words_of_option(rest),
+        Some(_) => 0..0,
+    };
+    phrases(line, whole, |word| words.topic_of(word))
 }
 
 /// A question that is meant by name: `Foe: ...` gives the name and what follows.
@@ -146,9 +151,9 @@ mod tests {
         Vocabulary {
             small: vec![
                 ("on".into(), "targets".into()),
-                ("with".into(), "skill".into()),
-                ("skill".into(), "skill".into()),
-                ("risk".into(), "risk".into()),
+                ("with".into(), "tool".into()),
+                ("tool".into(), "tool".into()),
+                ("stake".into(), "stake".into()),
                 ("declare".into(), "stance".into()),
             ],
             open: ask.into_iter().map(|ask| Open { topic: "card".into(), about: Some("Ranger".into()), ask }).collect(),
@@ -159,13 +164,13 @@ mod tests {
 
     fn cards() -> Vocabulary {
         words(Some(Ask::Choose {
-            options: vec![option("lunge", "Lunge"), option("skill_drain", "Skill drain")],
+            options: vec![option("lunge", "Lunge"), option("tool_belt", "Tool belt")],
             other: false,
         }))
     }
 
     fn read(line: &str, words: &Vocabulary) -> String {
-        let accepts = |text: &str| ["lunge", "1", "skill drain", "lun"].contains(&text.to_lowercase().as_str());
+        let accepts = |text: &str| ["lunge", "1", "tool belt", "lun"].contains(&text.to_lowercase().as_str());
         match meaning(line, words, accepts) {
             Meaning::Nothing => "nothing".into(),
             Meaning::Command(command, rest) => format!("command {} [{rest}]", command.name),
@@ -193,10 +198,10 @@ mod tests {
         assert_eq!(read("1", &cards()), "answer [1]");
         assert_eq!(read("lun", &cards()), "answer [lun]");
         assert_eq!(
-            read("lunge risk 2 on a, b with bow", &cards()),
-            "answer [lunge] risk=[2] targets=[a, b] skill=[bow]"
+            read("lunge stake 2 on a, b with bow", &cards()),
+            "answer [lunge] stake=[2] targets=[a, b] tool=[bow]"
         );
-        assert_eq!(read("skill drain skill bow", &cards()), "answer [skill drain] skill=[bow]");
+        assert_eq!(read("tool belt tool bow", &cards()), "answer [tool belt] tool=[bow]");
     }
 
     #[test]
@@ -207,6 +212,10 @@ mod tests {
         stance.open[0].topic = "stance".into();
         assert_eq!(read("declare low", &stance), "answer [] stance=[low]");
         assert_eq!(read("declare low", &words(None)), "answer [] stance=[low]");
+        stance.open[0].ask = Ask::Choose { options: vec![option("on_guard", "On guard")], other: false };
+        assert_eq!(read("declare on gua with bow", &stance), "answer [] stance=[on gua] tool=[bow]");
+        assert_eq!(read("on guard with bow", &stance), "answer [on guard] tool=[bow]");
+        assert_eq!(read("on foe with bow", &stance), "answer [] targets=[foe] tool=[bow]");
     }
 
     #[test]

@@ -37,10 +37,10 @@ pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
-use self::vocabulary::Open;
 pub use self::vocabulary::Vocabulary;
 use super::report;
-use super::screen::{Row, Screen, Span, Tone};
+use super::row::{Row, Span, Tone};
+use super::screen::Screen;
 
 /// A game with someone at the prompt.
 pub struct Repl {
@@ -383,12 +383,8 @@ impl Repl {
         })
     }
 
-    /// For whom a question is asked: an entity, or else a seat.
     fn whom(&self, question: &Question) -> String {
-        match question.about {
-            Some(id) => self.session.view().title(id).to_string(),
-            None => question.seat.to_string(),
-        }
+        asking::whom(&self.session, question)
     }
 
     /// Whether something meant for one seat only is told at this prompt: the people there play all seats that people play.
@@ -420,53 +416,7 @@ impl Repl {
 
     /// Brings the words that mean something up to date.
     fn gather_words(&mut self) {
-        let free = self.session.free_acts();
-        let rules = self.session.ruleset().clone();
-        let view = self.session.view();
-        let mut names: Vec<String> = Vec::new();
-        let mut kinds = BTreeSet::new();
-        let mut fields = BTreeSet::new();
-        for id in view.entities() {
-            let title = view.title(id).to_string();
-            if !names.contains(&title) {
-                names.push(title);
-            }
-            if kinds.insert(view.kind(id).unwrap_or_default().to_owned()) {
-                fields.extend(view.fields(id).map(|(field, _)| field.name.to_string()));
-                fields.extend(view.derived_names(id).iter().map(ToString::to_string));
-            }
-        }
-        let mut small: Vec<(String, String)> =
-            rules.words().iter().map(|(word, topic)| (word.clone(), topic.clone())).collect();
-        let topics: BTreeSet<String> =
-            small.iter().map(|(_, topic)| topic.clone()).chain(self.topics.iter().cloned()).collect();
-        small.extend(topics.into_iter().map(|topic| (topic.clone(), topic)));
-        let mut open: Vec<Open> = Vec::new();
-        for question in self.session.questions() {
-            let about = Some(self.whom(question));
-            let entry = Open { topic: question.topic.to_string(), about, ask: question.ask.clone() };
-            let focused = Some(question.id) == self.focus;
-            open.insert(if focused { 0 } else { open.len() }, entry);
-        }
-        let mut acts: Vec<(String, String)> = Vec::new();
-        for act in free.iter().filter(|act| act.enabled) {
-            let act = (act.name.to_string(), act.title.to_string());
-            if !acts.contains(&act) {
-                acts.push(act);
-            }
-        }
-        let words = Vocabulary {
-            small,
-            open,
-            free: acts,
-            names,
-            kinds: kinds.into_iter().collect(),
-            fields: fields.into_iter().collect(),
-            cards: rules.cards().iter().map(|card| (card.id.to_string(), card.title.to_string())).collect(),
-            switches: rules.switches().map(|switch| switch.name.clone()).collect(),
-            policies: rules.policies().iter().map(ToString::to_string).collect(),
-            seats: self.session.seats().keys().map(ToString::to_string).collect(),
-        };
+        let words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
         if let Ok(mut shared) = self.words.lock() {
             *shared = words;
         }
@@ -512,7 +462,7 @@ impl Complaint {
         if screen.json() {
             screen.event("refused", &json!({ "message": message, "place": place }))?;
         } else if scripted {
-            let lines: Vec<String> = message.lines().map(super::screen::harmless).collect();
+            let lines: Vec<String> = message.lines().map(super::row::harmless).collect();
             eprintln!("{place}: {}", lines.join("\n"));
         } else {
             for line in message.lines() {

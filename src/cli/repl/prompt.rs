@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 use reedline::{PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus};
 
-use crate::cli::screen::{harmless, width_of};
+use crate::cli::row::{harmless, width_of};
 
 /// What stands before the cursor.
 #[derive(Clone, Debug, Default)]

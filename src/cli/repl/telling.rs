@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use riskbreaker::{Event, Happening};
 
-use crate::cli::screen::{Row, Span, Tone, columns};
+use crate::cli::row::{Row, Span, Tone, columns};
 
 /// Tells events as rows, a line each; titles of changes that follow each other stand in one column.
 ///
@@ -153,10 +153,10 @@ mod tests {
         let events = [
             event(0, answer("Ranger", "card", "Lunge")),
             event(1, answer("Foe", "card", "Feint")),
-            event(2, answer("Foe", "risk", "2")),
+            event(2, answer("Foe", "stake", "2")),
         ];
         let mut own = vec![("card".into(), "Ranger".into())];
-        assert_eq!(text(&events, &mut own), ["  Foe: card Feint · risk 2"]);
+        assert_eq!(text(&events, &mut own), ["  Foe: card Feint · stake 2"]);
         assert!(own.is_empty());
     }
 

@@ -1,4 +1,8 @@
-use riskbreaker::{Ask, Choice};
+use std::collections::BTreeSet;
+
+use riskbreaker::{Ask, Choice, QuestionId, Session};
+
+use super::asking::whom;
 
 /// All words that mean something at the table right now: what a line is read by and what Tab offers.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +33,53 @@ pub struct Open {
 }
 
 impl Vocabulary {
+    /// The words of the moment: `topics` have been asked for in this game, `focus` is the question that is meant first.
+    pub fn of(session: &mut Session, topics: &BTreeSet<String>, focus: Option<QuestionId>) -> Vocabulary {
+        let mut free: Vec<(String, String)> = Vec::new();
+        for act in session.free_acts() {
+            let act = (act.name.to_string(), act.title.to_string());
+            if !free.contains(&act) {
+                free.push(act);
+            }
+        }
+        let (mut names, mut kinds, mut fields) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+        let view = session.view();
+        for id in view.entities() {
+            let title = view.title(id).to_string();
+            if !names.contains(&title) {
+                names.push(title);
+            }
+            if kinds.insert(view.kind(id).unwrap_or_default().to_owned()) {
+                fields.extend(view.fields(id).map(|(field, _)| field.name.to_string()));
+                fields.extend(view.derived_names(id).iter().map(ToString::to_string));
+            }
+        }
+        let mut open: Vec<Open> = Vec::new();
+        for question in session.questions() {
+            let about = Some(whom(session, question));
+            let entry = Open { topic: question.topic.to_string(), about, ask: question.ask.clone() };
+            open.insert(if Some(question.id) == focus { 0 } else { open.len() }, entry);
+        }
+        let rules = session.ruleset();
+        let mut small: Vec<(String, String)> =
+            rules.words().iter().map(|(word, topic)| (word.clone(), topic.clone())).collect();
+        let topics: BTreeSet<String> =
+            small.iter().map(|(_, topic)| topic.clone()).chain(topics.iter().cloned()).collect();
+        small.extend(topics.into_iter().map(|topic| (topic.clone(), topic)));
+        Vocabulary {
+            small,
+            open,
+            free,
+            names,
+            kinds: kinds.into_iter().collect(),
+            fields: fields.into_iter().collect(),
+            cards: rules.cards().iter().map(|card| (card.id.to_string(), card.title.to_string())).collect(),
+            switches: rules.switches().map(|switch| switch.name.clone()).collect(),
+            policies: rules.policies().iter().map(ToString::to_string).collect(),
+            seats: session.seats().keys().map(ToString::to_string).collect(),
+        }
+    }
+
     /// The topic that a small word answers; a topic's own name answers it too.
     pub fn topic_of(&self, word: &str) -> Option<String> {
         let same = |known: &str| known.eq_ignore_ascii_case(word);
@@ -57,16 +108,29 @@ impl Vocabulary {
             .min_by_key(|(_, rest)| rest.len())
     }
 
-    /// How many words at the start of a line are the name of an option of the focused question.
+    /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.
+    ///
+    /// A small word that only begins to be a name is a small word: `lunge on a` is not about an option `Lunge on horseback`.
     pub fn words_of_option(&self, line: &str) -> usize {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
-        options
-            .iter()
-            .flat_map(|option| [&*option.id, &*option.label])
-            .filter(|name| after(line, name).is_some())
-            .map(|name| name.split_whitespace().count())
-            .max()
-            .unwrap_or(0)
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let mut longest = 0;
+        for name in options.iter().flat_map(|option| [&*option.id, &*option.label]) {
+            let name: Vec<String> = name.split(['_', ' ']).map(str::to_lowercase).collect();
+            let same = |at: &usize| words[*at].to_lowercase() == name[*at];
+            let mut count = (0..words.len().min(name.len())).take_while(same).count();
+            let partly = words
+                .get(count)
+                .zip(name.get(count))
+                .is_some_and(|(word, name)| name.starts_with(&word.to_lowercase()));
+            count += usize::from(partly);
+            let whole = count == name.len() && !partly;
+            while !whole && count > 0 && self.topic_of(words[count - 1]).is_some() {
+                count -= 1;
+            }
+            longest = longest.max(count);
+        }
+        longest
     }
 }
 
@@ -95,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_name_at_the_start_of_a_line_ends_where_a_word_ends() {
-        assert_eq!(after("Take Cover risk 2", "take cover"), Some("risk 2"));
+        assert_eq!(after("Take Cover stake 2", "take cover"), Some("stake 2"));
         assert_eq!(after("take_cover", "take cover"), Some(""));
         assert_eq!(after("takes", "take"), None);
         assert_eq!(after("ta", "take"), None);

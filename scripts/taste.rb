@@ -1,0 +1,3 @@
+# riskbreaker play duel --seed 20 --script scripts/taste.rb
+ok
+advantage with knockdown risk 2
