@@ -1,7 +1,8 @@
-# riskbreaker play duel --seed 20 --script scripts/first-fight.rb
+# riskbreaker play duel --seed 20
 #
-# A first fight, line by line. Run it with the line above, or sit down to the same fight (`riskbreaker play duel --seed 20`) and type
-# along: the same seed and the same choices meet the same dice. Lines that begin with `#` are for you, the game does not see them.
+# A first fight, line by line. Run it with `riskbreaker play --script scripts/first-fight.rb`, or open the same fight with the line above
+# and type along: the same seed and the same choices meet the same dice. Lines that begin with `#` are for you; of the game they are no
+# part, but the first one says which game it is.
 #
 # You are the Fighter, party Challenger. The Duellist, party Defender, is as good with the sword, and the computer plays him.
 

@@ -1,4 +1,4 @@
-# riskbreaker play four-against-four --seed 6 --script scripts/four-against-four.rb
+# riskbreaker play four-against-four --seed 6
 #
 # A whole fight of four against four: what `riskbreaker` alone opens. The Heroes are played by hand, the Bandits by the policy `careful`.
 # They are about as good as we are, so it takes more than swords: somebody has to split them.

@@ -1,4 +1,4 @@
-# riskbreaker play mage-and-stairway --seat foes=human --seat gm=human --seed 1 --dice 8,3 --script scripts/stairway.rb
+# riskbreaker play mage-and-stairway --seat foes=human --seat gm=human --seed 1 --dice 8,3
 #
 # A mage stands on a gallery, friends fight two guards in the hall below, and a sergeant comes down the stairs with a recruit. Break the
 # stairs! That is an Alteration, and a Fight skill serves for it. It goes wrong first, as one failure in this game differs from all

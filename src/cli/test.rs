@@ -111,6 +111,9 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     Ok(screen.row(&total)?)
 }
 
+/// How much of what happened is told: the rest is further back than anybody looks.
+const LINES_TOLD: usize = 40;
+
 /// A spec that fails, with what led there: enough to see it without running it again.
 fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
     let Some(failure) = &result.failure else { return Ok(()) };
@@ -124,13 +127,13 @@ fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
         let dice: Vec<String> = failure.dice.iter().map(u32::to_string).collect();
         led.push(vec![Span::faint("dice"), Span::plain(dice.join(", "))]);
     }
-    led.extend(
-        failure
-            .log
-            .iter()
-            .enumerate()
-            .map(|(at, line)| vec![Span::faint(if at == 0 { "happened" } else { "" }), Span::plain(line)]),
-    );
+    let earlier = failure.log.len().saturating_sub(LINES_TOLD);
+    let mut lines: Vec<Span> = failure.log[earlier..].iter().map(Span::plain).collect();
+    if earlier > 0 {
+        lines.insert(0, Span::faint(format!("... {earlier} lines")));
+    }
+    let happened = |at: usize| Span::faint(if at == 0 { "happened" } else { "" });
+    led.extend(lines.into_iter().enumerate().map(|(at, line)| vec![happened(at), line]));
     screen.columns(2, led)?;
     Ok(screen.row(&Row::default())?)
 }

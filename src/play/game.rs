@@ -243,6 +243,10 @@ impl Game {
                 self.open = Some(open);
             }
             (Ok(_), Some(Stop::Question)) => {
+                // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
+                if let Some(position) = open.tape.cut(desk.cursor.min(open.tape.slots.len())) {
+                    desk.set_position(position);
+                }
                 let events = std::mem::take(&mut desk.events);
                 self.pass_on(&mut open, events);
                 self.open = Some(open);

@@ -248,6 +248,11 @@ impl Ruleset {
         &self.engine
     }
 
+    /// What may stand on the agenda.
+    pub(crate) fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.blueprint.entries.iter().map(|entry| &*entry.name)
+    }
+
     pub(crate) fn computes_keys(&self) -> bool {
         self.blueprint.entries.iter().any(|entry| entry.key)
     }

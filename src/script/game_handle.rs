@@ -84,6 +84,7 @@ pub(super) fn start_session(library: &Library, options: &Value) -> std::result::
             ("switches", Value::Map(switches)) => {
                 setup.switches = switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
             }
+            ("seats" | "switches", Value::List(items)) if items.is_empty() => {}
             (name, value) => {
                 return Err(format!(
                     "start knows rules, layers, scenario, seed, dice, seats and switches, not `{name}` as {}",

@@ -13,7 +13,7 @@ use super::game_handle::{question_table, replies_of, value_of};
 use super::sandbox::{self, Budget, guarded};
 use super::table::in_words;
 use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step};
-use crate::ruleset::Ruleset;
+use crate::ruleset::{Ruleset, nearest};
 use crate::state::{EntityId, Value};
 
 /// A file of specs in a machine of its own.
@@ -197,7 +197,7 @@ impl Case {
     fn run_to(
         &mut self,
         what: &str,
-        wanted: impl Fn(&Question) -> bool,
+        wanted: impl Fn(&Session, &Question) -> bool,
         never: impl Fn(&Question) -> bool,
     ) -> Result<Question> {
         let session = self.session()?;
@@ -207,7 +207,7 @@ impl Case {
                 Step::Over(text) => return Err(wrong(format!("the game is over ({text}) before {what} is asked"))),
                 Step::Ask => {}
             }
-            if let Some(question) = session.questions().iter().find(|question| wanted(question)) {
+            if let Some(question) = session.questions().iter().find(|question| wanted(session, question)) {
                 return Ok(question.clone());
             }
             if let Some(question) = session.questions().iter().find(|question| never(question)) {
@@ -228,7 +228,7 @@ impl Case {
         let what = format!("`{topic}` of {about}");
         self.run_to(
             &what,
-            |question| *question.topic == *topic && question.about == Some(entity),
+            |_, question| *question.topic == *topic && question.about == Some(entity),
             |question| *question.topic == *topic,
         )
     }
@@ -409,6 +409,17 @@ fn for_question(session: &Session, question: &Question, value: &Value) -> (Optio
     (Some(value.clone()), true)
 }
 
+/// A topic, with the titles where the answer is a table by them.
+fn in_words_of(topic: &str, value: &Value) -> String {
+    match value {
+        Value::Map(by_title) => {
+            let titles: Vec<&str> = by_title.iter().map(|(title, _)| &**title).collect();
+            format!("`{topic}` of {}", titles.join(" or "))
+        }
+        _ => format!("`{topic}`"),
+    }
+}
+
 /// Takes the default of each open question.
 fn take_default(session: &mut Session) -> Result<()> {
     for question in session.questions().to_vec() {
@@ -489,20 +500,29 @@ impl UserData for CaseHandle {
             let replies = replies_of(answers)?;
             let mut case = t.0.borrow_mut();
             let entity = case.session()?.view().find(&about).map_err(wrong)?;
-            case.run_to(&format!("a question for {about}"), |question| question.about == Some(entity), |_| false)?;
+            case.run_to(&format!("a question for {about}"), |_, question| question.about == Some(entity), |_| false)?;
             case.answer_all(replies)
         });
         methods.add_method("answer", |_, t, (topic, value): (String, Lv)| {
             let mut case = t.0.borrow_mut();
             let value = plain_from(&value)?;
-            let question = case.run_to(&format!("`{topic}`"), |question| *question.topic == *topic, |_| false)?;
-            let (own, _) = for_question(case.session()?, &question, &value);
-            let answer = question.read(&own.unwrap_or(value)).map_err(wrong)?;
-            if topic == "card" {
-                case.cards.push(question.tell(&answer));
+            let asked = |session: &Session, question: &Question| {
+                if *question.topic == *topic { for_question(session, question, &value).0 } else { None }
+            };
+            case.run_to(&in_words_of(&topic, &value), |session, question| asked(session, question).is_some(), |_| false)?;
+            let open = case.session()?.questions().to_vec();
+            for question in open {
+                let Some(own) = asked(case.session()?, &question) else { continue };
+                let answer = question.read(&own).map_err(wrong)?;
+                if topic == "card" {
+                    case.cards.push(question.tell(&answer));
+                }
+                case.session()?.answer(question.id, answer).map_err(wrong)?;
+                if !matches!(value, Value::Map(_)) {
+                    break;
+                }
             }
             let session = case.session()?;
-            session.answer(question.id, answer).map_err(wrong)?;
             match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => Err(wrong(fault)),
                 _ => Ok(()),
@@ -510,7 +530,7 @@ impl UserData for CaseHandle {
         });
         methods.add_method("asked", |lua, t, topic: String| {
             let mut case = t.0.borrow_mut();
-            let question = case.run_to(&format!("`{topic}`"), |question| *question.topic == *topic, |_| false)?;
+            let question = case.run_to(&format!("`{topic}`"), |_, question| *question.topic == *topic, |_| false)?;
             question_table(lua, case.session()?, &question)
         });
         methods.add_method("open", |lua, t, ()| {
@@ -576,6 +596,7 @@ impl UserData for CaseHandle {
         });
         methods.add_method("run", |_, t, what: Option<String>| {
             let mut case = t.0.borrow_mut();
+            let rules = case.rules.clone();
             let session = case.session()?;
             let Some(what) = what else {
                 return match session.advance().map_err(wrong)? {
@@ -583,17 +604,24 @@ impl UserData for CaseHandle {
                     _ => Ok(()),
                 };
             };
+            if !rules.entry_names().any(|name| name == what) {
+                return Err(wrong(match nearest(&what, rules.entry_names()) {
+                    Some(near) => format!("no agenda entry is called `{what}`; did you mean `{near}`?"),
+                    None => format!("no agenda entry is called `{what}`"),
+                }));
+            }
             for _ in 0..100_000 {
                 let done = session.last_done().0;
-                match session.advance_by(1).map_err(wrong)? {
-                    Step::Fault(fault) => return Err(wrong(fault)),
-                    Step::Over(text) => {
-                        return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
-                    }
-                    Step::Ask => {}
+                let step = session.advance_by(1).map_err(wrong)?;
+                if let Step::Fault(fault) = step {
+                    return Err(wrong(fault));
                 }
+                // The entry may be the one that ends the game.
                 if session.last_done().0 > done && session.last_done().1 == Some(&*what) {
                     return Ok(());
+                }
+                if let Step::Over(text) = step {
+                    return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
                 }
                 take_default(session)?;
             }
