@@ -33,6 +33,8 @@ pub(crate) struct Game {
     idle: u32,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
+    /// Why the last answer did not stand, where its question's own check said so.
+    pub refused: Option<String>,
     /// Actions that have been carried out.
     pub actions: u64,
 }
@@ -83,6 +85,7 @@ impl Game {
             asked_policies: false,
             idle: 0,
             autos: VecDeque::new(),
+            refused: None,
             actions: 0,
         }
     }
@@ -97,7 +100,7 @@ impl Game {
                 if let Some(fault) = &open.fault {
                     return Standing::Fault(fault.clone());
                 }
-                if open.ran && open.tape.has_gap() {
+                if open.ran && !open.questions.is_empty() {
                     return Standing::Ask;
                 }
             } else if let Some(outcome) = self.desk.state.outcome() {
@@ -241,6 +244,20 @@ impl Game {
                 open.questions.clear();
                 open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
                 self.open = Some(open);
+            }
+            (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
+                desk.state.rollback(0);
+                open.ran = false;
+                open.questions.clear();
+                let seq = open.tape.slots.get(ordinal).and_then(Option::as_ref).and_then(Slot::seq);
+                if let Some(position) = open.tape.cut(ordinal) {
+                    desk.set_position(position);
+                }
+                // It was no decision: it is not there to be undone.
+                self.next_seq = seq.unwrap_or(self.next_seq);
+                self.open = Some(open);
+                self.notice(&reason);
+                self.refused = Some(reason);
             }
             (Ok(_), Some(Stop::Question)) => {
                 // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.

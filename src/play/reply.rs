@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
         assert_eq!(cards().read(&"kill it".into()).unwrap_err().message, "Kill it is not open: needs two");
-        assert!(cards().read(&"keeep".into()).unwrap_err().message.contains("did you mean `keep`?"));
+        assert!(cards().read(&"kepe".into()).unwrap_err().message.contains("did you mean `Keep`?"));
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
     }

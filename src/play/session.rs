@@ -8,7 +8,7 @@ use super::{
     Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
     Remedy, Setup, View,
 };
-use crate::ruleset::{Ruleset, SwitchValue};
+use crate::ruleset::Ruleset;
 use crate::script::{Call, Vm};
 use crate::state::{EntityId, Value};
 
@@ -165,7 +165,12 @@ impl Session {
             if !taken {
                 break;
             }
-            match self.advance().map_err(|error| Refusal::new(error.to_string()))? {
+            self.game_mut().refused = None;
+            let step = self.advance().map_err(|error| Refusal::new(error.to_string()))?;
+            if let Some(reason) = self.game_mut().refused.take() {
+                return Err(Refusal::new(reason));
+            }
+            match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
                 Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
                 step if left.is_empty() => return Ok(step),
@@ -492,8 +497,7 @@ impl From<Turned> for Undone {
 }
 
 fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
-    let mut values: BTreeMap<String, Value> =
-        rules.switches().map(|switch| (switch.name.clone(), as_value(&switch.default))).collect();
+    let mut values = rules.default_switches();
     let from_scenario = match scenario {
         Value::Map(fields) => match fields.get("switches") {
             Some(Value::Map(switches)) => {
@@ -513,17 +517,9 @@ fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<B
             }));
         };
         let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
-        values.insert(name, as_value(&value));
+        values.insert(name, value.as_value());
     }
     Ok(values)
-}
-
-fn as_value(value: &SwitchValue) -> Value {
-    match value {
-        SwitchValue::Text(text) => Value::text(text),
-        SwitchValue::Bool(yes) => Value::Bool(*yes),
-        SwitchValue::Int(n) => Value::Int(*n),
-    }
 }
 
 fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {

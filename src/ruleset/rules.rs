@@ -164,6 +164,11 @@ impl Ruleset {
         self.stack.switch(name)
     }
 
+    /// The values of all switches where nobody says otherwise.
+    pub fn default_switches(&self) -> BTreeMap<String, Value> {
+        self.switches().map(|switch| (switch.name.clone(), switch.default.as_value())).collect()
+    }
+
     /// Seats with what they are.
     pub fn seats(&self) -> &BTreeMap<String, String> {
         self.stack.seats()
@@ -218,7 +223,21 @@ impl Ruleset {
     ///
     /// The fault of the script that checks.
     pub fn check_sheet(self: &Arc<Ruleset>, sheet: &Value) -> Result<Vec<Breach>, Fault> {
+        self.check_sheet_under(sheet, self.default_switches())
+    }
+
+    /// Checks a sheet under these values of the switches.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script that checks.
+    pub fn check_sheet_under(
+        self: &Arc<Ruleset>,
+        sheet: &Value,
+        switches: BTreeMap<String, Value>,
+    ) -> Result<Vec<Breach>, Fault> {
         let mut desk = Desk::idle(self);
+        desk.switches = switches;
         let sheet = sheet.clone();
         let found = self
             .engine

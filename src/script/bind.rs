@@ -87,7 +87,7 @@ impl Bench {
 pub(super) fn stopped(stop: Stop) -> Error {
     Error::RuntimeError(match stop {
         Stop::Question => "the action waits for an answer".into(),
-        Stop::Cut(reason) => reason,
+        Stop::Cut(reason) | Stop::Refused { reason, .. } => reason,
         Stop::Fault { message, .. } => message,
     })
 }
@@ -514,6 +514,12 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             desk.autos.push((question, answer));
         }
         Ok(())
+    });
+    leaf!(lua, bench, table, "refuse", |_, b, (topic, reason): (String, Lv)| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        let reason = text_arg(desk, &reason, "the reason of a question's check")?;
+        Err::<(), _>(stopped(desk.refuse(&topic, &reason)))
     });
     leaf!(lua, bench, table, "stop_if_open", |_, b, (): ()| b.desk()?.stop_if_open().map_err(stopped));
     leaf!(lua, bench, table, "all_answered", |_, b, (): ()| {

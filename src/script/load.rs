@@ -633,7 +633,7 @@ impl Loader<'_> {
                     self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), None);
                     continue;
                 };
-                self.known_keys("play", &path, &body, &["title", "text", "seats", "when", "run"], None)?;
+                self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
                 if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
                     self.missing("play", &path, "run", "a function(seat)");
                 }

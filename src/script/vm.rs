@@ -417,8 +417,8 @@ impl Vm {
             return Err(fault_of(&error, desk.stop.as_ref(), Some((what, spent_at())), &self.stack));
         }
         match (result, &desk.stop) {
-            (Ok(values), None | Some(Stop::Question | Stop::Cut(_))) => Ok(values),
-            (Err(_), Some(Stop::Question | Stop::Cut(_))) => Ok(MultiValue::new()),
+            (Ok(values), None | Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(values),
+            (Err(_), Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(MultiValue::new()),
             (Err(error), stop) => Err(fault_of(&error, stop.as_ref(), None, &self.stack)),
             (Ok(_), Some(stop @ Stop::Fault { .. })) => {
                 Err(fault_of(&mlua::Error::RuntimeError(String::new()), Some(stop), None, &self.stack))
