@@ -85,11 +85,8 @@ impl Session {
     ///
     /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
     pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
-        let scenario = rules.scenario_table(&setup.scenario)?;
-        let switches = settle_switches(rules, &setup, &scenario)?;
-        let seats = settle_seats(rules, &setup, &scenario)?;
-        let desk = Desk::new(rules, switches, seats, setup.dice.clone(), setup.seed);
-        Ok(Session { game: Some(Box::new(Game::new(desk, setup, scenario))), rules: rules.clone() })
+        let game = Prepared::new(rules, setup)?.game();
+        Ok(Session { game: Some(Box::new(game)), rules: rules.clone() })
     }
 
     /// Plays until somebody must decide, a script fails, or the game is over.
@@ -345,6 +342,11 @@ impl Session {
         self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
     }
 
+    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.desk, entity))
+    }
+
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
@@ -400,6 +402,10 @@ impl Session {
 
     pub fn ruleset(&self) -> &Arc<Ruleset> {
         &self.rules
+    }
+
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
     }
 
     /// Appends faces to those that are written out.
@@ -490,6 +496,31 @@ impl Session {
     }
 }
 
+/// A setup that has been checked, from which any number of games can begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub rules: Arc<Ruleset>,
+    pub setup: Setup,
+    pub scenario: Value,
+    pub switches: BTreeMap<String, Value>,
+    pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+impl Prepared {
+    pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
+        let scenario = rules.scenario_table(&setup.scenario)?;
+        let switches = settle_switches(rules, &setup, &scenario)?;
+        let seats = settle_seats(rules, &setup, &scenario)?;
+        Ok(Prepared { rules: rules.clone(), setup, scenario, switches, seats })
+    }
+
+    pub fn game(&self) -> Game {
+        let (switches, seats) = (self.switches.clone(), self.seats.clone());
+        let desk = Desk::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
+        Game::new(desk, self.setup.clone(), self.scenario.clone())
+    }
+}
+
 impl From<Turned> for Undone {
     fn from(turned: Turned) -> Undone {
         Undone { text: turned.text, changes: turned.changes }
@@ -526,12 +557,13 @@ fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTre
     let mut seats: BTreeMap<Arc<str>, Driver> =
         rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
     if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats") {
-            for (seat, driver) in named.iter() {
-                let Ok(driver) = driver.to_string().parse();
-                seats.insert(seat.clone(), driver);
-            }
+        && let Some(Value::Map(named)) = fields.get("seats")
+    {
+        for (seat, driver) in named.iter() {
+            let Ok(driver) = driver.to_string().parse();
+            seats.insert(seat.clone(), driver);
         }
+    }
     seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
     for (seat, driver) in &seats {
         if !rules.seats().contains_key(&**seat) {

@@ -519,7 +519,11 @@ impl UserData for CaseHandle {
             let asked = |session: &Session, question: &Question| {
                 if *question.topic == *topic { for_question(session, question, &value).0 } else { None }
             };
-            case.run_to(&in_words_of(&topic, &value), |session, question| asked(session, question).is_some(), |_| false)?;
+            case.run_to(
+                &in_words_of(&topic, &value),
+                |session, question| asked(session, question).is_some(),
+                |_| false,
+            )?;
             let open = case.session()?.questions().to_vec();
             for question in open {
                 let Some(own) = asked(case.session()?, &question) else { continue };

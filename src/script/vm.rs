@@ -31,7 +31,12 @@ pub(super) struct Trusted {
     pub free: Function,
     pub derived: Function,
     pub sheet: Function,
+    pub overview: Function,
     pub prompt: Function,
+    pub measure: Function,
+    pub statistic: Function,
+    pub count: Function,
+    pub counts: Function,
     pub key: Function,
     pub tie: Function,
     pub may_act: Function,
@@ -164,18 +169,46 @@ impl Vm {
             let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
             return Ok(fields.map(|(field, value)| (field.label.to_string(), desk.words(value))).collect());
         }
+        self.laid_out(desk, entity, |trusted| &trusted.sheet, "sheet")
+    }
+
+    /// What an overview says of an entity: label and text.
+    pub fn overview(&mut self, desk: &mut Desk, entity: EntityId) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let Some(found) = desk.state.entity(entity) else {
+            return Err(Fault::new(format!("{entity} is not there")));
+        };
+        if !desk.rules.schema().kind(found.kind).overview {
+            return Ok(Vec::new());
+        }
+        self.laid_out(desk, entity, |trusted| &trusted.overview, "overview")
+    }
+
+    /// The lines that a function of a kind gives for one of its entities.
+    fn laid_out(
+        &mut self,
+        desk: &mut Desk,
+        entity: EntityId,
+        function: fn(&Trusted) -> &Function,
+        what: &str,
+    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let name = kind.unwrap_or_default();
         self.reading(desk, |vm, desk| {
             let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
-            let name = kind.name.clone();
             let rows = vm.run(desk, |trusted| {
                 let handle = bench.mirror.borrow().handle(entity).cloned();
-                Ok((trusted.sheet.clone(), (&*name, handle).into_lua_multi(&lua)?))
+                Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(&lua)?))
             })?;
             let Some(Lv::Table(rows)) = rows.into_iter().next() else {
-                return Err(Fault::new(format!("the sheet of a {name} must be a list of lines")));
+                return Err(Fault::new(format!("the {what} of a {name} must be a list of lines")));
             };
             let mirror = vm.bench.mirror.borrow();
-            let text = |value: &Lv| from_lua(value, &mirror).map(|value| desk.words(&value));
+            let text = |value: &Lv| {
+                from_lua(value, &mirror).map(|value| match value {
+                    Value::Text(text) => text.to_string(),
+                    value => desk.words(&value),
+                })
+            };
             let mut lines = Vec::new();
             for row in rows.sequence_values::<Lv>() {
                 let line = match row {
@@ -214,6 +247,70 @@ impl Vm {
                 _ => String::new(),
             })
         })
+    }
+
+    /// What the state is worth to a seat, as the ruleset measures it; `None` if it does not.
+    pub fn worth(&mut self, desk: &mut Desk, seat: &str) -> std::result::Result<Option<i64>, Fault> {
+        if !self.blueprint.value {
+            return Ok(None);
+        }
+        let found = self.reading(desk, |vm, desk| {
+            let lua = vm.lua.clone();
+            vm.run(desk, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
+        })?;
+        match found.into_iter().next().as_ref().and_then(whole_of) {
+            Some(worth) => Ok(Some(worth)),
+            None => Err(Fault::new("`value` in play.luau must return a whole number")),
+        }
+    }
+
+    /// How the game has ended, as the ruleset names it; `None` if it does not say.
+    pub fn result(&mut self, desk: &mut Desk) -> std::result::Result<Option<String>, Fault> {
+        if !self.blueprint.result {
+            return Ok(None);
+        }
+        let found = self.reading(desk, |vm, desk| {
+            let lua = vm.lua.clone();
+            vm.run(desk, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))
+        })?;
+        match found.into_iter().next() {
+            Some(Lv::String(text)) => Ok(Some(text.to_string_lossy().to_string())),
+            None | Some(Lv::Nil) => Ok(None),
+            Some(other) => {
+                Err(Fault::new(format!("`result` in play.luau must return a text or nil, not a {}", other.type_name())))
+            }
+        }
+    }
+
+    /// Counts from here on what cards come to; [`Vm::counts`] gives it.
+    pub fn count(&mut self) {
+        // It only makes a table: there is nothing in it that could fail but memory, and then the next call says so.
+        let _ = guarded(Budget::ACTION, || self.trusted.count.call::<()>(()));
+    }
+
+    /// What cards came to since the last call: seat and card, how often used, rolled for and met.
+    pub fn counts(&mut self) -> Vec<(String, String, [u64; 3])> {
+        let mut found = Vec::new();
+        let (Ok(list), _) = guarded(Budget::ACTION, || self.trusted.counts.call::<Table>(())) else { return found };
+        for row in list.sequence_values::<Table>().flatten() {
+            let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
+            let key = row.raw_get::<String>(1).unwrap_or_default();
+            if let Some((seat, card)) = key.split_once('\0') {
+                found.push((seat.to_string(), card.to_string(), [number(2), number(3), number(4)]));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// A number that the ruleset works out for statistics.
+    pub fn statistic(&mut self, desk: &mut Desk, label: &str) -> std::result::Result<i64, Fault> {
+        let found = self.reading(desk, |vm, desk| {
+            let lua = vm.lua.clone();
+            vm.run(desk, |trusted| Ok((trusted.statistic.clone(), label.into_lua_multi(&lua)?)))
+        })?;
+        let found = found.into_iter().next().as_ref().and_then(whole_of);
+        found.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
     }
 
     /// The acts that are nobody's turn, for every seat that may know of them.

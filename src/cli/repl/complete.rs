@@ -46,7 +46,7 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
     let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
     let before = rest.trim_start();
     match command.word {
-        Word::Do => plain_play(rest, words),
+        Word::Do | Word::Odds => plain_play(rest, words),
         Word::Ok | Word::Log => vec![("all".into(), String::new())],
         Word::Free => words.free.clone(),
         Word::Sheet => bare(&words.names),
@@ -86,7 +86,14 @@ fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
     let topic = whole.rsplit(char::is_whitespace).next().and_then(|word| words.topic_of(word));
     if let Some(topic) = topic {
         let asked = words.focus().is_some_and(|open| open.topic == topic);
-        return if asked { options(words) } else { names.collect() };
+        if asked {
+            return options(words);
+        }
+        // `skill` is answered by what stands in a list `skills`.
+        return match words.items.iter().find(|(field, _)| field.starts_with(&topic)) {
+            Some((_, items)) => items.iter().map(|item| (item.clone(), String::new())).collect(),
+            None => names.collect(),
+        };
     }
     let mut all = options(words);
     all.extend(
