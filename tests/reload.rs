@@ -109,7 +109,7 @@ fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
     session.take_events();
     let report = reload(&mut session, &files.with("maneuvers/pull.luau", "max = 3", "max = 9"));
     assert!(report.under_way);
-    assert_eq!(report.changed, ["maneuvers/pull.luau: one line"]);
+    assert_eq!(report.changed, ["maneuvers/pull.luau: max 3 -> 9"]);
     assert_eq!(&*session.questions()[0].topic, "risk");
     assert!(notices(&mut session).is_empty());
     let _ = say(&mut session, &[("risk", 9.into())]);
