@@ -221,7 +221,7 @@ fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
     assert_eq!(rope(&session), -6);
     assert_ne!(session.state_bytes(), bytes);
     let why = session.why(EntityId(1), "at").unwrap();
-    assert_eq!(why.changes.last().map(String::as_str), Some("action 2 (turn): 0 -> -6"));
+    assert!(why.changes.last().is_some_and(|line| line.ends_with(": 0 -> -6")), "{:?}", why.changes);
 }
 
 #[test]
