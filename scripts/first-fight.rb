@@ -89,4 +89,4 @@ log 8
 why duellist kill_damage
 sheet
 
-# From here: `riskbreaker` alone opens four against four. `help` lists the commands, `auto` plays a dull round for you.
+# From here: `riskbreaker` alone opens four against four. `help` lists the commands, `auto` plays a dull turn for you.

@@ -5,8 +5,8 @@
 
 # -- Round 1: divide -------------------------------------------------------------------------------------------------------------
 #
-# Everyone fights everyone, in one fight. Fighter, Mage and Ranger are equals, so their side says who of them goes first.
-ok
+# Everyone fights everyone, in one fight. Fighter, Mage and Ranger are equals, so their side says who of them goes first. `ok` takes what
+# is proposed.
 ok
 
 # The Captain is better than all of us and went before. The skill one fights with cannot win Advantage, any other can: shout at them.

@@ -8,10 +8,7 @@
 
 # -- Round 2: a failure ----------------------------------------------------------------------------------------------------------
 #
-# The heroes stay as they are: Fighter and Ranger in the hall, the Wizard in no fight.
-ok
-# So do the others: the sergeant is still on the stairs.
-ok
+# All have said where they are: Fighter and Ranger in the hall, the Wizard in no fight, the sergeant still on the stairs.
 # Who goes first among equals, on our side, on theirs? `ok` takes the order that is proposed.
 ok
 ok

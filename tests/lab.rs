@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use riskbreaker::{
-    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Moment, Odds, OddsQuery, Ruleset, Session,
-    Setup, Shard, Simulation, Value, Variant,
+    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Moment, Odds, OddsQuery, Ruleset,
+    Session, Setup, Shard, Simulation, Value, Variant,
 };
 
 fn library(folder: &str) -> Library {
@@ -334,14 +334,8 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
     let dicey = rules("dicey");
     let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
     // The first card that is possible is `again`; nothing ends this game.
-    let mut plan = Simulation {
-        scenario: "one".into(),
-        variants: vec![variant],
-        trials: 3,
-        seed: 1,
-        until: None,
-        actions: 50,
-    };
+    let mut plan =
+        Simulation { scenario: "one".into(), variants: vec![variant], trials: 3, seed: 1, until: None, actions: 50 };
     let found = run(&plan, 2, None);
     assert_eq!(found.tallies[0].trials, 0);
     assert_eq!(found.tallies[0].left_out.len(), 3);
@@ -387,7 +381,8 @@ fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
 fn who_looks_ahead_wins_more_often() {
     let tug = rules("tug");
     let seats = |left: &str| {
-        let setup = Setup::default().seat("left", Driver::Policy(left.into())).seat("right", Driver::Policy("hasty".into()));
+        let setup =
+            Setup::default().seat("left", Driver::Policy(left.into())).seat("right", Driver::Policy("hasty".into()));
         let setup = setup.switch("wins_at", 8);
         let mut plan = simulation(&tug, "two", 40);
         plan.variants = vec![Variant::new("tug", &tug, setup).unwrap()];

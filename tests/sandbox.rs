@@ -362,7 +362,8 @@ fn layers_change_what_lies_below_and_say_where_it_came_from() {
         Library::from_files(all)
     };
     let wrap = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.wrapped(function(below, thing, n) return below(thing, n * 3) end) })";
-    let extend = "local rb = require('@riskbreaker') return rb.extend(rb.maneuver({ id = 'trick', title = 'Great trick' }))";
+    let extend =
+        "local rb = require('@riskbreaker') return rb.extend(rb.maneuver({ id = 'trick', title = 'Great trick' }))";
     let base = library(&[("verbs.luau", verbs), ("maneuvers/trick.luau", &grow)]);
     let library = Library::overlay(house("big", &[("verbs.luau", wrap), ("maneuvers/trick.luau", extend)]), base);
     let rules = Ruleset::load_with(&library, "bad", &["big".into()]).unwrap_or_else(|error| panic!("{error}"));
@@ -385,4 +386,47 @@ fn layers_change_what_lies_below_and_say_where_it_came_from() {
     let error = Ruleset::load_with(&second, "bad", &["big".into(), "other".into()]).unwrap_err().to_string();
     assert!(error.contains("big/maneuvers/trick.luau") && error.contains("other/maneuvers/trick.luau"), "{error}");
     assert!(error.contains("after ="), "{error}");
+}
+
+#[test]
+fn a_question_may_check_its_answer() {
+    let text = card(
+        "local n = rb.number({ seat = 'players', topic = 'even', min = 0, max = 9, check = function(n) return n % 2 == 0, `{n} is odd` end })\nctx.thing:set('n', n)",
+    );
+    let rules = Ruleset::load(&library(&[("maneuvers/trick.luau", &text)]), "bad").unwrap();
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    let _ = session.advance().unwrap();
+    let before = (session.state_bytes(), session.save());
+    let refusal = session.reply(&[("card".into(), "trick".into()), ("even".into(), 3.into())]).unwrap_err();
+    assert_eq!(refusal.message, "even: 3 is odd");
+    assert_eq!((session.state_bytes(), session.save()), before);
+    let _ = session.reply(&[("card".into(), "trick".into())]).unwrap();
+    let question = session.questions()[0].clone();
+    session.answer(question.id, question.read(&3.into()).unwrap()).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(&*session.questions()[0].topic, "even");
+    assert_eq!(session.decisions(), 1);
+    let _ = session.reply(&[("even".into(), 4.into())]).unwrap();
+    let thing = session.view().find("it").unwrap();
+    assert_eq!(session.view().field(thing, "n"), Some(&Value::Int(4)));
+}
+
+/// An act in between changes what an action asks: a place on the tape that waits is not filled by asking somebody else.
+#[test]
+fn an_open_place_goes_to_the_driver_of_the_seat_that_is_asked_now() {
+    let play = PLAY.replace(
+        "local card = rb.choose",
+        "if thing.n == 0 then rb.line({ seat = 'players', topic = 'word', about = thing }) else rb.line({ seat = 'gm', topic = 'other', default = 'x' }) end\n\t\tlocal card = rb.choose",
+    );
+    let manifest = format!("{MANIFEST}gm = \"The referee\"\n");
+    let files = [("ruleset.toml", manifest.as_str()), ("play.luau", play.as_str()), ("maneuvers/honest.luau", HONEST)];
+    let rules = Ruleset::load(&library(&files), "bad").unwrap();
+    let setup = Setup::table(Value::map::<&str>([])).seat("gm", riskbreaker::Driver::Absent);
+    let mut session = Session::start(&rules, setup).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(&*session.questions()[0].topic, "word");
+    let thing = session.view().find("it").unwrap();
+    session.edit(riskbreaker::Edit::Set { entity: thing, field: "n".into(), value: 1.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(&*session.questions()[0].topic, "card");
 }

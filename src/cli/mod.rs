@@ -1,11 +1,14 @@
 //! The program around the host: its commands, and the table at which games are played.
 
+mod cards;
 mod check;
 mod compare;
+mod dev;
 mod figures;
 mod library;
 mod merge;
 mod nearest;
+mod new;
 mod odds;
 mod page;
 mod play;
@@ -18,6 +21,7 @@ mod run;
 mod screen;
 mod sim;
 mod test;
+mod types;
 
 use std::io;
 use std::path::PathBuf;
@@ -30,7 +34,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 ///
 /// Without a command it opens the table: the first scenario, ready to play.
 #[derive(Parser)]
-#[command(name = "riskbreaker", version, disable_help_subcommand = true)]
+#[command(name = "riskbreaker", version)]
 struct Cli {
     /// The folder with the rulesets, instead of ./rulesets or those built in
     #[arg(long, global = true, value_name = "DIR")]
@@ -53,6 +57,14 @@ enum Command {
     Test(test::Args),
     /// Loads rulesets and tells every problem in them
     Check(check::Args),
+    /// Watches a ruleset: checks it and runs the specs that each change touches
+    Dev(dev::Args),
+    /// Writes a working example: a ruleset, a maneuver, an item, a hook or a spec
+    New(new::Args),
+    /// Writes the types of a ruleset for editors that complete and check Luau
+    Types(types::Args),
+    /// Writes maneuver cards and character sheets to print, nine cards to a page
+    Cards(cards::Args),
     /// Looks into rulesets
     #[command(subcommand)]
     Rules(rules::Args),
@@ -118,6 +130,10 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Run(args)) => run::run(args, folder),
         Some(Command::Test(args)) => test::test(args, folder),
         Some(Command::Check(args)) => check::check(args, folder),
+        Some(Command::Dev(args)) => dev::dev(args, folder),
+        Some(Command::New(args)) => new::new(args, folder),
+        Some(Command::Types(args)) => types::types(args, folder),
+        Some(Command::Cards(args)) => cards::cards(args, folder),
         Some(Command::Rules(args)) => rules::rules(args, folder),
         Some(Command::Roll(args)) => roll::roll(args),
         Some(Command::Odds(args)) => odds::odds(args, folder),

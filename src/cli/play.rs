@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
@@ -8,7 +9,7 @@ use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup
 use serde_json::json;
 
 use super::nearest::nearest;
-use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
 use super::row::Row;
@@ -49,7 +50,7 @@ pub struct TableArgs {
     script: Option<PathBuf>,
 
     /// The seed of the dice; a random one if none is given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
 
     /// The faces to be rolled, in order (7,2,10); or `typed`, to roll real dice
@@ -65,7 +66,8 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let words = Arc::new(Mutex::new(Vocabulary::default()));
     let mut screen = Screen::stdout(args.table.json);
     let colour = screen.coloured();
-    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour))?;
+    let bell = Arc::new(AtomicBool::new(false));
+    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour, bell.clone()))?;
     let args = match lines.call() {
         Some(call) => args.or(read_call(call)?),
         None => args,
@@ -73,12 +75,19 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let table = args.table;
     let library = library::open(folder.as_deref())?;
     let saved = args.scenario.as_deref().map(Path::new).filter(|path| path.is_file());
-    let (session, title) = match saved {
-        Some(path) => (resume(path, &library)?, path.display().to_string()),
+    let (session, title, about) = match saved {
+        Some(path) => (resume(path, &library)?, path.display().to_string(), String::new()),
         None => begin(args.scenario, &table, &library)?,
     };
-    head(&mut screen, &session, &title, &library, &lines)?;
-    Repl::new(session, library, screen, words).run(lines)
+    // With written dice nothing is left to chance, unless a seed is named for what else may draw on it.
+    let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
+    head(&mut screen, &session, &title, &library, random)?;
+    if !lines.scripted() {
+        introduce(&mut screen, &about)?;
+    }
+    // A script is played by the rules as they are when it begins.
+    let lookout = table.script.is_none().then(|| Lookout::start(&library, session.ruleset(), bell)).flatten();
+    Repl::new(session, library, screen, words).with_lookout(lookout).run(lines)
 }
 
 /// The first line of a script, read like a command line.
@@ -122,8 +131,8 @@ impl Args {
     }
 }
 
-/// Starts a game; gives it with what the scenario is called.
-fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Result<(Session, String)> {
+/// Starts a game; gives it with what the scenario is called, and what it is about.
+fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Result<(Session, String, String)> {
     let id = match &table.rules {
         Some(id) => id.clone(),
         None => library::default_ruleset(library)?,
@@ -138,7 +147,7 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
         let Ok(driver) = driver.parse::<Driver>();
         setup = setup.seat(seat, driver);
     }
-    let title = scenario_title(&rules, &setup);
+    let (title, about) = (scenario_title(&rules, &setup), scenario_text(&rules, &setup));
     let near = |name: &str| nearest(name, rules.scenarios().keys().map(String::as_str)).map(str::to_owned);
     let session = Session::start(&rules, setup).map_err(|error| match error {
         StartError::NoScenario { name, .. } if near(&name).is_some() => {
@@ -148,7 +157,7 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
     })?;
-    Ok((session, title))
+    Ok((session, title, about))
 }
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
@@ -157,8 +166,8 @@ fn resume(path: &Path, library: &Library) -> Result<Session> {
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
-/// The first line: what is played, by which dice, and how to find out more.
-fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, lines: &Lines) -> Result<()> {
+/// The first line: what is played, and by which dice.
+fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, random: bool) -> Result<()> {
     let rules = session.ruleset().id();
     if screen.json() {
         screen.event(
@@ -167,22 +176,42 @@ fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, 
         )?;
         return Ok(());
     }
-    let mut parts =
-        vec![format!("{rules} from {}", library.describe()), title.to_owned(), format!("seed {}", session.seed())];
-    parts.retain(|part| !part.is_empty());
-    if !lines.scripted() {
-        parts.push("help lists the commands, Tab completes, anything else is Lua".into());
+    let mut parts = vec![format!("{rules} from {}", library.describe()), title.to_owned()];
+    if random {
+        parts.push(format!("seed {}", session.seed()));
     }
+    parts.retain(|part| !part.is_empty());
     screen.row(&Row::at(0).faint(parts.join(" · ")))?;
     Ok(())
 }
 
-/// What the scenario calls itself, or else its name.
-fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
-    let name = match &setup.scenario {
+/// What it is about, for somebody who sits down to it.
+fn introduce(screen: &mut Screen, about: &str) -> Result<()> {
+    screen.row(&Row::default())?;
+    screen.row(&Row::prose(0).plain(format!("{about} `help` says how to play.").trim_start()))?;
+    screen.row(&Row::default())?;
+    Ok(())
+}
+
+/// What the scenario says that it is about, or else what the rules say of themselves.
+fn scenario_text(rules: &Ruleset, setup: &Setup) -> String {
+    let text = match rules.scenarios().get(scenario_name(rules, setup)) {
+        Some(Value::Map(fields)) => fields.get("text").and_then(Value::as_text),
+        _ => None,
+    };
+    text.unwrap_or(rules.summary()).to_owned()
+}
+
+fn scenario_name<'s>(rules: &'s Ruleset, setup: &'s Setup) -> &'s str {
+    match &setup.scenario {
         Scenario::Named(name) => name.as_str(),
         _ => rules.default_scenario().unwrap_or_default(),
-    };
+    }
+}
+
+/// What the scenario calls itself, or else its name.
+fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
+    let name = scenario_name(rules, setup);
     rules.scenarios().get(name).and_then(super::rules::scenario_title).unwrap_or(name).to_owned()
 }
 
@@ -193,6 +222,10 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
         }
         _ => Err("a name, `=` and a value are wanted".into()),
     }
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "a seed is a whole number from 0 on".to_owned())
 }
 
 fn dice(text: &str) -> Result<DiceSource, String> {

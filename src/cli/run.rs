@@ -32,7 +32,7 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut table = Table::new(&library::open(folder.as_deref())?)?;
     let mut screen = Screen::stdout(false);
     let print = |screen: &mut Screen, lines: &[String]| {
-        lines.iter().try_for_each(|text| text.lines().try_for_each(|line| screen.verbatim(&harmless(line))))
+        lines.iter().try_for_each(|text| text.split('\n').try_for_each(|line| screen.verbatim(&harmless(line))))
     };
     let evaluated = match table.eval(&source, &name) {
         Ok(evaluated) => evaluated,

@@ -81,6 +81,8 @@ pub(crate) enum Stop {
     Question,
     /// The script ended the action.
     Cut(String),
+    /// The answer of a person at this place of the tape does not stand.
+    Refused { ordinal: usize, reason: String },
     /// The script did something it may not.
     Fault { message: String, cure: Option<String> },
 }
@@ -133,7 +135,7 @@ pub(crate) struct Asking {
 impl Desk {
     /// A desk without a game, for scripts that only work something out.
     pub fn idle(rules: &Arc<Ruleset>) -> Desk {
-        Desk::new(rules, BTreeMap::new(), BTreeMap::new(), DiceSource::Seeded, 0)
+        Desk::new(rules, rules.default_switches(), BTreeMap::new(), DiceSource::Seeded, 0)
     }
 
     pub fn new(
@@ -389,9 +391,11 @@ impl Desk {
             why: format!("{label}: roll {dice}"),
             ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
             default: None,
+            proposes: true,
             audience: None,
             sealed: false,
         });
+        self.cursor += 1;
         self.stop = Some(Stop::Question);
         Err(Stop::Question)
     }
@@ -426,18 +430,13 @@ impl Desk {
         build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
     ) -> Result<Asked, Stop> {
         self.may_act("asking")?;
-        if self.cursor < self.tape.slots.len() {
-            let fits = match &self.tape.slots[self.cursor] {
-                Some(Slot::Answer { topic, seat, about, answer, .. })
+        // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
+        if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
+            let fits = match found {
+                Slot::Answer { topic, seat, about, answer, .. }
                     if *topic == asking.topic && *seat == asking.seat && *about == asking.about =>
                 {
                     Some(answer.clone())
-                }
-                None => {
-                    let question = build(self)?;
-                    self.cursor += 1;
-                    self.questions.push(question);
-                    return Ok(Asked::Open);
                 }
                 _ => None,
             };
@@ -508,28 +507,46 @@ impl Desk {
 
     /// Puts a question out and leaves its place on the tape empty.
     pub fn put_out(&mut self, question: Question) -> Result<Asked, Stop> {
-        self.tape.slots.push(None);
-        self.cursor = self.tape.slots.len();
+        if self.cursor == self.tape.slots.len() {
+            self.tape.slots.push(None);
+        }
+        self.cursor += 1;
         self.questions.push(question);
         Ok(Asked::Open)
     }
 
     /// Notes an answer that was found in place.
     pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
-        if self.suggest_at == Some(self.tape.slots.len()) {
+        if self.suggest_at == Some(self.cursor) {
             self.suggested = Some(answer);
             self.stop = Some(Stop::Question);
             return;
         }
-        self.tape.slots.push(Some(Slot::Answer {
+        let slot = Slot::Answer {
             topic: asking.topic.clone(),
             seat: asking.seat.clone(),
             about: asking.about,
             answer,
             by,
             before,
-        }));
-        self.cursor = self.tape.slots.len();
+        };
+        match self.tape.slots.get_mut(self.cursor) {
+            Some(place) => *place = Some(slot),
+            None => self.tape.slots.push(Some(slot)),
+        }
+        self.cursor += 1;
+    }
+
+    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.
+    pub fn refuse(&mut self, topic: &str, reason: &str) -> Stop {
+        let ordinal = self.cursor.saturating_sub(1);
+        let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
+        if !person || self.strict {
+            return self.fault(format!("the answer to `{topic}` is refused: {reason}"));
+        }
+        let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };
+        self.stop = Some(stop.clone());
+        stop
     }
 
     /// Stops the action if one of the questions just asked is open.

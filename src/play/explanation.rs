@@ -22,4 +22,6 @@ pub struct Term {
     pub path: String,
     /// From 1.
     pub line: u32,
+    /// How deep in the working out it was added: the parts of a part lie deeper, and come before it.
+    pub depth: u32,
 }

@@ -2,12 +2,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
+use super::reload::{Passed, with_schemas};
 use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
     Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, EntityId, Entry, EntryId, Value};
+use crate::state::{Change, EntityId, Entry, EntryId, FieldId, Schema, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -20,7 +21,7 @@ pub(crate) struct Game {
     pub history: Vec<Done>,
     pub open: Option<Open>,
     /// Actions put aside for a free act that came before them.
-    held: Vec<Open>,
+    pub(super) held: Vec<Open>,
     /// Free acts that wait until the open action is done.
     queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
     redo: Vec<Op>,
@@ -33,8 +34,12 @@ pub(crate) struct Game {
     idle: u32,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
+    /// Why the last answer did not stand, where its question's own check said so.
+    pub refused: Option<String>,
     /// Actions that have been carried out.
     pub actions: u64,
+    /// The files of the rules that the game began by, once others are in force.
+    pub first_rules: Option<std::collections::BTreeMap<Arc<str>, Arc<str>>>,
 }
 
 /// What a person did, as it can be done again.
@@ -83,7 +88,9 @@ impl Game {
             asked_policies: false,
             idle: 0,
             autos: VecDeque::new(),
+            refused: None,
             actions: 0,
+            first_rules: None,
         }
     }
 
@@ -97,7 +104,7 @@ impl Game {
                 if let Some(fault) = &open.fault {
                     return Standing::Fault(fault.clone());
                 }
-                if open.ran && open.tape.has_gap() {
+                if open.ran && !open.questions.is_empty() {
                     return Standing::Ask;
                 }
             } else if let Some(outcome) = self.desk.state.outcome() {
@@ -135,7 +142,7 @@ impl Game {
             self.commit_quietly(changes);
             return Ok(());
         };
-        let cause = Cause::Entry { id: entry.id, what: entry.what.clone() };
+        let cause = Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner };
         let what = entry.what.clone();
         self.open = Some(self.fresh(cause));
         self.idle += 1;
@@ -154,9 +161,12 @@ impl Game {
     }
 
     fn fresh(&mut self, cause: Cause) -> Open {
-        let number = self.next_number;
+        Open::new(self.take_number(), cause, self.desk.position())
+    }
+
+    pub(super) fn take_number(&mut self) -> u32 {
         self.next_number += 1;
-        Open::new(number, cause, self.desk.position())
+        self.next_number - 1
     }
 
     fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
@@ -214,6 +224,10 @@ impl Game {
             self.idle = 0;
         }
         let dropped = desk.dropped.take();
+        let unread = desk.stop.is_none() && desk.cursor < open.tape.slots.len();
+        if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
+            return self.start_again(open);
+        }
         if desk.listening {
             self.autos.retain(|(number, _)| *number != open.number);
             self.autos.push_back((open.number, std::mem::take(&mut desk.autos)));
@@ -229,6 +243,20 @@ impl Game {
                 open.questions.clear();
                 open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
                 self.open = Some(open);
+            }
+            (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
+                desk.state.rollback(0);
+                open.ran = false;
+                open.questions.clear();
+                let seq = open.tape.slots.get(ordinal).and_then(Option::as_ref).and_then(Slot::seq);
+                if let Some(position) = open.tape.cut(ordinal) {
+                    desk.set_position(position);
+                }
+                // It was no decision: it is not there to be undone.
+                self.next_seq = seq.unwrap_or(self.next_seq);
+                self.open = Some(open);
+                self.notice(&reason);
+                self.refused = Some(reason);
             }
             (Ok(_), Some(Stop::Question)) => {
                 // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
@@ -331,6 +359,7 @@ impl Game {
             skipped: open.fault.map(|fault| fault.message),
             changes,
             events: open.events,
+            swap: None,
         });
     }
 
@@ -438,6 +467,7 @@ impl Game {
                     skipped: None,
                     changes,
                     events,
+                    swap: None,
                 });
                 self.did(Op::Edit(edit));
                 Ok(())
@@ -491,7 +521,7 @@ impl Game {
     }
 
     /// Takes the open action back to its start; its tape stays.
-    fn park(&mut self) {
+    pub(super) fn park(&mut self) {
         if let Some(open) = &mut self.open {
             if open.ran {
                 self.desk.state.rollback(0);
@@ -629,7 +659,10 @@ impl Game {
         let in_queue = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
         let in_history = self.history.iter().rev().find_map(last_seq_of);
-        let turned = self.take_back_last()?;
+        let mut passed = Passed::default();
+        let before = self.desk.state.clone();
+        let mut turned = self.take_back_last(&mut passed)?;
+        self.reload_again(passed, &before, &mut turned);
         if let Some(seq) = in_queue.max(in_open).max(in_history) {
             self.next_seq = seq;
         }
@@ -639,7 +672,7 @@ impl Game {
         Ok(turned)
     }
 
-    fn take_back_last(&mut self) -> Result<Turned, Refusal> {
+    fn take_back_last(&mut self, passed: &mut Passed) -> Result<Turned, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
@@ -672,6 +705,10 @@ impl Game {
         // for what came before it.
         let mut changes = Vec::new();
         while let Some(done) = self.history.pop() {
+            if matches!(done.cause, Cause::Reload { .. }) {
+                self.pass(done, passed);
+                continue;
+            }
             let held = self.open.take();
             self.desk.state.take_back(&done.changes);
             self.desk.set_position(done.before);
@@ -688,9 +725,11 @@ impl Game {
                 rolled_for: None,
                 fault: None,
                 ran: false,
+                renewed: false,
             };
             changes.reverse();
-            let told = self.desk.reversed(&changes);
+            // Changes in another schema are told when all is done.
+            let told = if passed.another_schema() { Vec::new() } else { self.desk.reversed(&changes) };
             changes.reverse();
             if let Some(skipped) = done.skipped {
                 open.seq = None;
@@ -815,23 +854,35 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
-        let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
-        let line = |number: u32, cause: &Cause, change: &Change| match change {
+        let why = |cause: &Cause| match cause {
+            Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
+                format!("{what}, {}", desk.title(*owner))
+            }
+            cause => words_of(cause).to_string(),
+        };
+        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
+        let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
-                Some(format!("action {number} ({}): {} -> {}", words_of(cause), desk.words(from), desk.words(to)))
+                Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
             }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
-                Some(format!("action {number} ({}): made with {}", words_of(cause), desk.words(first?)))
+                Some(format!("action {number} ({}): made with {}", why(cause), desk.words(first?)))
             }
             _ => None,
         };
         let mut changes = Vec::new();
-        for done in &self.history {
-            changes.extend(done.changes.iter().filter_map(|change| line(done.number, &done.cause, change)));
+        for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
+            let field = field_in(schema);
+            changes
+                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
         }
+        changes.reverse();
+        let field = field_in(desk.rules.schema());
         if let Some(open) = &self.open {
-            changes.extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change)));
+            changes
+                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
         }
         Explanation {
             title: format!("{}: {name}", desk.title(entity)),
@@ -939,7 +990,7 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
     match cause {
         Cause::Start => vm.call(desk, &Call::Start { scenario }),
         Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
-        Cause::Edit { .. } => Ok(Value::None),
+        Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
             Err(fault) => Err(fault),
             Ok(id) => match take_entry(desk, id) {
@@ -980,8 +1031,16 @@ fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
         }
     }
     let (op, text) = match slot {
-        Slot::Answer { topic, answer, .. } => {
-            let text = format!("undid {topic}: {}", told(&answer));
+        Slot::Answer { topic, answer, about, .. } => {
+            // As it was told, with the titles of what was chosen.
+            let about = about.map(|id| desk.title(id));
+            let words = open.events.iter().rev().find_map(|event| match &event.happening {
+                Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
+                    Some(text)
+                }
+                _ => None,
+            });
+            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
             (Op::Answer { topic, ordinal: at as u32, answer }, text)
         }
         Slot::Roll { faces, dice, .. } => {
@@ -1021,5 +1080,6 @@ pub(crate) fn words_of(cause: &Cause) -> Arc<str> {
         Cause::Entry { what, .. } => what.clone(),
         Cause::Free { name, .. } => name.clone(),
         Cause::Edit { .. } => Arc::from("an edit"),
+        Cause::Reload { .. } => Arc::from("a reload"),
     }
 }

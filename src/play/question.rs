@@ -35,6 +35,9 @@ pub struct Question {
     pub ask: Ask,
     /// What is taken where nobody sits.
     pub default: Option<Answer>,
+    /// Whether the default is proposed to people, too.
+    #[serde(default = "proposed")]
+    pub proposes: bool,
     /// The only seat that may see the question, or everybody.
     pub audience: Option<Arc<str>>,
     /// The answer stays hidden until all questions that are out together are answered.
@@ -141,7 +144,16 @@ impl Refusal {
     }
 }
 
+fn proposed() -> bool {
+    true
+}
+
 impl Question {
+    /// The answer that is proposed to people.
+    pub fn proposal(&self) -> Option<&Answer> {
+        self.default.as_ref().filter(|_| self.proposes)
+    }
+
     /// Checks an exact answer against the question.
     ///
     /// # Errors

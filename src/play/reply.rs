@@ -8,7 +8,10 @@ use crate::state::Value;
 
 /// Reads a reply for a question, without checking the answer against the question's bounds.
 pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
-    let wanted = || Refusal::new(format!("{}: {} is wanted here, not {reply}", question.topic, question.ask.wanted()));
+    let wanted = || {
+        let given = short(&reply.to_string());
+        Refusal::new(format!("{}: {} is wanted here, not {given}", question.topic, question.ask.wanted()))
+    };
     match &question.ask {
         Ask::Choose { options, other } => match reply {
             Value::List(items) if items.len() == 1 => Ok(Answer::Choice(find(question, options, &items[0])?)),
@@ -19,7 +22,16 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
             },
         },
         Ask::ChooseMany { options, .. } => Ok(Answer::Choices(find_all(question, options, reply)?)),
-        Ask::Order { options } => Ok(Answer::Order(find_all(question, options, reply)?)),
+        Ask::Order { options } => {
+            // Those who are named go first, the others as they stand.
+            let mut order = find_all(question, options, reply)?;
+            let rest: Vec<Arc<str>> =
+                options.iter().map(|option| &option.id).filter(|id| !order.contains(id)).cloned().collect();
+            if !order.is_empty() {
+                order.extend(rest);
+            }
+            Ok(Answer::Order(order))
+        }
         Ask::Number { .. } => number(reply).map(Answer::Number).ok_or_else(wanted),
         Ask::Confirm => match reply {
             Value::Bool(yes) => Ok(Answer::Confirm(*yes)),
@@ -107,9 +119,10 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
     let mut found: Vec<&Choice> = options.iter().filter(exact).collect();
     if found.is_empty() {
         if let Ok(place) = text.parse::<usize>()
-            && let Some(option) = place.checked_sub(1).and_then(|at| options.get(at)) {
-                return Ok(option.id.clone());
-            }
+            && let Some(option) = place.checked_sub(1).and_then(|at| options.get(at))
+        {
+            return Ok(option.id.clone());
+        }
         found = options
             .iter()
             .filter(|option| {
@@ -122,16 +135,13 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
         [only] => Ok(only.id.clone()),
         [] => {
             let names: Vec<&str> = options.iter().flat_map(|option| [&*option.id, &*option.label]).collect();
+            let open: Vec<&str> = options.iter().filter(|option| option.enabled).map(|option| &*option.label).collect();
             let hint = match nearest(&text, names.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None if options.is_empty() => "there are no options".into(),
-                None => format!(
-                    "there {} {}",
-                    if options.len() == 1 { "is" } else { "are" },
-                    options.iter().map(|option| &*option.label).collect::<Vec<_>>().join(", ")
-                ),
+                None if open.is_empty() => "there are no options".into(),
+                None => format!("there {} {}", if open.len() == 1 { "is" } else { "are" }, open.join(", ")),
             };
-            Err(Refusal::new(format!("{}: there is no `{text}` here; {hint}", question.topic)))
+            Err(Refusal::new(format!("{}: there is no `{}` here; {hint}", question.topic, short(&text))))
         }
         several => {
             // The same name twice: a greyed one does not compete with the only one that is open.
@@ -147,6 +157,17 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
         }
     }
 }
+
+/// What was typed, as far as a message has room for it.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TOLD) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Letters of what was typed that a message repeats.
+const LONGEST_TOLD: usize = 40;
 
 /// Points by name: a map, a list in the options' order, `a 1, b 2`, or one name or number that takes all.
 fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value) -> Result<Answer, Refusal> {
@@ -205,6 +226,7 @@ mod tests {
             why: String::new(),
             ask,
             default: None,
+            proposes: true,
             audience: None,
             sealed: false,
         }
@@ -242,7 +264,7 @@ mod tests {
     #[test]
     fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
         assert_eq!(cards().read(&"kill it".into()).unwrap_err().message, "Kill it is not open: needs two");
-        assert!(cards().read(&"keeep".into()).unwrap_err().message.contains("did you mean `keep`?"));
+        assert!(cards().read(&"kepe".into()).unwrap_err().message.contains("did you mean `Keep`?"));
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
     }

@@ -8,7 +8,7 @@ use super::{
     Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
     Remedy, Setup, View,
 };
-use crate::ruleset::{Ruleset, SwitchValue};
+use crate::ruleset::Ruleset;
 use crate::script::{Call, Vm};
 use crate::state::{EntityId, Value};
 
@@ -162,7 +162,12 @@ impl Session {
             if !taken {
                 break;
             }
-            match self.advance().map_err(|error| Refusal::new(error.to_string()))? {
+            self.game_mut().refused = None;
+            let step = self.advance().map_err(|error| Refusal::new(error.to_string()))?;
+            if let Some(reason) = self.game_mut().refused.take() {
+                return Err(Refusal::new(reason));
+            }
+            match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
                 Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
                 step if left.is_empty() => return Ok(step),
@@ -337,6 +342,11 @@ impl Session {
         self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
     }
 
+    /// What an overview says of an entity, label and text: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.desk, entity))
+    }
+
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
@@ -392,6 +402,10 @@ impl Session {
 
     pub fn ruleset(&self) -> &Arc<Ruleset> {
         &self.rules
+    }
+
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
     }
 
     /// Appends faces to those that are written out.
@@ -514,8 +528,7 @@ impl From<Turned> for Undone {
 }
 
 fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
-    let mut values: BTreeMap<String, Value> =
-        rules.switches().map(|switch| (switch.name.clone(), as_value(&switch.default))).collect();
+    let mut values = rules.default_switches();
     let from_scenario = match scenario {
         Value::Map(fields) => match fields.get("switches") {
             Some(Value::Map(switches)) => {
@@ -535,17 +548,9 @@ fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<B
             }));
         };
         let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
-        values.insert(name, as_value(&value));
+        values.insert(name, value.as_value());
     }
     Ok(values)
-}
-
-fn as_value(value: &SwitchValue) -> Value {
-    match value {
-        SwitchValue::Text(text) => Value::text(text),
-        SwitchValue::Bool(yes) => Value::Bool(*yes),
-        SwitchValue::Int(n) => Value::Int(*n),
-    }
 }
 
 fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {

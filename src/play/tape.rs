@@ -89,11 +89,6 @@ impl Tape {
         self.slots.iter().flatten().any(|slot| matches!(slot, Slot::Roll { .. }))
     }
 
-    /// Whether a question waits for its answer.
-    pub fn has_gap(&self) -> bool {
-        self.slots.iter().any(Option::is_none)
-    }
-
     /// Cuts the tape before a place, and gives back where the dice stood there.
     pub fn cut(&mut self, at: usize) -> Option<DicePosition> {
         let position = self.slots[at..].iter().flatten().next().map(Slot::before);

@@ -28,11 +28,7 @@ impl Data {
         Document::read(source, |document| {
             let mut reader = Reader { document, problems: Vec::new() };
             let value = reader.table(in_order(document.root()), 1);
-            if reader.problems.is_empty() {
-                Ok(Data { value })
-            } else {
-                Err(reader.problems)
-            }
+            if reader.problems.is_empty() { Ok(Data { value }) } else { Err(reader.problems) }
         })
     }
 }

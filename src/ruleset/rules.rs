@@ -75,7 +75,12 @@ impl Ruleset {
     ///
     /// As [`Ruleset::load`].
     pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        let stack = Arc::new(Stack::resolve(library, id, layers)?);
+        Ruleset::of_stack(Arc::new(Stack::resolve(library, id, layers)?), layers)
+    }
+
+    /// Loads what has been read.
+    pub(crate) fn of_stack(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        let id = stack.main().id();
         let mut problems = Vec::new();
         let scenarios = tables(&stack, "scenarios", &mut problems);
         let cast = tables(&stack, "cast", &mut problems);
@@ -164,6 +169,11 @@ impl Ruleset {
         self.stack.switch(name)
     }
 
+    /// The values of all switches where nobody says otherwise.
+    pub fn default_switches(&self) -> BTreeMap<String, Value> {
+        self.switches().map(|switch| (switch.name.clone(), switch.default.as_value())).collect()
+    }
+
     /// Seats with what they are.
     pub fn seats(&self) -> &BTreeMap<String, String> {
         self.stack.seats()
@@ -204,6 +214,32 @@ impl Ruleset {
         Some(&part.folder.file(path)?.text)
     }
 
+    /// The contents of all files of all its parts, by the path that problems and faults name.
+    pub(crate) fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+        let files = self.stack.parts().iter().flat_map(|part| part.folder.files.values());
+        files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
+    }
+
+    pub(crate) fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    /// Names of the parameters of a verb; nothing if it takes any.
+    pub(crate) fn verb_params(&self, name: &str) -> Option<&[String]> {
+        let at = self.blueprint.verbs.iter().position(|verb| **verb == *name)?;
+        self.blueprint.verb_params.get(at).map(Vec::as_slice)
+    }
+
+    /// Names of the entries that scripts may schedule.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
+        self.blueprint.entries.iter().map(|entry| &*entry.name)
+    }
+
+    /// Whether scripts may schedule an entry of that name.
+    pub(crate) fn has_entry(&self, name: &str) -> bool {
+        self.blueprint.entries.iter().any(|entry| *entry.name == *name)
+    }
+
     /// Its spec files, by path.
     pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.stack
@@ -218,7 +254,21 @@ impl Ruleset {
     ///
     /// The fault of the script that checks.
     pub fn check_sheet(self: &Arc<Ruleset>, sheet: &Value) -> Result<Vec<Breach>, Fault> {
+        self.check_sheet_under(sheet, self.default_switches())
+    }
+
+    /// Checks a sheet under these values of the switches.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script that checks.
+    pub fn check_sheet_under(
+        self: &Arc<Ruleset>,
+        sheet: &Value,
+        switches: BTreeMap<String, Value>,
+    ) -> Result<Vec<Breach>, Fault> {
         let mut desk = Desk::idle(self);
+        desk.switches = switches;
         let sheet = sheet.clone();
         let found = self
             .engine
@@ -246,10 +296,6 @@ impl Ruleset {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
-    }
-
-    pub(crate) fn stack(&self) -> &Arc<Stack> {
-        &self.stack
     }
 
     pub(crate) fn blueprint(&self) -> &Blueprint {

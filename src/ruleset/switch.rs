@@ -139,6 +139,17 @@ pub enum SwitchValue {
     Text(String),
 }
 
+impl SwitchValue {
+    /// The value as scripts and the state have it.
+    pub fn as_value(&self) -> crate::state::Value {
+        match self {
+            SwitchValue::Text(text) => crate::state::Value::text(text),
+            SwitchValue::Bool(yes) => crate::state::Value::Bool(*yes),
+            SwitchValue::Int(n) => crate::state::Value::Int(*n),
+        }
+    }
+}
+
 impl fmt::Display for SwitchValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

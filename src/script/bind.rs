@@ -87,7 +87,7 @@ impl Bench {
 pub(super) fn stopped(stop: Stop) -> Error {
     Error::RuntimeError(match stop {
         Stop::Question => "the action waits for an answer".into(),
-        Stop::Cut(reason) => reason,
+        Stop::Cut(reason) | Stop::Refused { reason, .. } => reason,
         Stop::Fault { message, .. } => message,
     })
 }
@@ -515,6 +515,12 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         }
         Ok(())
     });
+    leaf!(lua, bench, table, "refuse", |_, b, (topic, reason): (String, Lv)| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        let reason = text_arg(desk, &reason, "the reason of a question's check")?;
+        Err::<(), _>(stopped(desk.refuse(&topic, &reason)))
+    });
     leaf!(lua, bench, table, "stop_if_open", |_, b, (): ()| b.desk()?.stop_if_open().map_err(stopped));
     leaf!(lua, bench, table, "all_answered", |_, b, (): ()| {
         let desk = b.desk()?;
@@ -644,6 +650,7 @@ fn question_of(desk: &mut Desk, mirror: &Mirror, ask: &str, q: &Table) -> Result
         why,
         ask,
         default: None,
+        proposes: !matches!(q.raw_get::<Lv>("propose")?, Lv::Boolean(false)),
         audience,
         sealed: matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)),
     };
@@ -1109,13 +1116,13 @@ fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.state.finish(text);
         Ok(())
     });
-    leaf!(lua, bench, table, "term", |_, b, (label, value, path, line): (String, Lv, String, u32)| {
+    leaf!(lua, bench, table, "term", |_, b, (label, value, path, line, depth): (String, Lv, String, u32, u32)| {
         let desk = b.desk()?;
         let value = match from_lua(&value, &b.mirror.borrow()) {
             Ok(value) => desk.words(&value),
             Err(_) => "?".into(),
         };
-        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line });
+        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth });
         Ok(())
     });
     Ok(())

@@ -91,7 +91,34 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
     fault.line = line;
     fault.source_line =
         line.and_then(|line| text.lines().nth(line as usize - 1)).map(|line| line.trim_end().to_string());
+    if fault.message.contains("attempt to call a nil value") {
+        fault.message = match fault.source_line.as_deref().map(called).as_deref() {
+            Some([only]) => format!("there is no function `{only}`"),
+            _ => "something is called here that is no function".into(),
+        };
+    }
     fault
+}
+
+/// What a line of a program calls by a plain name, but for what every program has.
+fn called(line: &str) -> Vec<String> {
+    const KNOWN: [&str; 14] = [
+        "print", "roll", "start", "tostring", "tonumber", "pairs", "ipairs", "next", "select", "type", "typeof",
+        "assert", "error", "unpack",
+    ];
+    let part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut names: Vec<String> = Vec::new();
+    for (at, _) in line.match_indices('(') {
+        let before = line[..at].trim_end();
+        let start = before.rfind(|letter| !part(letter)).map_or(0, |end| end + 1);
+        let name = &before[start..];
+        let field = before[..start].ends_with(['.', ':']);
+        let plain = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
+        if plain && !field && !KNOWN.contains(&name) && !names.iter().any(|known| known == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
 }
 
 /// The text of a line of a ruleset's file.

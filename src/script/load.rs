@@ -26,6 +26,8 @@ pub(crate) struct Blueprint {
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
     pub verbs: Vec<Arc<str>>,
+    /// Names of the parameters of each verb.
+    pub verb_params: Vec<Vec<String>>,
     pub policies: Vec<Arc<str>>,
     /// Whether a policy may take free acts.
     pub policies_act: bool,
@@ -210,6 +212,7 @@ impl Prelude {
                 free: get("free")?,
                 derived: get("derived")?,
                 sheet: get("sheet")?,
+                overview: get("overview")?,
                 prompt: get("prompt")?,
                 measure: get("measure")?,
                 statistic: get("statistic")?,
@@ -298,8 +301,8 @@ impl Loader<'_> {
         let kinds = self.merger.table("kinds")?;
         let verbs = self.merger.table("verbs")?;
         let play = self.merger.table("play")?;
-        let sheets = lua.create_table()?;
-        let (schema, parts) = self.schema(&kinds, &sheets)?;
+        let (sheets, overviews) = (lua.create_table()?, lua.create_table()?);
+        let (schema, parts) = self.schema(&kinds, &sheets, &overviews)?;
         let mut blueprint = Blueprint { schema, ..Blueprint::default() };
 
         let merged = lua.create_table()?;
@@ -318,6 +321,8 @@ impl Loader<'_> {
                             );
                         }
                     }
+                    let named = params.sequence_values::<String>().filter_map(Result::ok);
+                    blueprint.verb_params.push(named.collect());
                     made_verbs.raw_set(&*name, verb)?;
                     blueprint.verbs.push(Arc::from(&*name));
                 }
@@ -326,6 +331,7 @@ impl Loader<'_> {
                     verb.raw_set("params", lua.create_table()?)?;
                     verb.raw_set("run", run)?;
                     made_verbs.raw_set(&*name, verb)?;
+                    blueprint.verb_params.push(Vec::new());
                     blueprint.verbs.push(Arc::from(&*name));
                 }
                 other => {
@@ -363,7 +369,7 @@ impl Loader<'_> {
         }
         merged.raw_set("policies", policies)?;
         merged.raw_set("cast", self.cast()?)?;
-        merged.raw_set("play", self.play(&play, sheets, &mut blueprint)?)?;
+        merged.raw_set("play", self.play(&play, sheets, overviews, &mut blueprint)?)?;
         let creation = self.merger.table("creation")?;
         self.known_keys("creation", "", &creation, &["check", "build"], None)?;
         blueprint.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));
@@ -405,7 +411,12 @@ impl Loader<'_> {
 
     /// Reads the kinds: the schema, and what each kind's class is made of.
     #[allow(clippy::type_complexity)]
-    fn schema(&mut self, kinds: &Table, sheets: &Table) -> Result<(Schema, Vec<(String, Table, Table)>)> {
+    fn schema(
+        &mut self,
+        kinds: &Table,
+        sheets: &Table,
+        overviews: &Table,
+    ) -> Result<(Schema, Vec<(String, Table, Table)>)> {
         let lua = self.lua;
         let mut schema = Schema::default();
         let mut parts = Vec::new();
@@ -415,9 +426,21 @@ impl Loader<'_> {
                 self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), None);
                 continue;
             };
-            self.known_keys("kinds", &name, &body, &["title", "fields", "derived", "sheet", "label"], None)?;
-            let mut kind =
-                Kind { name: Arc::from(&*name), title: None, fields: Vec::new(), derived: Vec::new(), sheet: false };
+            self.known_keys(
+                "kinds",
+                &name,
+                &body,
+                &["title", "fields", "derived", "sheet", "overview", "label"],
+                None,
+            )?;
+            let mut kind = Kind {
+                name: Arc::from(&*name),
+                title: None,
+                fields: Vec::new(),
+                derived: Vec::new(),
+                sheet: false,
+                overview: false,
+            };
             let nullable = lua.create_table()?;
             if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
                 for (field, declared) in sorted(&fields)? {
@@ -486,6 +509,10 @@ impl Loader<'_> {
             if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
                 sheets.raw_set(&*name, sheet)?;
                 kind.sheet = true;
+            }
+            if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
+                overviews.raw_set(&*name, overview)?;
+                kind.overview = true;
             }
             parts.push((name, derived, nullable));
             schema.kinds.push(kind);
@@ -605,7 +632,7 @@ impl Loader<'_> {
         Ok((tables, ids))
     }
 
-    fn play(&mut self, play: &Table, sheets: Table, blueprint: &mut Blueprint) -> Result<Table> {
+    fn play(&mut self, play: &Table, sheets: Table, overviews: Table, blueprint: &mut Blueprint) -> Result<Table> {
         let lua = self.lua;
         let known = ["start", "entries", "free", "boundary", "prompt", "card", "item", "value", "result", "statistics"];
         self.known_keys("play", "", play, &known, None)?;
@@ -618,6 +645,7 @@ impl Loader<'_> {
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
         made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
         made.raw_set("sheets", sheets)?;
+        made.raw_set("overviews", overviews)?;
         blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         blueprint.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
         for (name, found) in [("value", &mut blueprint.value), ("result", &mut blueprint.result)] {
@@ -664,7 +692,7 @@ impl Loader<'_> {
                     self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), None);
                     continue;
                 };
-                self.known_keys("play", &path, &body, &["title", "text", "seats", "when", "run"], None)?;
+                self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
                 if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
                     self.missing("play", &path, "run", "a function(seat)");
                 }

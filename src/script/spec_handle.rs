@@ -13,7 +13,7 @@ use super::game_handle::{question_table, replies_of, value_of};
 use super::sandbox::{self, Budget, guarded};
 use super::table::in_words;
 use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step};
-use crate::ruleset::{Ruleset, nearest};
+use crate::ruleset::{Breach, Ruleset, nearest};
 use crate::state::{EntityId, Value};
 
 /// A file of specs in a machine of its own.
@@ -382,6 +382,16 @@ impl Case {
         }
     }
 
+    /// What a sheet breaks under the house rules of the spec.
+    fn breaches(&self, sheet: &Lv) -> Result<Vec<Breach>> {
+        let mut switches = self.rules.default_switches();
+        match &self.session {
+            Some(session) => switches.clone_from(session.switches()),
+            None => switches.extend(self.setup.switches.clone()),
+        }
+        self.rules.check_sheet_under(&plain_from(sheet)?, switches).map_err(wrong)
+    }
+
     fn log(&self) -> Vec<String> {
         self.session.iter().flat_map(|session| session.log()).map(|event| event.happening.line()).collect()
     }
@@ -509,7 +519,11 @@ impl UserData for CaseHandle {
             let asked = |session: &Session, question: &Question| {
                 if *question.topic == *topic { for_question(session, question, &value).0 } else { None }
             };
-            case.run_to(&in_words_of(&topic, &value), |session, question| asked(session, question).is_some(), |_| false)?;
+            case.run_to(
+                &in_words_of(&topic, &value),
+                |session, question| asked(session, question).is_some(),
+                |_| false,
+            )?;
             let open = case.session()?.questions().to_vec();
             for question in open {
                 let Some(own) = asked(case.session()?, &question) else { continue };
@@ -711,7 +725,7 @@ impl UserData for CaseHandle {
         });
         methods.add_method("legal", |_, t, sheet: Lv| {
             let case = t.0.borrow();
-            let breaches = case.rules.check_sheet(&plain_from(&sheet)?).map_err(wrong)?;
+            let breaches = case.breaches(&sheet)?;
             match breaches.iter().find(|breach| !breach.warning) {
                 Some(breach) => Err(wrong(format!("the sheet breaks {}: {}", breach.rule, breach.text))),
                 None => Ok(()),
@@ -719,7 +733,7 @@ impl UserData for CaseHandle {
         });
         methods.add_method("breach", |_, t, (sheet, rule, text): (Lv, String, Option<String>)| {
             let case = t.0.borrow();
-            let breaches = case.rules.check_sheet(&plain_from(&sheet)?).map_err(wrong)?;
+            let breaches = case.breaches(&sheet)?;
             let found = breaches
                 .iter()
                 .find(|breach| breach.rule == rule && text.as_ref().is_none_or(|text| breach.text.contains(text)));

@@ -31,6 +31,7 @@ pub(super) struct Trusted {
     pub free: Function,
     pub derived: Function,
     pub sheet: Function,
+    pub overview: Function,
     pub prompt: Function,
     pub measure: Function,
     pub statistic: Function,
@@ -168,18 +169,46 @@ impl Vm {
             let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
             return Ok(fields.map(|(field, value)| (field.label.to_string(), desk.words(value))).collect());
         }
+        self.laid_out(desk, entity, |trusted| &trusted.sheet, "sheet")
+    }
+
+    /// What an overview says of an entity: label and text.
+    pub fn overview(&mut self, desk: &mut Desk, entity: EntityId) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let Some(found) = desk.state.entity(entity) else {
+            return Err(Fault::new(format!("{entity} is not there")));
+        };
+        if !desk.rules.schema().kind(found.kind).overview {
+            return Ok(Vec::new());
+        }
+        self.laid_out(desk, entity, |trusted| &trusted.overview, "overview")
+    }
+
+    /// The lines that a function of a kind gives for one of its entities.
+    fn laid_out(
+        &mut self,
+        desk: &mut Desk,
+        entity: EntityId,
+        function: fn(&Trusted) -> &Function,
+        what: &str,
+    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let name = kind.unwrap_or_default();
         self.reading(desk, |vm, desk| {
             let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
-            let name = kind.name.clone();
             let rows = vm.run(desk, |trusted| {
                 let handle = bench.mirror.borrow().handle(entity).cloned();
-                Ok((trusted.sheet.clone(), (&*name, handle).into_lua_multi(&lua)?))
+                Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(&lua)?))
             })?;
             let Some(Lv::Table(rows)) = rows.into_iter().next() else {
-                return Err(Fault::new(format!("the sheet of a {name} must be a list of lines")));
+                return Err(Fault::new(format!("the {what} of a {name} must be a list of lines")));
             };
             let mirror = vm.bench.mirror.borrow();
-            let text = |value: &Lv| from_lua(value, &mirror).map(|value| desk.words(&value));
+            let text = |value: &Lv| {
+                from_lua(value, &mirror).map(|value| match value {
+                    Value::Text(text) => text.to_string(),
+                    value => desk.words(&value),
+                })
+            };
             let mut lines = Vec::new();
             for row in rows.sequence_values::<Lv>() {
                 let line = match row {
@@ -485,8 +514,8 @@ impl Vm {
             return Err(fault_of(&error, desk.stop.as_ref(), Some((what, spent_at())), &self.stack));
         }
         match (result, &desk.stop) {
-            (Ok(values), None | Some(Stop::Question | Stop::Cut(_))) => Ok(values),
-            (Err(_), Some(Stop::Question | Stop::Cut(_))) => Ok(MultiValue::new()),
+            (Ok(values), None | Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(values),
+            (Err(_), Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(MultiValue::new()),
             (Err(error), stop) => Err(fault_of(&error, stop.as_ref(), None, &self.stack)),
             (Ok(_), Some(stop @ Stop::Fault { .. })) => {
                 Err(fault_of(&mlua::Error::RuntimeError(String::new()), Some(stop), None, &self.stack))

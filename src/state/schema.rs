@@ -31,6 +31,8 @@ pub struct Kind {
     pub derived: Vec<Arc<str>>,
     /// Whether the ruleset lays out the sheet itself.
     pub sheet: bool,
+    /// Whether it says what an overview tells of an entity.
+    pub overview: bool,
 }
 
 /// A field of a kind.

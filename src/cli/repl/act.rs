@@ -10,8 +10,10 @@ use super::line::{Phrase, split_first};
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
+use crate::cli::nearest::nearest;
 use crate::cli::roll::roll_by;
 use crate::cli::row::{Row, Tone};
+use crate::cli::rules::find_card;
 
 impl Phrase {
     fn value(&self) -> Value {
@@ -55,8 +57,86 @@ impl Repl {
     /// Answers the open question by `head`, and what follows by topic: all of it, or nothing.
     pub(super) fn reply(&mut self, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
         let question = self.wanted_question()?;
+        if let Some(sentence) = self.asked_first(&question, &head) {
+            return Err(Complaint::Wrong(sentence));
+        }
+        let typed = head.text.clone();
         let replies = replies_of(&question, head, named)?;
-        self.reply_all(&question, replies)
+        self.reply_all(&question, replies).map_err(|complaint| match complaint {
+            Complaint::Wrong(message) => Complaint::Wrong(self.advised(&question, &typed, message)),
+            broken => broken,
+        })
+    }
+
+    /// What has to be said first, where a card is named and something else is asked.
+    fn asked_first(&self, question: &Question, head: &Phrase) -> Option<String> {
+        if head.is_empty() || question.read(&head.value()).is_ok() {
+            return None;
+        }
+        let rules = self.session.ruleset();
+        // What follows the card's name may be meant for its own questions.
+        let words: Vec<&str> = head.text.split_whitespace().collect();
+        let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
+        let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
+        if question.ask.options().iter().any(|option| option.id == card.id) {
+            return None;
+        }
+        let asked = match question.why.as_str() {
+            "" => format!("{}?", question.topic.replace('_', " ")),
+            why => why.to_owned(),
+        };
+        let how = match question.proposal() {
+            Some(proposal) => format!("`ok` says {}", question.tell(proposal)),
+            None => "`options` shows the answers".to_owned(),
+        };
+        let whom = self.whom(question);
+        let about = question.about.map(|id| self.session.view().title(id));
+        let so_far: Vec<String> = self
+            .session
+            .log()
+            .iter()
+            .filter(|event| event.action == question.id.action)
+            .filter_map(|event| match &event.happening {
+                Happening::Answered { about: of, text, .. } if about.is_some() && *of == about => Some(text.clone()),
+                _ => None,
+            })
+            .collect();
+        Some(match so_far.as_slice() {
+            [] => format!("asked first ({whom}): {asked} {how}; then `{}` can follow", head.text),
+            chosen => format!("{whom}: {} is chosen. Asked now: {asked} {how}, `undo` goes back", chosen.join(", ")),
+        })
+    }
+
+    /// A refusal with what to type instead, where that can be known.
+    fn advised(&self, question: &Question, typed: &str, message: String) -> String {
+        let rules = self.session.ruleset();
+        let words: Vec<(&String, &String)> = rules.words().iter().collect();
+        let small = |topic: &str| {
+            let own = words.iter().find(|(word, of)| *of == topic && *word != topic);
+            own.map_or_else(|| topic.to_owned(), |(word, _)| (*word).clone())
+        };
+        if let Some((_, asked)) = message.rsplit_once("; what is asked: ")
+            && message.starts_with("nothing asks for")
+            && !asked.contains(',')
+            && *asked != *question.topic
+        {
+            return format!("{message}; say that before it, in the same line: `{} ...`", small(asked));
+        }
+        let known = self.words().words_of_option(typed);
+        let mut rest = typed.split_whitespace().skip(known).peekable();
+        if known == 0 || rest.peek().is_none() || !message.contains("there is no") {
+            return message;
+        }
+        let behind: Vec<&str> = rest.collect();
+        let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
+        let near = nearest(behind[0], words.iter().map(|(word, _)| word.as_str()));
+        match near {
+            Some(near) => format!("behind `{option}`: what is `{}`? Did you mean `{near}`?", behind[0]),
+            None => format!(
+                "behind `{option}`: what is `{}`? Each answer has its word before it (`help words`)",
+                behind.join(" ")
+            ),
+        }
     }
 
     pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
@@ -66,14 +146,13 @@ impl Repl {
         let whom = self.whom(question);
         self.own = replies.iter().map(|(topic, _)| (topic.as_str().into(), whom.as_str().into())).collect();
         let first_of_topic = self.session.questions().iter().find(|other| other.topic == question.topic);
-        let decisions = replies.len();
         let goes_elsewhere = first_of_topic.is_some_and(|first| first.id != question.id);
         if *replies[0].0 == *question.topic && (replies.len() == 1 || goes_elsewhere) {
             let (_, value) = replies.remove(0);
             let answer = question.read(&value)?;
             self.session.answer(question.id, answer)?;
             if replies.is_empty() {
-                return self.settle_after(decisions);
+                return self.settle_decided();
             }
             self.step = self.session.advance()?;
             if let Err(refusal) = self.session.reply(&replies) {
@@ -82,10 +161,10 @@ impl Repl {
                 self.session.take_events();
                 return Err(refusal.into());
             }
-            return self.settle_after(decisions);
+            return self.settle_decided();
         }
         let _ = self.session.reply(&replies)?;
-        self.settle_after(decisions)
+        self.settle_decided()
     }
 
     /// The question that can be answered now.
@@ -94,7 +173,7 @@ impl Repl {
             (Step::Fault(_), _) => {
                 Err(Complaint::wrong("an action failed: mend its script and `retry`, `skip` it, or `undo`"))
             }
-            (Step::Over(_), _) => Err(Complaint::wrong("the game is over; `undo` takes the last decision back")),
+            (Step::Over(_), _) => Err(self.over()),
             (Step::Ask, Some(question)) => Ok(question.clone()),
             (Step::Ask, None) => Err(Complaint::wrong("nothing is asked now")),
         }
@@ -107,30 +186,33 @@ impl Repl {
         if !all && !rest.is_empty() {
             return Err(Complaint::wrong("`ok` takes the answer marked `*`; `ok all` does for every open question"));
         }
+        let pass = question.ask.options().iter().any(|option| is_pass(&option.id) || is_pass(&option.label));
         let chosen: Vec<Question> = if all { self.session.questions().to_vec() } else { vec![question] };
         let mut taken = 0;
         for question in chosen {
-            if let Some(default) = question.default.clone() {
+            if let Some(default) = question.proposal().cloned() {
                 self.session.answer(question.id, default)?;
                 taken += 1;
             }
         }
         if taken == 0 {
-            return Err(Complaint::wrong("nothing is suggested here; `options` shows what is open"));
+            let pass = if pass { ", `pass` does nothing" } else { "" };
+            return Err(Complaint::Wrong(format!(
+                "nothing is proposed here: choose by number or name; `options` shows them, `auto` lets a policy choose{pass}"
+            )));
         }
-        self.settle_after(taken)
+        self.settle_decided()
     }
 
     /// `pass`: the option, the act or the empty answer that means doing nothing.
     pub(super) fn pass(&mut self, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
-        let named = |name: &str| name.eq_ignore_ascii_case("pass");
-        let option = question.ask.options().iter().find(|option| named(&option.id) || named(&option.label));
+        let option = question.ask.options().iter().find(|option| is_pass(&option.id) || is_pass(&option.label));
         if let Some(option) = option {
             let reply = vec![(question.topic.to_string(), Value::text(&option.id))];
             return self.reply_all(&question, reply);
         }
-        if words.free.iter().any(|(id, _)| named(id)) {
+        if words.free.iter().any(|(id, _)| is_pass(id)) {
             return self.take_free_act("pass", "", words);
         }
         match question.ask {
@@ -153,7 +235,7 @@ impl Repl {
                     let (first, _) = split_first(rest);
                     let seat = self.person().unwrap_or_default();
                     self.session.act(&seat, first)?;
-                    self.settle_after(1)
+                    self.settle_decided()
                 }
             };
         }
@@ -179,25 +261,15 @@ impl Repl {
         };
         self.session.act(&seat, act)?;
         if rest.is_empty() {
-            return self.settle_after(1);
+            return self.settle_decided();
         }
         self.step = self.session.advance()?;
-        self.done.push(1);
-        self.undone.clear();
         let cut = answers(rest, words);
         let answered = self.reply(cut.head, cut.named);
-        match answered {
-            Ok(()) => {
-                // The act and its answers came in one line.
-                let answers = self.done.pop().unwrap_or(0);
-                let act = self.done.pop().unwrap_or(0);
-                self.done.push(act + answers);
-            }
-            Err(_) => {
-                self.done.pop();
-                self.session.undo()?;
-                self.settle()?;
-            }
+        if answered.is_err() {
+            self.session.undo()?;
+            let _ = self.session.advance()?;
+            self.session.take_events();
         }
         answered
     }
@@ -215,40 +287,43 @@ impl Repl {
     /// `undo`: takes back what the last line did, or the last N lines.
     pub(super) fn undo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
-        self.turn(lines, Session::undo, |repl| (&mut repl.done, &mut repl.undone), true)
+        self.turn(lines, Session::undo, true)
     }
 
     /// `redo`: does again what was taken back.
     pub(super) fn redo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
-        self.turn(lines, Session::redo, |repl| (&mut repl.undone, &mut repl.done), false)
+        self.turn(lines, Session::redo, false)
     }
 
     /// Goes back or forth, line by line: a line may have held several decisions.
-    fn turn(
-        &mut self,
-        lines: usize,
-        step: fn(&mut Session) -> Result<Undone, Refusal>,
-        stacks: fn(&mut Repl) -> (&mut Vec<usize>, &mut Vec<usize>),
-        back: bool,
-    ) -> Done {
+    fn turn(&mut self, lines: usize, step: fn(&mut Session) -> Result<Undone, Refusal>, back: bool) -> Done {
+        self.turned = true;
         let before = Picture::of(&self.session.view());
         let mut turned = Vec::new();
-        for line in 0..lines {
-            let decisions = stacks(self).0.pop().unwrap_or(1);
-            let mut in_line = 0;
-            for _ in 0..decisions {
+        for _ in 0..lines {
+            let from = self.session.decisions();
+            let goal = match back {
+                true => self.done.pop().unwrap_or(from.saturating_sub(1)),
+                false => self.undone.pop().unwrap_or(from + 1),
+            };
+            let mut arrived = false;
+            while !arrived {
                 match step(&mut self.session) {
                     Ok(undone) => turned.push(undone),
-                    Err(refusal) if line == 0 && in_line == 0 => return Err(refusal.into()),
+                    Err(refusal) if turned.is_empty() => return Err(refusal.into()),
                     Err(_) => break,
                 }
-                in_line += 1;
+                let now = self.session.decisions();
+                arrived = if back { now <= goal } else { now >= goal };
             }
-            if in_line == 0 {
+            if self.session.decisions() == from {
                 break;
             }
-            stacks(self).1.push(in_line);
+            if back { &mut self.undone } else { &mut self.done }.push(from);
+            if !arrived {
+                break;
+            }
         }
         self.step = self.session.advance()?;
         // What people decided, and what does not stand any more, has just been said.
@@ -269,7 +344,7 @@ impl Repl {
             self.screen.event("turned", &json!({ "text": text, "changes": changes }))?;
         }
         self.screen.row(&Row::at(2).plain(text))?;
-        self.tell(&events)?;
+        self.tell(&events, false)?;
         if !self.screen.json() {
             self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
         }
@@ -314,24 +389,36 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).plain(roll.explain()))?)
     }
 
-    /// `auto`: lets a policy answer what people are asked, a number of times.
+    /// `auto`: lets a policy answer what people are asked, to the end of the action or a number of times.
     pub(super) fn auto(&mut self, rest: &str) -> Done {
-        let mut times = 1;
+        let first = self.wanted_question()?;
+        let rules = self.session.ruleset().clone();
+        let mut times = None;
         let mut policy = None;
         for word in rest.split_whitespace() {
-            match word.parse::<u32>() {
-                Ok(n) => times = n,
-                Err(_) => policy = Some(word.to_owned()),
+            if rules.policies().iter().any(|known| known.eq_ignore_ascii_case(word)) && policy.is_none() {
+                policy = Some(word.to_lowercase());
+            } else if times.is_none() && word.chars().all(|letter| letter.is_ascii_digit() || letter == '-') {
+                times = Some(count(word, 1)?);
+            } else {
+                let known: Vec<&str> = rules.policies().iter().map(|policy| &**policy).collect();
+                return Err(Complaint::Wrong(match nearest(word, known.iter().copied()) {
+                    Some(near) => format!("there is no policy `{word}`; did you mean `{near}`?"),
+                    None => format!("`auto [N] [POLICY]`: what is `{word}`? Policies: {}", known.join(", ")),
+                }));
             }
         }
-        let rules = self.session.ruleset().clone();
         let Some(policy) = policy.or_else(|| rules.policies().first().map(ToString::to_string)) else {
-            return Err(Complaint::Wrong(format!("{} has no policy; `ok` takes what is suggested", rules.id())));
+            return Err(Complaint::Wrong(format!("{} has no policy; `ok` takes what is proposed", rules.id())));
         };
         let mut events = Vec::new();
         let mut taken = 0;
         let mut stopped = None;
-        while taken < times && matches!(self.step, Step::Ask) {
+        let goes_on = |repl: &Repl, taken: usize| match times {
+            Some(times) => taken < times,
+            None => repl.focused().is_some_and(|question| question.id.action == first.id.action),
+        };
+        while matches!(self.step, Step::Ask) && goes_on(self, taken) {
             if let Err(complaint) = self.answer_by(&policy) {
                 stopped = Some(complaint);
                 break;
@@ -340,7 +427,7 @@ impl Repl {
             events.extend(self.session.take_events());
             taken += 1;
         }
-        self.tell(&events)?;
+        self.tell(&events, false)?;
         match stopped {
             Some(complaint) if taken == 0 => Err(complaint),
             Some(Complaint::Wrong(message)) => {
@@ -357,10 +444,13 @@ impl Repl {
         let answer = self.session.suggest(question.id, policy)?.or_else(|| question.default.clone());
         let answer = answer.ok_or_else(|| Complaint::Wrong(format!("`{policy}` leaves this to you")))?;
         self.session.answer(question.id, answer)?;
-        self.done.push(1);
-        self.undone.clear();
         Ok(())
     }
+}
+
+/// Whether an option or an act of that name means doing nothing.
+fn is_pass(name: &str) -> bool {
+    name.eq_ignore_ascii_case("pass")
 }
 
 /// What several steps back or forth did, the word for it said once.
@@ -376,6 +466,9 @@ pub(super) fn count(rest: &str, default: usize) -> Result<usize, Complaint> {
     match rest {
         "" => Ok(default),
         "all" => Ok(usize::MAX),
-        rest => rest.parse().map_err(|_| Complaint::Wrong(format!("a number is wanted, not `{rest}`"))),
+        rest => match rest.parse() {
+            Ok(0) | Err(_) => Err(Complaint::Wrong(format!("a number from 1 on is wanted, not `{rest}`"))),
+            Ok(n) => Ok(n),
+        },
     }
 }

@@ -52,7 +52,7 @@ fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span
 }
 
 fn suggested(question: &Question, option: &Choice) -> bool {
-    match &question.default {
+    match question.proposal() {
         Some(Answer::Choice(id)) => *id == option.id,
         Some(Answer::Choices(ids)) => ids.contains(&option.id),
         _ => false,
@@ -62,16 +62,17 @@ fn suggested(question: &Question, option: &Choice) -> bool {
 /// How to answer, where the options alone do not say it.
 fn wanted(question: &Question) -> Option<Row> {
     let mut text = match &question.ask {
+        Ask::Choose { other: true, options } if options.is_empty() => "anything, in your own words".to_owned(),
         Ask::Choose { other: true, .. } => "or anything else, in your own words".to_owned(),
         Ask::Choose { .. } => return None,
         Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
             "any of them, with commas between; `none` and `all` do, too".to_owned()
         }
         Ask::ChooseMany { .. } => format!("{}, with commas between", question.ask.wanted()),
-        Ask::Order { options } if options.len() > 1 => "all of them, the first one first: `2, 1`".replace(
-            "`2, 1`",
-            &format!("`{}`", (1..=options.len().min(4)).rev().map(|n| n.to_string()).collect::<Vec<_>>().join(", ")),
-        ),
+        Ask::Order { options } if options.len() > 2 => {
+            "the first one first: `3, 1`; the others follow as they stand".into()
+        }
+        Ask::Order { options } if options.len() == 2 => "who is first: `2`".to_owned(),
         Ask::Allot { options, total, least } => match shares(options, *total) {
             Some(shares) if least == total => format!("{total} points given out, such as `{shares}`"),
             Some(shares) => format!("{least} to {total} points given out, such as `{shares}`"),
@@ -81,7 +82,7 @@ fn wanted(question: &Question) -> Option<Row> {
         ask => ask.wanted(),
     };
     // In an allotment and an order the marks beside the options cannot show it.
-    if let Some(default) = &question.default
+    if let Some(default) = question.proposal()
         && !question.ask.options().iter().any(|option| suggested(question, option))
     {
         text.push_str(&format!("; `ok` says {}", question.tell(default)));
@@ -113,6 +114,7 @@ mod tests {
             why: "What does Ranger do?".into(),
             ask,
             default,
+            proposes: true,
             audience: None,
             sealed: false,
         }

@@ -118,7 +118,7 @@ pub static COMMANDS: &[Command] = &[
         Play,
         "ok",
         "[all]",
-        "takes the answer marked `*`",
+        "takes what is proposed, marked `*`",
         "`ok all` takes it for every question that is open and has one."
     ),
     command!(Pass, Play, "pass", "", "chooses to do nothing, where the rules offer that", ""),
@@ -127,8 +127,8 @@ pub static COMMANDS: &[Command] = &[
         Play,
         "auto",
         "[N] [POLICY]",
-        "lets a policy answer for you, once or N times",
-        "Without a name the first policy of the ruleset answers. `seat` hands a seat over for good."
+        "lets a policy answer for you to the end of the action, or N answers",
+        "Without a name the first policy of the ruleset answers. `seat` hands a seat over for good; `undo` takes back all that one line did."
     ),
     command!(
         Free,
@@ -144,7 +144,7 @@ pub static COMMANDS: &[Command] = &[
         "undo",
         "[N]",
         "takes back what the last line did, or the last N lines",
-        "Dice that were rolled stay rolled: the same choice meets the same dice."
+        "A line of Lua and an `auto` are taken back whole, whatever they did. Dice that were rolled stay rolled: the same choice meets the same dice."
     ),
     command!(Redo, Play, "redo", "[N]", "does again what was taken back", ""),
     command!(
@@ -174,7 +174,7 @@ pub static COMMANDS: &[Command] = &[
          out from there for a second."
     ),
     command!(Sheet, Look, "sheet", "[NAME]", "the sheet of NAME, or of whoever is asked", ""),
-    command!(Who, Look, "who" | "list", "[KIND]", "who and what is in the game", ""),
+    command!(Who, Look, "who" | "list", "[KIND]", "how everybody stands, in a row each; all numbers of a kind", ""),
     command!(
         Why,
         Look,
@@ -229,7 +229,14 @@ pub static COMMANDS: &[Command] = &[
         "goes on with a saved game",
         "The game that is open now is left; save it first if you want it back."
     ),
-    command!(Help, Table, "help" | "?", "[WORD]", "this list; or what WORD means: a command, a card, a house rule", ""),
+    command!(
+        Help,
+        Table,
+        "help" | "?",
+        "[all|words|WORD]",
+        "how to play; what WORD means: a command, a card, a house rule, a rule's id",
+        ""
+    ),
     command!(Quit, Table, "quit" | "exit" | "bye", "", "leaves the table", ""),
 ];
 

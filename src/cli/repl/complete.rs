@@ -86,7 +86,14 @@ fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
     let topic = whole.rsplit(char::is_whitespace).next().and_then(|word| words.topic_of(word));
     if let Some(topic) = topic {
         let asked = words.focus().is_some_and(|open| open.topic == topic);
-        return if asked { options(words) } else { names.collect() };
+        if asked {
+            return options(words);
+        }
+        // `skill` is answered by what stands in a list `skills`.
+        return match words.items.iter().find(|(field, _)| field.starts_with(&topic)) {
+            Some((_, items)) => items.iter().map(|item| (item.clone(), String::new())).collect(),
+            None => names.collect(),
+        };
     }
     let mut all = options(words);
     all.extend(

@@ -1,6 +1,6 @@
 //! The commands that only look.
 
-use riskbreaker::{EntityId, Explanation, Schema, Step, Term};
+use riskbreaker::{EntityId, Explanation, Ruleset, Schema, Step, Term};
 use serde_json::json;
 
 use super::act::count;
@@ -8,7 +8,7 @@ use super::command::{COMMANDS, Command, Group};
 use super::line::split_first;
 use super::master::driver_name;
 use super::vocabulary::Vocabulary;
-use super::{Complaint, Done, Repl, name};
+use super::{Complaint, Done, Repl, lookup, name};
 use crate::cli::nearest::{Named, named, nearest};
 use crate::cli::row::{Row, Span, Tone};
 use crate::cli::rules;
@@ -17,7 +17,7 @@ impl Repl {
     /// `options`: asks again, in full.
     pub(super) fn show_options(&mut self) -> Done {
         match &self.step {
-            Step::Over(_) => return Err(Complaint::wrong("the game is over; `undo` takes the last decision back")),
+            Step::Over(_) => return Err(self.over()),
             Step::Fault(_) => return Err(Complaint::wrong("`retry`, `skip` or `undo`: an action failed")),
             Step::Ask => {}
         }
@@ -87,16 +87,7 @@ impl Repl {
     pub(super) fn who(&mut self, rest: &str) -> Done {
         let words = self.words();
         if rest.is_empty() {
-            let view = self.session.view();
-            let pairs: Vec<(String, String)> = words
-                .kinds
-                .iter()
-                .map(|kind| {
-                    let titles: Vec<String> = view.of_kind(kind).map(|id| view.title(id).to_string()).collect();
-                    (kind.clone(), titles.join(", "))
-                })
-                .collect();
-            return self.show_pairs("who", "in the game", &pairs);
+            return self.overview(&words.kinds);
         }
         let kind = match named(rest, &words.kinds, |kind| kind) {
             Named::One(kind) => kind.clone(),
@@ -136,6 +127,53 @@ impl Repl {
         Ok(self.screen.table(&header, rows)?)
     }
 
+    /// Who and what is there: a row for each of the kinds that have an overview, and the names of the others.
+    fn overview(&mut self, kinds: &[String]) -> Done {
+        let schema = self.session.ruleset().clone();
+        let schema = schema.schema();
+        let untold = self.untold();
+        let mut names: Vec<(String, String)> = Vec::new();
+        let mut tables: Vec<(String, Vec<(String, Vec<(String, String)>)>)> = Vec::new();
+        for kind in kinds {
+            let view = self.session.view();
+            let ids: Vec<(EntityId, String)> = view.of_kind(kind).map(|id| (id, view.title(id).to_string())).collect();
+            if schema.kind_named(kind).is_some_and(|kind| schema.kind(kind).overview) {
+                let mut rows = Vec::new();
+                for (id, title) in ids {
+                    let row = self.session.overview(id).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
+                    rows.push((title, row));
+                }
+                tables.push((kind.clone(), rows));
+            } else if self.screen.json() || !untold.kinds.iter().any(|hidden| **hidden == **kind) {
+                names.push((kind.clone(), ids.into_iter().map(|(_, title)| title).collect::<Vec<_>>().join(", ")));
+            }
+        }
+        if self.screen.json() {
+            let tables: Vec<_> = tables.iter().map(|(kind, rows)| json!({ "kind": kind, "rows": rows })).collect();
+            return Ok(self.screen.event("who", &json!({ "lines": names, "overview": tables }))?);
+        }
+        for (kind, rows) in &tables {
+            let mut labels: Vec<&str> = Vec::new();
+            for (label, _) in rows.iter().flat_map(|(_, cells)| cells) {
+                if !labels.contains(&label.as_str()) {
+                    labels.push(label);
+                }
+            }
+            let heading = std::iter::once(kind.as_str()).chain(labels.iter().copied()).map(Span::faint);
+            let mut cells = vec![heading.collect::<Vec<_>>()];
+            cells.extend(rows.iter().map(|(title, row)| {
+                let value = |label: &&str| row.iter().find(|(known, _)| known == label).map_or("", |(_, text)| text);
+                std::iter::once(Span::strong(title))
+                    .chain(labels.iter().map(|label| Span::plain(value(label))))
+                    .collect()
+            }));
+            self.screen.columns(2, cells)?;
+        }
+        names.retain(|(_, titles)| !titles.is_empty());
+        let cells = names.iter().map(|(kind, titles)| vec![Span::faint(kind), Span::plain(titles)]).collect();
+        Ok(self.screen.columns(2, cells)?)
+    }
+
     /// `why [NAME FIELD]`.
     pub(super) fn why(&mut self, rest: &str) -> Done {
         if rest.is_empty() {
@@ -172,9 +210,16 @@ impl Repl {
         self.screen.row(&Row::at(0).strong(&explanation.title).plain(format!(" is {}", explanation.value)))?;
         let place =
             |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
+        let mut depths: Vec<u32> = explanation.terms.iter().map(|term| term.depth).collect();
+        depths.sort_unstable();
+        depths.dedup();
+        // Parts of a part stand above it, further in.
+        let inset = |term: &Term| " ".repeat(3 * depths.iter().filter(|depth| **depth < term.depth).count());
         let terms = explanation.terms.iter();
-        let cells =
-            terms.map(|term| vec![Span::plain(&term.value), Span::plain(&term.label), Span::faint(place(term))]);
+        let cells = terms.map(|term| {
+            let value = format!("{}{}", inset(term), term.value);
+            vec![Span::plain(value), Span::plain(&term.label), Span::faint(place(term))]
+        });
         self.screen.columns(2, cells.collect())?;
         for change in &explanation.changes {
             self.screen.row(&Row::at(2).plain(change))?;
@@ -205,7 +250,7 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(hint))?;
         }
         self.own.clear();
-        self.tell(&log[skipped..])
+        self.tell(&log[skipped..], true)
     }
 
     /// `cards [NAME]`.
@@ -283,8 +328,11 @@ impl Repl {
 
     /// `help [WORD]`.
     pub(super) fn help(&mut self, rest: &str, words: &Vocabulary) -> Done {
-        if rest.is_empty() {
-            return self.help_list(words);
+        match rest.to_lowercase().as_str() {
+            "" => return self.help_short(words),
+            "all" => return self.help_list(words),
+            "words" => return self.help_words(words),
+            _ => {}
         }
         if let Some(command) = Command::find(rest) {
             return self.help_command(command);
@@ -296,20 +344,80 @@ impl Repl {
         if rules.switch(rest).is_some() {
             return self.switches(rest);
         }
+        if let Some((act, title)) = words.free.iter().find(|(act, title)| {
+            act.replace('_', " ").eq_ignore_ascii_case(&rest.replace('_', " ")) || title.eq_ignore_ascii_case(rest)
+        }) {
+            return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}; at any time, out of turn")))?);
+        }
         if let Some(topic) = words.topic_of(rest) {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
-            let text = format!("`{rest} ...` answers the question `{}`, {open}", topic.replace('_', " "));
+            let what = rule_line(&rules, &topic).map_or(String::new(), |line| format!(": {line}"));
+            let text = format!("`{rest} ...` answers the question `{}`, {open}{what}", topic.replace('_', " "));
             return Ok(self.screen.row(&Row::at(2).plain(text))?);
         }
-        if let Some((act, title)) = words.free.iter().find(|(act, _)| act.eq_ignore_ascii_case(rest)) {
-            return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}; at any time, out of turn")))?);
+        let id = rest.trim_matches(['(', ')']);
+        if let Some(line) = rule_line(&rules, id) {
+            return self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]);
         }
         let mut known: Vec<&str> = Command::names().collect();
         known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
         Err(Complaint::Wrong(match nearest(rest, known) {
             Some(near) => format!("there is no help on `{rest}`; did you mean `{near}`?"),
-            None => format!("there is no help on `{rest}`; `help` lists the commands, `cards` the cards"),
+            None => format!("there is no help on `{rest}`; `help all` lists the commands, `cards` the cards"),
         }))
+    }
+
+    /// How to play, in as many rows as a small terminal can spare.
+    fn help_short(&mut self, words: &Vocabulary) -> Done {
+        if self.screen.json() {
+            return self.help_list(words);
+        }
+        let option = words.focus().and_then(|open| open.ask.options().iter().position(|option| option.enabled));
+        let example = match (option, words.focus()) {
+            (Some(at), Some(open)) => format!("{}, {}", at + 1, open.ask.options()[at].label.to_lowercase()),
+            _ => "2, yes, NAME".to_owned(),
+        };
+        let rows = [
+            (example.as_str(), "answers what is asked: number, name or its beginning"),
+            ("... WORD ANSWER", "and what is asked next, in one line (`help words`)"),
+            ("ok, pass, auto", "what is proposed; nothing; the computer chooses"),
+            ("options", "what is open, and why the rest is not"),
+            ("undo, redo", "takes a line back, does it again"),
+            ("who, sheet NAME", "how everybody stands; all of somebody"),
+            ("why NAME FIELD", "how a number came about"),
+            ("cards, help WORD", "what a card says, a command, the id of a rule"),
+            ("log, log all", "what happened"),
+            ("help all, quit", "every command; leaves (`save FILE` first)"),
+        ];
+        let cells = rows.iter().map(|(word, what)| vec![Span::strong(word), Span::plain(what)]).collect();
+        Ok(self.screen.columns(2, cells)?)
+    }
+
+    /// The small words of the rules, each with what it answers.
+    fn help_words(&mut self, words: &Vocabulary) -> Done {
+        let rules = self.session.ruleset().clone();
+        let mut topics: Vec<(String, Vec<&str>)> = Vec::new();
+        for (word, topic) in &words.small {
+            match topics.iter_mut().find(|(known, _)| known == topic) {
+                Some((_, spellings)) if spellings.contains(&word.as_str()) => {}
+                Some((_, spellings)) => spellings.push(word),
+                None => topics.push((topic.clone(), vec![word])),
+            }
+        }
+        let open: Vec<&str> = words.open.iter().map(|open| open.topic.as_str()).collect();
+        let pairs: Vec<(String, String)> = topics
+            .iter()
+            .filter(|(topic, spellings)| {
+                rule_line(&rules, topic).is_some() || spellings.len() > 1 || open.contains(&topic.as_str())
+            })
+            .map(|(topic, spellings)| {
+                let line = rule_line(&rules, topic).unwrap_or_else(|| topic.replace('_', " "));
+                // A row says whom it is for as well; what is asked is its longest cell.
+                let what = line.split(" · ").max_by_key(|cell| cell.len()).unwrap_or_default().to_owned();
+                (spellings.join(", "), what)
+            })
+            .collect();
+        self.show_pairs("words", "words that stand before an answer", &pairs)
     }
 
     fn help_command(&mut self, command: &Command) -> Done {
@@ -334,15 +442,10 @@ impl Repl {
             let cells = listed.map(|command| vec![Span::plain(command.usage()), Span::plain(command.short)]).collect();
             self.screen.columns(2, cells)?;
         }
-        let mut small: Vec<String> = words.small.iter().map(|(word, topic)| named_topic(word, topic)).collect();
-        small.sort();
-        small.dedup();
         let acts: Vec<&str> = words.free.iter().map(|(act, _)| act.as_str()).collect();
-        for (title, words) in [("words of these rules", small.join(", ")), ("at any time", acts.join(", "))] {
-            if !words.is_empty() {
-                self.screen.row(&Row::at(0).strong(title))?;
-                self.screen.row(&Row::prose(2).plain(words))?;
-            }
+        if !acts.is_empty() {
+            self.screen.row(&Row::at(0).strong("at any time"))?;
+            self.screen.row(&Row::prose(2).plain(acts.join(", ")))?;
         }
         let how = "A bare answer needs no command: `2`, `yes`, a name. Names may be cut short. Tab completes. What is no plain word is Lua, and so is \
                    all behind a `=`.";
@@ -350,9 +453,9 @@ impl Repl {
     }
 }
 
-/// A small word with the topic that it answers, where that is another word.
-fn named_topic(word: &str, topic: &str) -> String {
-    if word == topic { word.to_owned() } else { format!("{word} ({topic})") }
+/// What the rule texts say of an id or a topic.
+fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
+    lookup::line_of(rules.rule_texts().map(|(_, text)| text), key)
 }
 
 /// The field that names an entity of a kind: it stands before the others anyway.

@@ -58,8 +58,6 @@ impl Repl {
             Some(machine) => machine,
             None => Table::new(&self.library)?,
         };
-        // What a program decides is taken back step by step.
-        self.done.clear();
         machine.attach(self.session.lend());
         let result = machine.eval(source, "prompt");
         if let Some(session) = machine.detach() {
@@ -73,7 +71,7 @@ impl Repl {
         if self.screen.json() {
             return Ok(self.screen.event(event, &json!({ "text": text }))?);
         }
-        for line in text.lines() {
+        for line in text.split('\n') {
             self.screen.row(&Row::at(2).plain(line))?;
         }
         Ok(())

@@ -42,7 +42,7 @@ impl Repl {
         }
         let value = read(&view, declared, now, typed)?;
         self.session.edit(Edit::Set { entity, field, value })?;
-        self.settle_after(1)
+        self.settle_decided()
     }
 
     /// `say TEXT`: a line for the log.
@@ -51,7 +51,7 @@ impl Repl {
             return Err(Complaint::wrong("say what?"));
         }
         self.session.edit(Edit::Say { text: rest.to_owned() })?;
-        self.settle_after(1)
+        self.settle_decided()
     }
 
     /// `seat [NAME DRIVER]`: who plays which seat.

@@ -28,6 +28,18 @@ pub enum Meaning {
     },
 }
 
+impl Meaning {
+    /// Whether it answers a question, or would if one were open.
+    pub fn plays(&self, line: &str) -> bool {
+        let plain = |letter: char| letter.is_alphanumeric() || letter.is_whitespace() || ",_-'".contains(letter);
+        match self {
+            Meaning::Answer { .. } | Meaning::Unknown { near: None, .. } => true,
+            Meaning::Lua(_) => line.chars().all(plain),
+            _ => false,
+        }
+    }
+}
+
 /// Finds out what a line means; `accepts` tells whether the open question would take a text as it stands.
 ///
 /// A command's word comes first, then an answer to the open question, then the ruleset's own words; whatever does not look like

@@ -12,11 +12,13 @@ mod lent;
 mod line;
 mod lines;
 mod look;
+mod lookup;
 mod lua;
 mod master;
 mod meaning;
 mod name;
 mod prompt;
+mod reload;
 mod telling;
 mod vocabulary;
 
@@ -27,7 +29,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::{
-    Answer, Chance, Driver, EntityId, Event, Library, Question, QuestionId, Session, SessionError, Step, Table,
+    Answer, Chance, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Session, SessionError, Step, Table,
 };
 use serde_json::json;
 
@@ -38,6 +40,8 @@ pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
+pub use self::reload::Lookout;
+use self::telling::Untold;
 pub use self::vocabulary::Vocabulary;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -62,14 +66,18 @@ pub struct Repl {
     own: Vec<(Arc<str>, Arc<str>)>,
     /// Dice outside the game.
     chance: Chance,
-    /// How many decisions each line held that can be taken back, the last one last.
-    done: Vec<usize>,
-    /// The same for lines that can be done again.
-    undone: Vec<usize>,
+    /// How many decisions stood before each line that can be taken back, the last one last.
+    done: Vec<u32>,
+    /// How many stood after each line that can be done again.
+    undone: Vec<u32>,
+    /// The line that is being carried out goes back or forth, or to another game: it is none to be taken back.
+    turned: bool,
     machine: Option<Table>,
     /// Lua that is not complete yet.
     chunk: String,
     left: bool,
+    /// Looks out for changes of the rules.
+    lookout: Option<Lookout>,
 }
 
 /// Why a line was not carried out.
@@ -102,9 +110,11 @@ impl Repl {
             own: Vec::new(),
             done: Vec::new(),
             undone: Vec::new(),
+            turned: false,
             machine: None,
             chunk: String::new(),
             left: false,
+            lookout: None,
         }
     }
 
@@ -132,6 +142,12 @@ impl Repl {
                     self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
                     continue;
                 }
+                Next::Called => {
+                    if let Err(complaint) = self.take_news(true) {
+                        complaint.told(&mut self.screen, &lines.place(), scripted)?;
+                    }
+                    continue;
+                }
                 Next::End => break,
             };
             interrupted = false;
@@ -153,11 +169,17 @@ impl Repl {
                 }
             }
             // Lines can be pasted together, or written below each other.
-            let carried_out =
-                if line.is_empty() { self.line("") } else { line.lines().try_for_each(|line| self.line(line)) };
+            let carried_out = if let Err(complaint) = self.take_news_before(&line) {
+                Err(complaint)
+            } else if line.is_empty() {
+                self.line("")
+            } else {
+                line.lines().try_for_each(|line| self.line(line))
+            };
             if let Err(complaint) = carried_out {
-                // What was refused may have closed the question on its way.
+                // What was refused may have closed the question on its way; nothing of it stands, and nothing is told.
                 self.step = self.session.advance()?;
+                self.session.take_events();
                 self.own.clear();
                 complaint.told(&mut self.screen, &lines.place(), scripted)?;
                 if scripted {
@@ -182,8 +204,24 @@ impl Repl {
         Ok(ExitCode::FAILURE)
     }
 
-    /// Carries out one line.
+    /// Carries out one line, and notes what it decided.
     fn line(&mut self, line: &str) -> Done {
+        let before = self.session.decisions();
+        self.turned = false;
+        let done = self.carry_out(line);
+        if !self.turned {
+            let now = self.session.decisions();
+            // A program may have taken back more than it did.
+            self.done.retain(|mark| *mark < now);
+            if now > before {
+                self.done.push(before);
+                self.undone.clear();
+            }
+        }
+        done
+    }
+
+    fn carry_out(&mut self, line: &str) -> Done {
         if !self.chunk.is_empty() {
             let end = line.trim().is_empty();
             return self.go_on_with_lua(line, end);
@@ -199,7 +237,11 @@ impl Repl {
         }
         let words = if self.focus.is_some() { self.words() } else { words };
         let accepts = |text: &str| self.focused().is_some_and(|question| knows(question, text));
-        match meaning(line, &words, accepts) {
+        let meaning = meaning(line, &words, accepts);
+        if matches!(self.step, Step::Over(_)) && meaning.plays(line) {
+            return Err(self.over());
+        }
+        match meaning {
             Meaning::Nothing => Ok(()),
             Meaning::Command(command, rest) => self.command(command, &rest, &words),
             Meaning::Answer { head, named } => self.reply(head, named),
@@ -252,14 +294,12 @@ impl Repl {
         }
     }
 
-    /// Plays on after a line that held that many decisions.
-    fn settle_after(&mut self, decisions: usize) -> Done {
-        self.done.push(decisions);
-        self.undone.clear();
+    /// Plays on after a decision.
+    fn settle_decided(&mut self) -> Done {
         self.step = self.session.advance()?;
         let events = self.session.take_events();
         let silent = events.is_empty() && matches!(self.step, Step::Ask) && !self.screen.json();
-        self.tell(&events)?;
+        self.tell(&events, false)?;
         self.own.clear();
         if silent {
             // Others have to answer, too, before anything happens.
@@ -279,7 +319,7 @@ impl Repl {
     fn play_on(&mut self) -> Done {
         self.step = self.session.advance()?;
         let events = self.session.take_events();
-        self.tell(&events)?;
+        self.tell(&events, false)?;
         self.own.clear();
         Ok(())
     }
@@ -308,8 +348,8 @@ impl Repl {
         }
     }
 
-    /// Tells what a person at this prompt may know of what happened.
-    fn tell(&mut self, events: &[Event]) -> Done {
+    /// Tells what a person at this prompt may know of what happened; `whole` with what goes without saying.
+    fn tell(&mut self, events: &[Event], whole: bool) -> Done {
         let seen: Vec<Event> = events.iter().filter(|event| self.may_see(event.audience.as_deref())).cloned().collect();
         for event in &seen {
             if let riskbreaker::Happening::Answered { topic, .. } = &event.happening {
@@ -321,8 +361,28 @@ impl Repl {
         }
         let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
         let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
-        let rows = telling::tell(&seen, &mut self.own, &absent, self.screen.width());
+        let untold = if whole { Untold::default() } else { self.untold() };
+        let rows = telling::tell(&seen, &mut self.own, &absent, &untold, self.screen.width());
         Ok(self.screen.rows(&rows)?)
+    }
+
+    /// The kinds of entities that a ruleset does not name to people, and what they are called.
+    fn untold(&self) -> Untold {
+        let schema = self.session.ruleset().schema();
+        let hidden = |kind: &&Kind| kind.title.is_none_or(|title| !kind.field(title).show);
+        let kinds: Vec<Arc<str>> = schema.kinds.iter().filter(hidden).map(|kind| kind.name.clone()).collect();
+        let view = self.session.view();
+        let titles = kinds.iter().flat_map(|kind| view.of_kind(kind)).map(|id| view.title(id)).collect();
+        Untold { kinds, titles }
+    }
+
+    /// That nothing can be answered any more.
+    fn over(&self) -> Complaint {
+        let outcome = match &self.step {
+            Step::Over(outcome) if !outcome.is_empty() => format!(": {outcome}"),
+            _ => String::new(),
+        };
+        Complaint::Wrong(format!("the game is over{outcome}; `undo` takes the last decision back"))
     }
 
     /// Asks the question that is open, unless that has just been done; `anew` asks in any case.

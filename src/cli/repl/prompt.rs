@@ -21,7 +21,11 @@ impl Prompt {
         }
         let mut told: Vec<String> = Vec::new();
         for part in self.parts.iter().map(|part| harmless(part.trim())).filter(|part| !part.is_empty()) {
-            if !told.iter().any(|earlier| earlier.contains(&part)) {
+            // `Ranger` is said by `Ranger (bow 5)`.
+            let says = |earlier: &str| {
+                earlier == part || earlier.strip_prefix(&*part).is_some_and(|more| more.starts_with(" ("))
+            };
+            if !told.iter().any(|earlier| earlier.split(" · ").any(says)) {
                 told.push(part);
             }
         }
@@ -80,6 +84,14 @@ mod tests {
     fn a_prompt_says_nothing_twice() {
         let prompt = prompt(&["round 1 · Ranger (bow 5)", "Ranger", "card"]);
         assert_eq!(prompt.text(), "round 1 · Ranger (bow 5) · card");
+    }
+
+    #[test]
+    fn a_part_is_said_by_a_whole_part_only() {
+        assert_eq!(
+            prompt(&["round 1 · no fight · Ranger", "Ranger", "fight"]).text(),
+            "round 1 · no fight · Ranger · fight"
+        );
     }
 
     #[test]

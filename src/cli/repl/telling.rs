@@ -4,6 +4,26 @@ use riskbreaker::{Event, Happening};
 
 use crate::cli::row::{Row, Span, Tone, columns};
 
+/// What goes without saying: that something of these kinds comes and goes, and what was taken for an absent seat about them.
+#[derive(Debug, Default)]
+pub struct Untold {
+    pub kinds: Vec<Arc<str>>,
+    /// What the entities of those kinds are called.
+    pub titles: Vec<Arc<str>>,
+}
+
+impl Untold {
+    fn holds(&self, happening: &Happening, absent: &[Arc<str>]) -> bool {
+        match happening {
+            Happening::Spawned { kind, .. } | Happening::Removed { kind, .. } => self.kinds.contains(kind),
+            Happening::Answered { seat, about, .. } => {
+                absent.contains(seat) && about.as_ref().is_some_and(|about| self.titles.contains(about))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Tells events as rows, a line each; titles of changes that follow each other stand in one column.
 ///
 /// `own` are the answers that the person has just typed, as topic and title or seat: they are not told back. What was taken for
@@ -12,18 +32,20 @@ pub fn tell(
     events: &[Event],
     own: &mut Vec<(Arc<str>, Arc<str>)>,
     absent: &[Arc<str>],
+    untold: &Untold,
     width: Option<usize>,
 ) -> Vec<Row> {
     let mut rows = Vec::new();
-    let mut changes: Vec<Vec<Span>> = Vec::new();
+    let mut changes: Vec<Changed<'_>> = Vec::new();
     let mut answers: Option<Answers> = None;
-    for event in standing(events).into_iter().filter(|event| !is_setting_up(event)) {
+    let told_at_all = |event: &&Event| !is_setting_up(event) && !untold.holds(&event.happening, absent);
+    for event in standing(events).into_iter().filter(told_at_all) {
         let change = matches!(
             event.happening,
             Happening::Changed { .. } | Happening::Spawned { .. } | Happening::Removed { .. }
         );
         if !change && !changes.is_empty() {
-            rows.extend(columns(2, std::mem::take(&mut changes), width));
+            rows.extend(changed(std::mem::take(&mut changes), width));
         }
         if let Happening::Answered { seat, topic, about, text } = &event.happening {
             let who = about.as_ref().unwrap_or(seat);
@@ -44,15 +66,45 @@ pub fn tell(
         rows.extend(answers.take().map(answered));
         match &event.happening {
             Happening::Changed { title, label, text, .. } => {
-                changes.push(vec![Span::strong(title), Span::plain(label), Span::plain(text)]);
+                changes.push(Changed { title, label, text });
             }
-            Happening::Spawned { title, .. } => changes.push(vec![Span::strong(title), Span::plain("is there")]),
-            Happening::Removed { title, .. } => changes.push(vec![Span::strong(title), Span::plain("is gone")]),
+            Happening::Spawned { title, .. } => changes.push(Changed { title, label: "is there", text: "" }),
+            Happening::Removed { title, .. } => changes.push(Changed { title, label: "is gone", text: "" }),
             other => rows.push(told(other)),
         }
     }
     rows.extend(answers.take().map(answered));
-    rows.extend(columns(2, changes, width));
+    rows.extend(changed(changes, width));
+    rows
+}
+
+/// Something that became different, or came or went.
+struct Changed<'e> {
+    title: &'e str,
+    label: &'e str,
+    text: &'e str,
+}
+
+/// So many equal changes are told in one row.
+const MANY: usize = 3;
+
+/// Changes in columns; what happened to many alike is one row, where the first of them stood.
+fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
+    let alike = |one: &Changed<'_>, other: &Changed<'_>| one.label == other.label && one.text == other.text;
+    let mut rows = Vec::new();
+    let mut cells: Vec<Vec<Span>> = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        let same: Vec<&Changed<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
+        if same.len() < MANY {
+            cells.push(vec![Span::strong(change.title), Span::plain(change.label), Span::plain(change.text)]);
+        } else if !changes[..at].iter().any(|before| alike(change, before)) {
+            rows.extend(columns(2, std::mem::take(&mut cells), width));
+            let what = format!("{} {}", change.label, change.text);
+            let who: Vec<&str> = same.iter().map(|one| one.title).collect();
+            rows.push(Row::at(2).plain(format!("{}: ", what.trim_end())).plain(who.join(", ")));
+        }
+    }
+    rows.extend(columns(2, cells, width));
     rows
 }
 
@@ -135,7 +187,7 @@ mod tests {
     }
 
     fn text(events: &[Event], own: &mut Vec<(Arc<str>, Arc<str>)>) -> Vec<String> {
-        tell(events, own, &[], None).iter().map(Row::bare).collect()
+        tell(events, own, &[], &Untold::default(), None).iter().map(Row::bare).collect()
     }
 
     #[test]
@@ -158,6 +210,29 @@ mod tests {
         let mut own = vec![("card".into(), "Ranger".into())];
         assert_eq!(text(&events, &mut own), ["  Foe: card Feint · stake 2"]);
         assert!(own.is_empty());
+    }
+
+    #[test]
+    fn what_happens_to_many_alike_is_one_row() {
+        let events = [
+            event(0, changed("Ranger", "counters", "0 -> 1")),
+            event(1, changed("Foe", "counters", "0 -> 1")),
+            event(2, changed("Archer", "counters", "0 -> 1")),
+            event(3, changed("Archer", "harm", "0 -> 1")),
+        ];
+        assert_eq!(text(&events, &mut vec![]), ["  counters 0 -> 1: Ranger, Foe, Archer", "  Archer  harm  0 -> 1"]);
+    }
+
+    #[test]
+    fn what_goes_without_saying_is_not_told() {
+        let untold = Untold { kinds: vec!["side".into()], titles: vec!["fray".into()] };
+        let events = [
+            event(0, Happening::Spawned { entity: EntityId(1), title: "left".into(), kind: "side".into() }),
+            event(1, answer("fray", "edge", "none")),
+            event(2, answer("Foe", "card", "Feint")),
+        ];
+        let rows = tell(&events, &mut vec![], &["foes".into()], &untold, None);
+        assert_eq!(rows.iter().map(Row::bare).collect::<Vec<_>>(), ["  Foe: card Feint"]);
     }
 
     #[test]

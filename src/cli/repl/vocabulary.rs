@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use riskbreaker::{Ask, Choice, QuestionId, Session};
+use riskbreaker::{Ask, Choice, QuestionId, Session, Value};
 
 use super::asking::whom;
 
@@ -15,6 +15,8 @@ pub struct Vocabulary {
     pub free: Vec<(String, String)>,
     /// Titles of entities.
     pub names: Vec<String>,
+    /// What stands in the lists of words of whoever is asked, by the field's name.
+    pub items: Vec<(String, Vec<String>)>,
     pub kinds: Vec<String>,
     pub fields: Vec<String>,
     /// Cards as id and title.
@@ -60,6 +62,17 @@ impl Vocabulary {
             let entry = Open { topic: question.topic.to_string(), about, ask: question.ask.clone() };
             open.insert(if Some(question.id) == focus { 0 } else { open.len() }, entry);
         }
+        let items = session.questions().first().and_then(|question| question.about).map_or(Vec::new(), |about| {
+            let view = session.view();
+            let lists = view.fields(about).filter_map(|(field, value)| match value {
+                Value::List(items) if field.show => {
+                    let words = items.iter().filter_map(Value::as_text).map(str::to_owned).collect::<Vec<_>>();
+                    (!words.is_empty()).then(|| (field.name.to_string(), words))
+                }
+                _ => None,
+            });
+            lists.collect::<Vec<_>>()
+        });
         let rules = session.ruleset();
         let mut small: Vec<(String, String)> =
             rules.words().iter().map(|(word, topic)| (word.clone(), topic.clone())).collect();
@@ -71,6 +84,7 @@ impl Vocabulary {
             open,
             free,
             names,
+            items,
             kinds: kinds.into_iter().collect(),
             fields: fields.into_iter().collect(),
             cards: rules.cards().iter().map(|card| (card.id.to_string(), card.title.to_string())).collect(),

@@ -1,0 +1,2 @@
+low
+strike bandit 2

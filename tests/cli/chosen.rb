@@ -1,0 +1,3 @@
+low
+strike
+rally

@@ -1,0 +1,1 @@
+strike stake 2 on bandit

@@ -1,0 +1,2 @@
+give up
+strike

@@ -1,0 +1,2 @@
+low
+strike wiht bandit
