@@ -362,7 +362,8 @@ fn layers_change_what_lies_below_and_say_where_it_came_from() {
         Library::from_files(all)
     };
     let wrap = "local rb = require('@riskbreaker') return rb.verbs({ grow = rb.wrapped(function(below, thing, n) return below(thing, n * 3) end) })";
-    let extend = "local rb = require('@riskbreaker') return rb.extend(rb.maneuver({ id = 'trick', title = 'Great trick' }))";
+    let extend =
+        "local rb = require('@riskbreaker') return rb.extend(rb.maneuver({ id = 'trick', title = 'Great trick' }))";
     let base = library(&[("verbs.luau", verbs), ("maneuvers/trick.luau", &grow)]);
     let library = Library::overlay(house("big", &[("verbs.luau", wrap), ("maneuvers/trick.luau", extend)]), base);
     let rules = Ruleset::load_with(&library, "bad", &["big".into()]).unwrap_or_else(|error| panic!("{error}"));

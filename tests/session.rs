@@ -247,7 +247,8 @@ fn quiet_games_end_as_told_ones_do() {
         for seed in 0..20 {
             let play = |quiet| {
                 let setup = Setup::scenario("four-against-four").seed(seed).seat("gm", Driver::Absent);
-                let setup = setup.seat("players", Driver::Policy(policy.into())).seat("foes", Driver::Policy(policy.into()));
+                let setup =
+                    setup.seat("players", Driver::Policy(policy.into())).seat("foes", Driver::Policy(policy.into()));
                 let mut session = Session::start(&rules, setup).unwrap();
                 session.set_quiet(quiet);
                 let step = session.advance().unwrap();
@@ -261,11 +262,21 @@ fn quiet_games_end_as_told_ones_do() {
 
 #[test]
 fn a_typed_die_that_explodes_asks_for_the_next() {
-    let pull = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug/maneuvers/pull.luau")).unwrap();
+    let pull =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug/maneuvers/pull.luau"))
+            .unwrap();
     let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
     let wild = "id = \"wild\"\ntitle = \"Wild\"\nversion = \"1.0.0\"\n";
-    let card = pull.replace("1d10", "1d10!").replace("return rb.maneuver(", "return rb.replace(rb.maneuver(").trim_end().to_string() + ")\n";
-    let house = Library::from_files([("wild/ruleset.toml", wild.as_bytes().to_vec()), ("wild/maneuvers/pull.luau", card.into_bytes())]);
+    let card = pull
+        .replace("1d10", "1d10!")
+        .replace("return rb.maneuver(", "return rb.replace(rb.maneuver(")
+        .trim_end()
+        .to_string()
+        + ")\n";
+    let house = Library::from_files([
+        ("wild/ruleset.toml", wild.as_bytes().to_vec()),
+        ("wild/maneuvers/pull.luau", card.into_bytes()),
+    ]);
     let rules = Ruleset::load_with(&Library::overlay(house, library), "tug", &["wild".into()]).unwrap();
     let mut session = Session::start(&rules, Setup::default().dice(DiceSource::Typed)).unwrap();
     let _ = session.advance().unwrap();

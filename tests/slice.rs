@@ -3,16 +3,14 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use riskbreaker::{
-    Answer, Ask, DiceSource, Driver, EntityId, Library, Question, Ruleset, Session, Setup, Step, Value,
-};
+use riskbreaker::{Answer, Ask, DiceSource, Driver, EntityId, Library, Question, Ruleset, Session, Setup, Step, Value};
 
 // The table at which the games are played
 
 fn rules(id: &str) -> Arc<Ruleset> {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    let library = LIBRARY
-        .get_or_init(|| Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap());
+    let library =
+        LIBRARY.get_or_init(|| Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap());
     Ruleset::load(library, id).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -50,9 +48,9 @@ impl Table {
     fn asked(&self, about: &str, topic: &str) -> Question {
         let view = self.session.view();
         let open = self.session.questions();
-        let found = open.iter().find(|question| {
-            *question.topic == *topic && question.about.is_some_and(|of| *view.title(of) == *about)
-        });
+        let found = open
+            .iter()
+            .find(|question| *question.topic == *topic && question.about.is_some_and(|of| *view.title(of) == *about));
         found.cloned().unwrap_or_else(|| {
             let open: Vec<String> = open
                 .iter()
@@ -103,7 +101,9 @@ fn any_answer(question: &Question, n: u64) -> Answer {
     let one = |n: u64| open[n as usize % open.len()].id.clone();
     match &question.ask {
         Ask::Choose { .. } => Answer::Choice(one(n)),
-        Ask::ChooseMany { min, .. } => Answer::Choices(open.iter().take(*min).map(|option| option.id.clone()).collect()),
+        Ask::ChooseMany { min, .. } => {
+            Answer::Choices(open.iter().take(*min).map(|option| option.id.clone()).collect())
+        }
         Ask::Number { min, max } => Answer::Number(min + (n % (max - min + 1) as u64) as i64),
         Ask::Allot { total, .. } => {
             let (mut left, mut parts) = (*total, Vec::new());
@@ -156,7 +156,10 @@ fn undo_and_redo(id: &str, scenario: &str, seed: u64, decisions: usize) {
         session.undo().unwrap();
         assert_eq!(session.advance().unwrap(), Step::Ask);
         let now = (session.state_bytes(), session.log());
-        assert!(now.0 == state.0, "{id} {scenario} {seed}: another state after undoing decision {at} ({free} free acts)");
+        assert!(
+            now.0 == state.0,
+            "{id} {scenario} {seed}: another state after undoing decision {at} ({free} free acts)"
+        );
         assert!(now.1 == state.1, "{id} {scenario} {seed}: another log after undoing decision {at} ({free} free acts)");
     }
     assert!(session.undo().is_err());
@@ -175,7 +178,10 @@ fn undo_and_redo(id: &str, scenario: &str, seed: u64, decisions: usize) {
         session.redo().unwrap();
     }
     let _ = session.advance().unwrap();
-    assert!((session.state_bytes(), session.log()) == last, "{id} {scenario} {seed}: another end after redoing all at once");
+    assert!(
+        (session.state_bytes(), session.log()) == last,
+        "{id} {scenario} {seed}: another end after redoing all at once"
+    );
 }
 
 /// Plays whole games by the policy `simple` at every seat.
@@ -247,10 +253,7 @@ fn contest_who_is_not_in_reach_is_greyed_with_the_distance() {
     let mut table = Table::with("contest", setup);
     table.say("Archer", &[("target", "Raider".into())]);
     table.say("Raider", &[("target", "Archer".into())]);
-    assert_eq!(
-        table.refused("Brute", "target", "knight"),
-        "Knight is not open: Knight is 2 metres away (CON-040)"
-    );
+    assert_eq!(table.refused("Brute", "target", "knight"), "Knight is not open: Knight is 2 metres away (CON-040)");
 }
 
 #[test]
