@@ -1,22 +1,35 @@
 //! A rules host for tabletop games: dice, state and the order of play in Rust, every rule in a Lua file.
 
+#[cfg(feature = "check")]
+mod check;
 mod dice;
+mod lab;
 mod play;
 mod ruleset;
 mod script;
 mod spec;
 mod state;
 
+#[cfg(feature = "check")]
+pub use crate::check::findings;
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
+pub use crate::lab::{
+    Advice, CardUse, Effect, FieldOdds, Findings, FirstOdds, LeftOut, Limits, Moment, Odds, OddsQuery, Outcome, Place,
+    Plan, PlannedVariant, Progress, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant, first_odds,
+};
 pub use crate::play::{
-    Answer, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Happening, Question,
-    QuestionId, Refusal, Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
+    Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
+    Happening, Question, QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError,
+    Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,
+    changes_between,
 };
-pub use crate::script::{Evaluated, FreeName, Table};
+#[cfg(feature = "watch")]
+pub use crate::ruleset::{Watched, Watcher};
+pub use crate::script::{Evaluated, FreeName, Table, reference_page, type_module};
 pub use crate::spec::{
     Coverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource, Standing as RuleStanding, run_specs,
 };
-pub use crate::state::{EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
+pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};

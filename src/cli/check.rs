@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Library, Ruleset};
+use riskbreaker::{Library, Problem, Ruleset};
 use serde_json::json;
 
 use super::row::{Row, Tone};
@@ -25,26 +25,17 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     let mut problems = 0;
     for id in &ids {
-        match Ruleset::load(&library, id) {
-            Ok(rules) if args.json => {
-                screen.object(&json!({ "ruleset": id, "cards": rules.cards().len(), "problems": 0 }))?;
-            }
-            Ok(rules) => {
-                let cards = rules.cards().len();
+        let found = findings(&library, id, &[]);
+        problems += found.len();
+        for problem in &found {
+            tell(id, problem, &library, &mut screen)?;
+        }
+        if found.is_empty() {
+            let cards = Ruleset::load(&library, id)?.cards().len();
+            if args.json {
+                screen.object(&json!({ "ruleset": id, "cards": cards, "problems": 0 }))?;
+            } else {
                 screen.row(&Row::at(0).strong(id).plain(format!(": {cards} cards, no problem")))?;
-            }
-            Err(error) => {
-                problems += error.problems.len();
-                for problem in &error.problems {
-                    if args.json {
-                        screen.object(&json!({ "ruleset": id, "problem": problem }))?;
-                    } else if screen.width().is_some() {
-                        let text = report::problem(problem, &library, screen.coloured(), screen.width());
-                        screen.verbatim(&format!("{text}\n"))?;
-                    } else {
-                        screen.verbatim(&problem.to_string())?;
-                    }
-                }
             }
         }
     }
@@ -55,8 +46,26 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Everything that is wrong with a ruleset.
+pub fn findings(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
+    riskbreaker::findings(library, id, layers)
+}
+
+/// Tells one problem: with its line for a person, in one line for a pipe.
+pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen) -> Result<()> {
+    if screen.json() {
+        screen.object(&json!({ "ruleset": id, "problem": problem }))?;
+    } else if screen.width().is_some() {
+        let text = report::problem(problem, library, screen.coloured(), screen.width());
+        screen.verbatim(&format!("{text}\n"))?;
+    } else {
+        screen.verbatim(&problem.to_string())?;
+    }
+    Ok(())
+}
+
 /// The rulesets that a path means, and where they lie.
-fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Vec<String>)> {
+pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library, Vec<String>)> {
     let Some(path) = path else {
         let library = library::open(folder.as_deref())?;
         let ids = library::all(&library)?;

@@ -9,7 +9,9 @@ use super::{call_error, report};
 
 /// Finds the rulesets: in the folder that is named, in `rulesets` here, or in the program.
 pub fn open(folder: Option<&Path>) -> Result<Library> {
-    Library::locate(folder).map_err(|error| call_error(error.to_string()))
+    // What a ruleset on the disk extends may be one of those in the program.
+    let found = Library::locate(folder).map_err(|error| call_error(error.to_string()))?;
+    Ok(found.backed_by(Library::embedded()))
 }
 
 /// The ruleset that is played where none is named: of those that are named after the program the first, else the first

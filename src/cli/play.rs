@@ -1,5 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
@@ -8,7 +9,7 @@ use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup
 use serde_json::json;
 
 use super::nearest::nearest;
-use super::repl::{Editor, Lines, Repl, Vocabulary};
+use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
 use super::row::Row;
@@ -65,7 +66,8 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let words = Arc::new(Mutex::new(Vocabulary::default()));
     let mut screen = Screen::stdout(args.table.json);
     let colour = screen.coloured();
-    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour))?;
+    let bell = Arc::new(AtomicBool::new(false));
+    let lines = Lines::open(args.table.script.as_deref(), || Editor::new(words.clone(), colour, bell.clone()))?;
     let args = match lines.call() {
         Some(call) => args.or(read_call(call)?),
         None => args,
@@ -83,7 +85,9 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if !lines.scripted() {
         introduce(&mut screen, &about)?;
     }
-    Repl::new(session, library, screen, words).run(lines)
+    // A script is played by the rules as they are when it begins.
+    let lookout = table.script.is_none().then(|| Lookout::start(&library, session.ruleset(), bell)).flatten();
+    Repl::new(session, library, screen, words).with_lookout(lookout).run(lines)
 }
 
 /// The first line of a script, read like a command line.
@@ -211,7 +215,7 @@ fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
     rules.scenarios().get(name).and_then(super::rules::scenario_title).unwrap_or(name).to_owned()
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))

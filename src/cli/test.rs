@@ -115,7 +115,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
 const LINES_TOLD: usize = 40;
 
 /// A spec that fails, with what led there: enough to see it without running it again.
-fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
+pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
     let Some(failure) = &result.failure else { return Ok(()) };
     screen.row(&Row::at(0).with("failed  ", Tone::Bad).strong(&result.name).faint(format!("  {}", result.path)))?;
     screen.verbatim(&report::fault(&failure.fault, screen.coloured(), screen.width()))?;

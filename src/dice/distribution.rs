@@ -152,7 +152,7 @@ impl Distribution {
     }
 
     /// The face on which one die of `pool` comes to rest after its rerolls.
-    fn of_rest(pool: &Pool) -> Result<Distribution, TooMuch> {
+    pub(super) fn of_rest(pool: &Pool) -> Result<Distribution, TooMuch> {
         let sides = pool.sides;
         let taken = pool.reroll.map_or(1..1, |reroll| reroll.faces().of(sides));
         let again = taken.len() as u32;
@@ -165,6 +165,11 @@ impl Distribution {
         let weight = |face| if taken.contains(&face) { low } else { high };
         let weights = Weights::new((1..=sides).map(|face| (i64::from(face), weight(face).into())))?;
         Ok(Distribution { weights, whole: whole.into() })
+    }
+
+    /// The totals with their weights, and what the weights are parts of.
+    pub(super) fn parts(self) -> (Vec<(i64, BigUint)>, BigUint) {
+        (self.weights.iter().cloned().collect(), self.whole)
     }
 
     /// The sum of two rolls that do not depend on each other.

@@ -1,6 +1,7 @@
 //! Dice: what can be rolled, what was rolled, where seeded dice come from, and how likely each total is.
 
 mod chance;
+mod classes;
 mod distribution;
 mod notation;
 mod pool;
@@ -9,6 +10,7 @@ mod roll;
 mod weights;
 
 pub use chance::Chance;
+pub(crate) use classes::{Classes, Seen};
 pub use distribution::{Distribution, TooWide};
 pub use notation::{Dice, NotationError};
 pub use roll::{Face, FacesError, Fate, Roll};

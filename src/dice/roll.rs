@@ -149,6 +149,12 @@ impl Dice {
 }
 
 impl Roll {
+    /// A roll that stands for all that look the same: its total, or its kept faces, are what counts.
+    pub(crate) fn standing_for(dice: &Dice, total: i64, kept: &[u32]) -> Roll {
+        let face = |value: &u32| Face { sides: *value, value: *value, fate: Fate::Kept, exploded: false };
+        Roll { dice: dice.clone(), total, faces: kept.iter().map(face).collect() }
+    }
+
     /// What was rolled.
     pub fn dice(&self) -> &Dice {
         &self.dice

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::reload::{Patch, Swap};
 use super::{DicePosition, Edit, Event, Fault, Question, Tape};
 use crate::state::{Change, EntityId, EntryId};
 
@@ -22,6 +23,8 @@ pub enum Cause {
     Free { seat: Arc<str>, name: Arc<str> },
     /// The game master's hand.
     Edit { edit: Edit },
+    /// Other rules came into force: their identity, and the files in which they differ.
+    Reload { rules: String, files: Patch },
 }
 
 /// An action that stands.
@@ -39,6 +42,9 @@ pub(crate) struct Done {
     pub changes: Vec<Change>,
     #[serde(skip)]
     pub events: Vec<Event>,
+    /// The state before other rules came into force, where they have another schema.
+    #[serde(skip)]
+    pub swap: Option<Box<Swap>>,
 }
 
 /// An action under way.
@@ -57,6 +63,8 @@ pub(crate) struct Open {
     pub fault: Option<Fault>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
+    /// Whether its tape was made by other rules.
+    pub renewed: bool,
 }
 
 impl Open {
@@ -72,6 +80,7 @@ impl Open {
             rolled_for: None,
             fault: None,
             ran: false,
+            renewed: false,
         }
     }
 

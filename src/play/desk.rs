@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::walk::{Foretold, Walk};
 use super::{
     Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Question, QuestionId, Slot, Tape,
 };
-use crate::dice::{Chance, Dice, Roll};
+use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
 use crate::state::{Change, EntityId, FieldId, State, Value};
 
@@ -49,6 +50,19 @@ pub(crate) struct Desk {
     pub dropped: Option<usize>,
     /// Rolls, questions and outcomes met, to tell a game that turns in circles.
     pub pulse: u64,
+    /// Where every course of an action is gone through: it answers what the tape does not hold.
+    pub walk: Option<Box<Walk>>,
+}
+
+/// How much of a roll the script sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sight {
+    Total,
+    /// Whether what is needed was met.
+    Need,
+    /// How many of these cuts are reached; filled in only where courses are gone through.
+    Cuts(Vec<i64>),
+    Faces,
 }
 
 /// What a script may do at the moment.
@@ -156,6 +170,7 @@ impl Desk {
             strict: false,
             dropped: None,
             pulse: 0,
+            walk: None,
         }
     }
 
@@ -197,6 +212,7 @@ impl Desk {
     pub fn settles_quietly(&self) -> bool {
         !self.listening
             && !self.keeps_tape
+            && self.walk.is_none()
             && self.dice == DiceSource::Seeded
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
@@ -218,9 +234,13 @@ impl Desk {
         dice: &Dice,
         label: &Arc<str>,
         need: Need,
+        sight: Sight,
         tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
         self.may_act("rolling dice")?;
+        if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
+            return self.foresee(dice, label, need, sight);
+        }
         let roll = self.draw(dice, label, &tell)?;
         if self.listening {
             let total = roll.total();
@@ -237,6 +257,36 @@ impl Desk {
             self.tell(happening, None);
         }
         Ok(roll)
+    }
+
+    /// The roll on the course that is gone through.
+    fn foresee(&mut self, dice: &Dice, label: &Arc<str>, need: Need, sight: Sight) -> Result<Roll, Stop> {
+        let seen = match (sight, need) {
+            (Sight::Faces, _) => Seen::Faces,
+            (Sight::Cuts(cuts), _) => Seen::Cuts(cuts),
+            (Sight::Need, Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![n]),
+            (Sight::Need, Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
+            (Sight::Total, _) | (Sight::Need, Need::Nothing) => Seen::Total,
+        };
+        match self.walk.as_mut().and_then(|walk| walk.roll(dice, seen, label)) {
+            Some(roll) => Ok(roll),
+            None => Err(self.break_off()),
+        }
+    }
+
+    /// Ends a course before its action does.
+    fn break_off(&mut self) -> Stop {
+        self.stop = Some(Stop::Question);
+        Stop::Question
+    }
+
+    /// A number from 1 to `n` for a policy.
+    pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
+        let Some(walk) = &mut self.walk else { return Ok(self.chance.face(n)) };
+        match walk.pick(n) {
+            Some(picked) => Ok(picked),
+            None => Err(self.break_off()),
+        }
     }
 
     fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
@@ -416,6 +466,9 @@ impl Desk {
                 }
             }
         }
+        if self.walk.is_some() {
+            return self.foretell(asking, build);
+        }
         match self.seats.get(&asking.seat) {
             Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
             Some(Driver::Absent) => {
@@ -432,6 +485,23 @@ impl Desk {
                 let question = build(self)?;
                 self.put_out(question)
             }
+        }
+    }
+
+    /// The answer on the course that is gone through.
+    fn foretell(
+        &mut self,
+        asking: &Asking,
+        build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
+    ) -> Result<Asked, Stop> {
+        let question = build(self)?;
+        match self.walk.as_mut().map(|walk| walk.answer(&question)) {
+            Some(Foretold::Answer(answer)) => {
+                self.record(asking, answer.clone(), By::Default, DicePosition::default());
+                Ok(Asked::Answered(answer))
+            }
+            Some(Foretold::Policy(policy)) => Ok(Asked::Policy(policy)),
+            Some(Foretold::Nothing) | None => Err(self.break_off()),
         }
     }
 

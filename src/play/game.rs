@@ -2,12 +2,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
+use super::reload::{Passed, with_schemas};
 use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
     Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, EntityId, Entry, EntryId, Value};
+use crate::state::{Change, EntityId, Entry, EntryId, FieldId, Schema, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -20,7 +21,7 @@ pub(crate) struct Game {
     pub history: Vec<Done>,
     pub open: Option<Open>,
     /// Actions put aside for a free act that came before them.
-    held: Vec<Open>,
+    pub(super) held: Vec<Open>,
     /// Free acts that wait until the open action is done.
     queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
     redo: Vec<Op>,
@@ -37,6 +38,8 @@ pub(crate) struct Game {
     pub refused: Option<String>,
     /// Actions that have been carried out.
     pub actions: u64,
+    /// The files of the rules that the game began by, once others are in force.
+    pub first_rules: Option<std::collections::BTreeMap<Arc<str>, Arc<str>>>,
 }
 
 /// What a person did, as it can be done again.
@@ -87,6 +90,7 @@ impl Game {
             autos: VecDeque::new(),
             refused: None,
             actions: 0,
+            first_rules: None,
         }
     }
 
@@ -157,9 +161,12 @@ impl Game {
     }
 
     fn fresh(&mut self, cause: Cause) -> Open {
-        let number = self.next_number;
+        Open::new(self.take_number(), cause, self.desk.position())
+    }
+
+    pub(super) fn take_number(&mut self) -> u32 {
         self.next_number += 1;
-        Open::new(number, cause, self.desk.position())
+        self.next_number - 1
     }
 
     fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
@@ -208,21 +215,7 @@ impl Game {
         let pulse = desk.pulse;
         open.ran = true;
 
-        let result = match &open.cause {
-            Cause::Start => vm.call(desk, &Call::Start { scenario: &self.scenario }),
-            Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
-            Cause::Edit { .. } => Ok(Value::None),
-            Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
-                Err(fault) => Err(fault),
-                Ok(id) => match take_entry(desk, id) {
-                    None => Ok(Value::None),
-                    Some(entry) => {
-                        let Entry { what, owner, args, key, .. } = &entry;
-                        vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
-                    }
-                },
-            },
-        };
+        let result = perform(desk, &self.scenario, vm, &open.cause);
 
         open.tape = std::mem::take(&mut desk.tape);
         open.questions = std::mem::take(&mut desk.questions);
@@ -231,6 +224,10 @@ impl Game {
             self.idle = 0;
         }
         let dropped = desk.dropped.take();
+        let unread = desk.stop.is_none() && desk.cursor < open.tape.slots.len();
+        if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
+            return self.start_again(open);
+        }
         if desk.listening {
             self.autos.retain(|(number, _)| *number != open.number);
             self.autos.push_back((open.number, std::mem::take(&mut desk.autos)));
@@ -292,6 +289,49 @@ impl Game {
         }
     }
 
+    /// The same moment as a game of its own, silent and without memory: nothing that is done there reaches this one.
+    ///
+    /// What was answered and rolled in the open action stays, up to the first question that is open.
+    pub fn fork(&self) -> Game {
+        let from = &self.desk;
+        let mut desk = Desk::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
+        desk.state = from.state.before_journal();
+        desk.chance = from.chance.clone();
+        desk.written = from.written;
+        desk.listening = false;
+        let mut game = Game::new(desk, self.setup.clone(), self.scenario.clone());
+        let copy = |open: &Open| {
+            let mut copy = Open::new(open.number, open.cause.clone(), open.before);
+            let known = open.tape.slots.iter().take_while(|slot| slot.is_some());
+            copy.tape.slots = known.cloned().collect();
+            copy
+        };
+        game.open = self.open.as_ref().map(copy);
+        game.held = self.held.iter().map(copy).collect();
+        game.queued = self.queued.clone();
+        game.next_number = self.next_number;
+        game.next_seq = self.next_seq;
+        game.desk.keeps_tape = false;
+        game
+    }
+
+    /// Runs the open action from its start as far as it comes; whoever calls looks at the desk and takes it back.
+    pub fn attempt(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+        let desk = &mut self.desk;
+        desk.state.rollback(0);
+        let Some(open) = &self.open else { return Ok(()) };
+        desk.action = open.number;
+        desk.tape.clone_from(&open.tape);
+        desk.cursor = 0;
+        desk.phase = Phase::Play;
+        desk.stop = None;
+        desk.events.clear();
+        desk.questions.clear();
+        desk.autos.clear();
+        let cause = open.cause.clone();
+        perform(desk, &self.scenario, vm, &cause).map(|_| ())
+    }
+
     /// Sends out the events of a run that the last run of the same action has not told.
     fn pass_on(&mut self, open: &mut Open, events: Vec<Event>) {
         let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
@@ -319,6 +359,7 @@ impl Game {
             skipped: open.fault.map(|fault| fault.message),
             changes,
             events: open.events,
+            swap: None,
         });
     }
 
@@ -426,6 +467,7 @@ impl Game {
                     skipped: None,
                     changes,
                     events,
+                    swap: None,
                 });
                 self.did(Op::Edit(edit));
                 Ok(())
@@ -479,7 +521,7 @@ impl Game {
     }
 
     /// Takes the open action back to its start; its tape stays.
-    fn park(&mut self) {
+    pub(super) fn park(&mut self) {
         if let Some(open) = &mut self.open {
             if open.ran {
                 self.desk.state.rollback(0);
@@ -617,7 +659,10 @@ impl Game {
         let in_queue = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
         let in_history = self.history.iter().rev().find_map(last_seq_of);
-        let turned = self.take_back_last()?;
+        let mut passed = Passed::default();
+        let before = self.desk.state.clone();
+        let mut turned = self.take_back_last(&mut passed)?;
+        self.reload_again(passed, &before, &mut turned);
         if let Some(seq) = in_queue.max(in_open).max(in_history) {
             self.next_seq = seq;
         }
@@ -627,7 +672,7 @@ impl Game {
         Ok(turned)
     }
 
-    fn take_back_last(&mut self) -> Result<Turned, Refusal> {
+    fn take_back_last(&mut self, passed: &mut Passed) -> Result<Turned, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
@@ -660,6 +705,10 @@ impl Game {
         // for what came before it.
         let mut changes = Vec::new();
         while let Some(done) = self.history.pop() {
+            if matches!(done.cause, Cause::Reload { .. }) {
+                self.pass(done, passed);
+                continue;
+            }
             let held = self.open.take();
             self.desk.state.take_back(&done.changes);
             self.desk.set_position(done.before);
@@ -676,9 +725,11 @@ impl Game {
                 rolled_for: None,
                 fault: None,
                 ran: false,
+                renewed: false,
             };
             changes.reverse();
-            let told = self.desk.reversed(&changes);
+            // Changes in another schema are told when all is done.
+            let told = if passed.another_schema() { Vec::new() } else { self.desk.reversed(&changes) };
             changes.reverse();
             if let Some(skipped) = done.skipped {
                 open.seq = None;
@@ -803,14 +854,15 @@ impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
         let desk = &self.desk;
-        let field = desk.state.entity(entity).and_then(|found| desk.rules.schema().kind(found.kind).field_named(name));
         let why = |cause: &Cause| match cause {
             Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
                 format!("{what}, {}", desk.title(*owner))
             }
             cause => words_of(cause).to_string(),
         };
-        let line = |number: u32, cause: &Cause, change: &Change| match change {
+        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
+        let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
                 Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
             }
@@ -821,11 +873,16 @@ impl Game {
             _ => None,
         };
         let mut changes = Vec::new();
-        for done in &self.history {
-            changes.extend(done.changes.iter().filter_map(|change| line(done.number, &done.cause, change)));
+        for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
+            let field = field_in(schema);
+            changes
+                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
         }
+        changes.reverse();
+        let field = field_in(desk.rules.schema());
         if let Some(open) = &self.open {
-            changes.extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change)));
+            changes
+                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
         }
         Explanation {
             title: format!("{}: {name}", desk.title(entity)),
@@ -928,6 +985,25 @@ impl Game {
     }
 }
 
+/// Runs what an action consists of.
+fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
+    match cause {
+        Cause::Start => vm.call(desk, &Call::Start { scenario }),
+        Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
+        Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
+        Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
+            Err(fault) => Err(fault),
+            Ok(id) => match take_entry(desk, id) {
+                None => Ok(Value::None),
+                Some(entry) => {
+                    let Entry { what, owner, args, key, .. } = &entry;
+                    vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
+                }
+            },
+        },
+    }
+}
+
 /// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.
 fn take_entry(desk: &mut Desk, id: EntryId) -> Option<Entry> {
     let entry = desk.state.unschedule(id)?;
@@ -1004,5 +1080,6 @@ pub(crate) fn words_of(cause: &Cause) -> Arc<str> {
         Cause::Entry { what, .. } => what.clone(),
         Cause::Free { name, .. } => name.clone(),
         Cause::Edit { .. } => Arc::from("an edit"),
+        Cause::Reload { .. } => Arc::from("a reload"),
     }
 }

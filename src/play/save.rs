@@ -1,11 +1,14 @@
 //! A game as text: how it began and its whole tape. Reading it plays the tape again and compares.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::game::{Game, Standing};
 use super::{DicePosition, Fault, Remedy, Session, Setup, StartError, Tape};
-use crate::ruleset::{Library, Ruleset};
+use crate::ruleset::{Library, LoadError, Ruleset};
 use crate::script::Vm;
 
 /// The format that is written; another one is refused.
@@ -23,6 +26,9 @@ struct Saved {
     done: Vec<Done>,
     open: Option<SavedOpen>,
     position: DicePosition,
+    /// The files of the rules that it began by, where others came into force since.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    first: Option<BTreeMap<Arc<str>, Arc<str>>>,
 }
 
 /// The action that was under way.
@@ -56,6 +62,7 @@ impl Session {
                 seq: open.seq,
             }),
             position: game.desk.position(),
+            first: game.first_rules.clone(),
         };
         serde_json::to_string(&saved).unwrap_or_default()
     }
@@ -71,27 +78,75 @@ impl Session {
             let message = format!("it has format {}, this program reads format {FORMAT}", saved.format);
             return Err(StartError::Unreadable(message));
         }
-        let rules = Ruleset::load_with(library, &saved.ruleset, &saved.layers)?;
-        let other = (rules.hash() != saved.hash)
-            .then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
+        let rules = match &saved.first {
+            None => Ruleset::load_with(library, &saved.ruleset, &saved.layers)?,
+            Some(files) => saved.rules_of(files)?,
+        };
+        let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
+            Cause::Reload { rules, .. } => rules.clone(),
+            _ => hash,
+        });
+        let other =
+            (hash != saved.hash).then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
         let mut session = Session::start(&rules, saved.setup.clone())?;
-        let replayed = session.lend(move |game, vm| replay(game, vm, &saved));
-        let diverged = |message: String| StartError::Diverged(format!("{message}{}", other.unwrap_or_default()));
-        match replayed {
-            Ok(Ok(())) => {
+        match session.replay_all(library, saved) {
+            Ok(()) => {
                 session.take_events();
                 Ok(session)
             }
-            Ok(Err(message)) => Err(diverged(message)),
-            Err(error) => Err(diverged(error.to_string())),
+            Err(message) => Err(StartError::Diverged(format!("{message}{}", other.unwrap_or_default()))),
         }
+    }
+
+    /// Plays the tape, from one set of rules to the next.
+    fn replay_all(&mut self, library: &Library, saved: Saved) -> Result<(), String> {
+        let saved = Arc::new(saved);
+        let mut files = saved.first.clone().unwrap_or_default();
+        let mut from = 0;
+        self.game_mut().desk.strict = true;
+        self.game_mut().open = None;
+        loop {
+            let is_reload = |done: &Done| matches!(done.cause, Cause::Reload { .. });
+            let to = saved.done[from..].iter().position(is_reload).map_or(saved.done.len(), |at| from + at);
+            let shared = saved.clone();
+            self.lend(move |game, vm| replay(game, vm, &shared.done[from..to]))
+                .map_err(|error| error.to_string())??;
+            let Some(done) = saved.done.get(to) else { break };
+            if let Cause::Reload { rules: hash, files: patch } = &done.cause {
+                for (path, text) in patch {
+                    match text {
+                        Some(text) => files.insert(path.clone(), text.clone()),
+                        None => files.remove(path),
+                    };
+                }
+                // The rules of today are those on the disk, where they still are the same.
+                let today = Ruleset::load_with(library, &saved.ruleset, &saved.layers).ok();
+                let rules = match today.filter(|today| today.hash() == *hash) {
+                    Some(today) => today,
+                    None => saved.rules_of(&files).map_err(|error| error.to_string())?,
+                };
+                let known = self.game().history.len();
+                self.reload(rules).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
+                if self.game().history.len() > known {
+                    self.game_mut().stamp_last(done);
+                }
+            }
+            from = to + 1;
+        }
+        self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
     }
 }
 
-fn replay(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String> {
-    game.desk.strict = true;
-    game.open = None;
-    for done in &saved.done {
+impl Saved {
+    /// Rules from the files that are kept in a saved game.
+    fn rules_of(&self, files: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Arc<Ruleset>, LoadError> {
+        let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
+        Ruleset::load_with(&library, &self.ruleset, &self.layers)
+    }
+}
+
+fn replay(game: &mut Game, vm: &mut Vm, part: &[Done]) -> Result<(), String> {
+    for done in part {
         let wrong = |what: &str| format!("action {}: {what}", done.number);
         game.reopen(done)?;
         if done.skipped.is_some() {
@@ -112,6 +167,11 @@ fn replay(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String> {
             Standing::Paused | Standing::Over(_) => {}
         }
     }
+    Ok(())
+}
+
+/// Brings the action that was under way to where it stood.
+fn reopen_last(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String> {
     game.desk.set_position(saved.position);
     if let Some(open) = &saved.open {
         let done = Done {
@@ -123,6 +183,7 @@ fn replay(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String> {
             skipped: None,
             changes: Vec::new(),
             events: Vec::new(),
+            swap: None,
         };
         game.reopen(&done)?;
         // A fault of the open action is for the one who reads the game to remedy, not a reason to refuse it.

@@ -85,11 +85,8 @@ impl Session {
     ///
     /// A scenario, switch, seat or policy that the ruleset does not know, with the nearest one.
     pub fn start(rules: &Arc<Ruleset>, setup: Setup) -> Result<Session, StartError> {
-        let scenario = rules.scenario_table(&setup.scenario)?;
-        let switches = settle_switches(rules, &setup, &scenario)?;
-        let seats = settle_seats(rules, &setup, &scenario)?;
-        let desk = Desk::new(rules, switches, seats, setup.dice.clone(), setup.seed);
-        Ok(Session { game: Some(Box::new(Game::new(desk, setup, scenario))), rules: rules.clone() })
+        let game = Prepared::new(rules, setup)?.game();
+        Ok(Session { game: Some(Box::new(game)), rules: rules.clone() })
     }
 
     /// Plays until somebody must decide, a script fails, or the game is over.
@@ -407,6 +404,10 @@ impl Session {
         &self.rules
     }
 
+    pub(super) fn set_rules(&mut self, rules: Arc<Ruleset>) {
+        self.rules = rules;
+    }
+
     /// Appends faces to those that are written out.
     pub(crate) fn write_dice(&mut self, faces: &[u32]) {
         if let DiceSource::Written(written) = &mut self.game_mut().desk.dice {
@@ -492,6 +493,31 @@ impl Session {
 
     fn seat_names(&self) -> Vec<String> {
         self.rules.seats().keys().cloned().collect()
+    }
+}
+
+/// A setup that has been checked, from which any number of games can begin.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    pub rules: Arc<Ruleset>,
+    pub setup: Setup,
+    pub scenario: Value,
+    pub switches: BTreeMap<String, Value>,
+    pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+impl Prepared {
+    pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
+        let scenario = rules.scenario_table(&setup.scenario)?;
+        let switches = settle_switches(rules, &setup, &scenario)?;
+        let seats = settle_seats(rules, &setup, &scenario)?;
+        Ok(Prepared { rules: rules.clone(), setup, scenario, switches, seats })
+    }
+
+    pub fn game(&self) -> Game {
+        let (switches, seats) = (self.switches.clone(), self.seats.clone());
+        let desk = Desk::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
+        Game::new(desk, self.setup.clone(), self.scenario.clone())
     }
 }
 

@@ -25,6 +25,8 @@ enum Shelf {
     Disk(PathBuf),
     Memory(Arc<BTreeMap<String, Vec<u8>>>),
     Overlay(Box<Library>, Box<Library>),
+    /// The second has what the first names and does not have; it is not listed.
+    Backed(Box<Library>, Box<Library>),
 }
 
 static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/rulesets");
@@ -91,12 +93,19 @@ impl Library {
         Library(Shelf::Overlay(Box::new(front), Box::new(back)))
     }
 
+    /// The rulesets of this one; what they extend or put on top may be in another, whose own are not listed.
+    #[must_use]
+    pub fn backed_by(self, other: Library) -> Self {
+        Library(Shelf::Backed(Box::new(self), Box::new(other)))
+    }
+
     /// Says in a phrase where the rulesets come from.
     pub fn describe(&self) -> String {
         match &self.0 {
             Shelf::Embedded => "the built-in rulesets".to_owned(),
             Shelf::Disk(path) => format!("the folder {}", quoted_path(path)),
             Shelf::Memory(_) => "rulesets held in memory".to_owned(),
+            Shelf::Backed(front, _) => front.describe(),
             Shelf::Overlay(front, back) => {
                 format!("{}, then {}", front.describe(), back.describe())
             }
@@ -126,6 +135,7 @@ impl Library {
                 };
                 files.keys().filter_map(folder).collect()
             }
+            Shelf::Backed(front, _) => front.ids().into_iter().collect(),
             Shelf::Overlay(front, back) => front.ids().into_iter().chain(back.ids()).collect(),
         };
         ids.into_iter().filter(|id| is_ruleset_id(id) && !is_litter(id)).collect()
@@ -145,7 +155,7 @@ impl Library {
                 Shelf::Embedded => EMBEDDED.get_dir(id).is_some(),
                 Shelf::Disk(path) => path.join(id).is_dir(),
                 Shelf::Memory(files) => files_under(files, id).next().is_some(),
-                Shelf::Overlay(front, back) => front.contains(id) || back.contains(id),
+                Shelf::Overlay(front, back) | Shelf::Backed(front, back) => front.contains(id) || back.contains(id),
             }
     }
 
@@ -153,8 +163,21 @@ impl Library {
     pub fn folder_of(&self, id: &str) -> Option<PathBuf> {
         match &self.0 {
             Shelf::Disk(path) if self.contains(id) => Some(path.join(id)),
-            Shelf::Overlay(front, back) => if front.contains(id) { front } else { back }.folder_of(id),
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.folder_of(id)
+            }
             _ => None,
+        }
+    }
+
+    /// The folders on the disk that rulesets are looked for in.
+    pub(crate) fn folders(&self) -> Vec<PathBuf> {
+        match &self.0 {
+            Shelf::Disk(path) => vec![path.clone()],
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                front.folders().into_iter().chain(back.folders()).collect()
+            }
+            Shelf::Embedded | Shelf::Memory(_) => Vec::new(),
         }
     }
 
@@ -169,7 +192,9 @@ impl Library {
         }
         match &self.0 {
             Shelf::Disk(path) => read_folder(id, &path.join(id)),
-            Shelf::Overlay(front, back) => if front.contains(id) { front } else { back }.read(id),
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.read(id)
+            }
             Shelf::Memory(files) => {
                 let mut intake = Intake::new(id);
                 files_under(files, id).for_each(|(path, content)| intake.take(path, content));

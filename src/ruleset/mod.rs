@@ -6,6 +6,7 @@
 
 mod content_hash;
 mod data;
+mod difference;
 mod document;
 mod folder;
 mod layering;
@@ -22,13 +23,20 @@ mod stack;
 mod switch;
 mod version;
 mod walk;
+#[cfg(feature = "watch")]
+mod watch;
 
 pub(crate) use data::Data;
+pub use difference::changes_between;
 pub use library::{Library, LibraryError};
 pub use manifest::Manifest;
 pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
+#[cfg(feature = "check")]
+pub(crate) use source::Source;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
+#[cfg(feature = "watch")]
+pub use watch::{Watched, Watcher};

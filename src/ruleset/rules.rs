@@ -75,7 +75,12 @@ impl Ruleset {
     ///
     /// As [`Ruleset::load`].
     pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        let stack = Arc::new(Stack::resolve(library, id, layers)?);
+        Ruleset::of_stack(Arc::new(Stack::resolve(library, id, layers)?), layers)
+    }
+
+    /// Loads what has been read.
+    pub(crate) fn of_stack(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        let id = stack.main().id();
         let mut problems = Vec::new();
         let scenarios = tables(&stack, "scenarios", &mut problems);
         let cast = tables(&stack, "cast", &mut problems);
@@ -209,6 +214,32 @@ impl Ruleset {
         Some(&part.folder.file(path)?.text)
     }
 
+    /// The contents of all files of all its parts, by the path that problems and faults name.
+    pub(crate) fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+        let files = self.stack.parts().iter().flat_map(|part| part.folder.files.values());
+        files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
+    }
+
+    pub(crate) fn stack(&self) -> &Arc<Stack> {
+        &self.stack
+    }
+
+    /// Names of the parameters of a verb; nothing if it takes any.
+    pub(crate) fn verb_params(&self, name: &str) -> Option<&[String]> {
+        let at = self.blueprint.verbs.iter().position(|verb| **verb == *name)?;
+        self.blueprint.verb_params.get(at).map(Vec::as_slice)
+    }
+
+    /// Names of the entries that scripts may schedule.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
+        self.blueprint.entries.iter().map(|entry| &*entry.name)
+    }
+
+    /// Whether scripts may schedule an entry of that name.
+    pub(crate) fn has_entry(&self, name: &str) -> bool {
+        self.blueprint.entries.iter().any(|entry| *entry.name == *name)
+    }
+
     /// Its spec files, by path.
     pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.stack
@@ -265,6 +296,15 @@ impl Ruleset {
 
     pub(crate) fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    pub(crate) fn blueprint(&self) -> &Blueprint {
+        &self.blueprint
+    }
+
+    /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
+    pub fn measures(&self) -> bool {
+        self.blueprint.value
     }
 
     /// What may stand on the agenda.
@@ -327,5 +367,17 @@ pub(crate) fn plain(value: &serde_json::Value) -> Value {
         serde_json::Value::String(text) => Value::text(text),
         serde_json::Value::Array(items) => Value::list(items.iter().map(plain)),
         serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
+    }
+}
+
+impl Scenario {
+    /// Reads a position as it stands in a ruleset's `scenarios/*.toml`; `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Every place that is no data.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<Scenario, Vec<super::Problem>> {
+        let source = super::source::Source::read(path, bytes)?;
+        Ok(Scenario::Table(plain(&Data::read(&source)?.value)))
     }
 }

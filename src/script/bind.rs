@@ -12,8 +12,8 @@ use super::mirror::Mirror;
 use super::sandbox::charge;
 use crate::dice::{Dice, Fate, Roll};
 use crate::play::{
-    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Stop,
-    Term,
+    Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Sight,
+    Stop, Term,
 };
 use crate::ruleset::nearest;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
@@ -510,7 +510,7 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.may_act("asking").map_err(stopped)?;
         let question = question_of(desk, &b.mirror.borrow(), &ask, &q)?;
         let answer = answer_from(desk, &question, &answer)?;
-        if desk.listening {
+        if desk.listening || desk.walk.is_some() {
             desk.autos.push((question, answer));
         }
         Ok(())
@@ -536,7 +536,7 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         if !(1.0..=1_000_000.0).contains(&n) {
             return Err(fault(desk, "rb.pick takes a number from 1 to 1000000"));
         }
-        Ok(desk.chance.face(n as u32))
+        desk.pick(n as u32).map_err(stopped)
     });
     Ok(())
 }
@@ -875,8 +875,14 @@ fn answer_from(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answe
 fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "roll", |_, b, (dice, kind, need, label, args): (LuaString, u8, Lv, Lv, Variadic<Lv>)| {
         let desk = b.desk()?;
+        let sight = match kind {
+            0 => Sight::Total,
+            BAND if desk.walk.is_some() => Sight::Cuts(cuts_of(desk, &need)?),
+            BAND => Sight::Total,
+            _ => Sight::Need,
+        };
         let need = match (kind, &need) {
-            (0, _) => Need::Nothing,
+            (0 | BAND, _) => Need::Nothing,
             (kind, value) => match (kind, whole_of(value)) {
                 (1, Some(n)) => Need::Under(n),
                 (2, Some(n)) => Need::AtMost(n),
@@ -887,7 +893,7 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
                 }
             },
         };
-        roll(b, desk, &dice, need, &label, &args).map(|roll| roll.total())
+        roll(b, desk, &dice, need, sight, &label, &args).map(|roll| roll.total())
     });
     leaf!(lua, bench, table, "simple", |lua, b, dice: LuaString| {
         let desk = b.desk()?;
@@ -912,7 +918,7 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     });
     leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
         let desk = b.desk()?;
-        let roll = roll(b, desk, &dice, Need::Nothing, &label, &args)?;
+        let roll = roll(b, desk, &dice, Need::Nothing, Sight::Faces, &label, &args)?;
         let kept = roll.faces().iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value);
         let faces = lua.create_sequence_from(kept)?;
         faces.set_readonly(true);
@@ -921,7 +927,31 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     Ok(())
 }
 
-fn roll(bench: &Bench, desk: &mut Desk, dice: &LuaString, need: Need, label: &Lv, args: &[Lv]) -> Result<Roll> {
+/// The prelude's number for a roll of which only the cuts that it reaches are seen.
+const BAND: u8 = 4;
+
+fn cuts_of(desk: &mut Desk, cuts: &Lv) -> Result<Vec<i64>> {
+    let Lv::Table(list) = cuts else {
+        return Err(fault(desk, format!("rb.band takes a list of cuts, not {}", told(cuts))));
+    };
+    list.sequence_values::<Lv>()
+        .map(|cut| {
+            let cut = cut?;
+            whole_of(&cut)
+                .ok_or_else(|| fault(desk, format!("a cut of rb.band must be a whole number, not {}", told(&cut))))
+        })
+        .collect()
+}
+
+fn roll(
+    bench: &Bench,
+    desk: &mut Desk,
+    dice: &LuaString,
+    need: Need,
+    sight: Sight,
+    label: &Lv,
+    args: &[Lv],
+) -> Result<Roll> {
     let text = text_of(dice)?;
     let parsed = match bench.parsed(&text) {
         Ok(parsed) => parsed,
@@ -932,7 +962,7 @@ fn roll(bench: &Bench, desk: &mut Desk, dice: &LuaString, need: Need, label: &Lv
         value => bench.label(&text_arg(desk, value, "the label of a roll")?),
     };
     charge(16);
-    let rolled = desk.roll(&parsed, &label, need, |desk| fill(&label, args, desk, &bench.mirror.borrow()));
+    let rolled = desk.roll(&parsed, &label, need, sight, |desk| fill(&label, args, desk, &bench.mirror.borrow()));
     rolled.map_err(stopped)
 }
 

@@ -16,7 +16,7 @@ use super::mirror::Mirror;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
 use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain};
-use crate::state::{Field, FieldId, Kind, Schema, Type};
+use crate::state::{Field, FieldId, Kind, KindId, Schema, Type};
 
 /// What a ruleset declares, as plain data.
 #[derive(Debug, Default)]
@@ -26,6 +26,8 @@ pub(crate) struct Blueprint {
     pub items: Vec<Card>,
     pub hooks: Vec<Arc<str>>,
     pub verbs: Vec<Arc<str>>,
+    /// Names of the parameters of each verb.
+    pub verb_params: Vec<Vec<String>>,
     pub policies: Vec<Arc<str>>,
     /// Whether a policy may take free acts.
     pub policies_act: bool,
@@ -33,6 +35,22 @@ pub(crate) struct Blueprint {
     pub free: Vec<FreeName>,
     pub prompt: bool,
     pub creation: bool,
+    /// Whether the ruleset measures what a state is worth to a seat.
+    pub value: bool,
+    /// Whether it names how a game has ended.
+    pub result: bool,
+    /// Numbers that it follows from round to round.
+    pub statistics: Vec<Statistic>,
+    /// The entry that a round begins with.
+    pub boundary: Option<Arc<str>>,
+}
+
+/// A number that a ruleset follows from round to round.
+#[derive(Clone, Debug)]
+pub(crate) struct Statistic {
+    pub label: Arc<str>,
+    /// The field whose sum over all entities of its kind it is; otherwise a function works it out.
+    pub field: Option<(KindId, FieldId)>,
 }
 
 /// An agenda entry that scripts may schedule.
@@ -196,6 +214,10 @@ impl Prelude {
                 sheet: get("sheet")?,
                 overview: get("overview")?,
                 prompt: get("prompt")?,
+                measure: get("measure")?,
+                statistic: get("statistic")?,
+                count: get("count")?,
+                counts: get("counts")?,
                 key: get("key")?,
                 tie: get("tie")?,
                 may_act: get("may_act")?,
@@ -299,6 +321,8 @@ impl Loader<'_> {
                             );
                         }
                     }
+                    let named = params.sequence_values::<String>().filter_map(Result::ok);
+                    blueprint.verb_params.push(named.collect());
                     made_verbs.raw_set(&*name, verb)?;
                     blueprint.verbs.push(Arc::from(&*name));
                 }
@@ -307,6 +331,7 @@ impl Loader<'_> {
                     verb.raw_set("params", lua.create_table()?)?;
                     verb.raw_set("run", run)?;
                     made_verbs.raw_set(&*name, verb)?;
+                    blueprint.verb_params.push(Vec::new());
                     blueprint.verbs.push(Arc::from(&*name));
                 }
                 other => {
@@ -609,7 +634,8 @@ impl Loader<'_> {
 
     fn play(&mut self, play: &Table, sheets: Table, overviews: Table, blueprint: &mut Blueprint) -> Result<Table> {
         let lua = self.lua;
-        self.known_keys("play", "", play, &["start", "entries", "free", "boundary", "prompt", "card", "item"], None)?;
+        let known = ["start", "entries", "free", "boundary", "prompt", "card", "item", "value", "result", "statistics"];
+        self.known_keys("play", "", play, &known, None)?;
         if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
             let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
             let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
@@ -621,6 +647,17 @@ impl Loader<'_> {
         made.raw_set("sheets", sheets)?;
         made.raw_set("overviews", overviews)?;
         blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
+        blueprint.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
+        for (name, found) in [("value", &mut blueprint.value), ("result", &mut blueprint.result)] {
+            let function = play.raw_get::<Lv>(name)?;
+            *found = matches!(function, Lv::Function(_));
+            if !*found && !function.is_nil() {
+                let message = format!("`{name}` in play.luau is a function, not a {}", function.type_name());
+                self.problem("play", name, message, None);
+            }
+            made.raw_set(name, function)?;
+        }
+        made.raw_set("statistics", self.statistics(play, blueprint)?)?;
         let entries = lua.create_table()?;
         if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
             for (name, entry) in sorted(&table)? {
@@ -666,6 +703,53 @@ impl Loader<'_> {
         }
         made.raw_set("free", free)?;
         Ok(made)
+    }
+
+    /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
+    fn statistics(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
+        let functions = self.lua.create_table()?;
+        let table = match play.raw_get::<Lv>("statistics")? {
+            Lv::Nil => return Ok(functions),
+            Lv::Table(table) => table,
+            other => {
+                let message = format!("`statistics` in play.luau is a table, not a {}", other.type_name());
+                self.problem("play", "statistics", message, None);
+                return Ok(functions);
+            }
+        };
+        for (name, value) in sorted(&table)? {
+            let path = format!("statistics/{name}");
+            match value {
+                Lv::Function(function) => {
+                    blueprint.statistics.push(Statistic { label: Arc::from(&*name), field: None });
+                    functions.raw_set(&*name, function)?;
+                }
+                Lv::String(text) => {
+                    let text = text.to_string_lossy();
+                    let schema = &blueprint.schema;
+                    let found = text.split_once('.').and_then(|(kind, field)| {
+                        let kind = schema.kind_named(kind)?;
+                        let field = schema.kind(kind).field_named(field)?;
+                        matches!(schema.kind(kind).field(field).ty, Type::Int { .. }).then_some((kind, field))
+                    });
+                    let Some((kind, field)) = found else {
+                        let message = format!("`{text}` is no number field; statistics are `kind.field` or functions");
+                        self.problem("play", &path, message, None);
+                        continue;
+                    };
+                    let listed = name.starts_with('[');
+                    let own = &schema.kind(kind).field(field).label;
+                    let label = if listed { own.clone() } else { Arc::from(&*name) };
+                    blueprint.statistics.push(Statistic { label, field: Some((kind, field)) });
+                }
+                other => {
+                    let message =
+                        format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
+                    self.problem("play", &path, message, None);
+                }
+            }
+        }
+        Ok(functions)
     }
 
     fn cast(&mut self) -> Result<Table> {

@@ -1,5 +1,6 @@
 //! The script side: the only part of the host that knows Luau.
 
+pub(crate) mod api;
 mod bind;
 mod engine;
 mod exchange;
@@ -11,11 +12,13 @@ mod mirror;
 mod sandbox;
 mod spec_handle;
 mod table;
+mod types;
 mod vm;
 
 pub(crate) use engine::{Engine, STACK};
-pub(crate) use load::Blueprint;
 pub use load::FreeName;
+pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
+pub use types::{reference_page, type_module};
 pub(crate) use vm::{Call, PolicyAct, Vm};

@@ -125,7 +125,7 @@ fn is_memory(error: &mlua::Error) -> bool {
 }
 
 /// The globals that a script may use, by the name of their library.
-const ALLOWED: &[(&str, &[&str])] = &[
+pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     (
         "",
         &[

@@ -33,6 +33,10 @@ pub(super) struct Trusted {
     pub sheet: Function,
     pub overview: Function,
     pub prompt: Function,
+    pub measure: Function,
+    pub statistic: Function,
+    pub count: Function,
+    pub counts: Function,
     pub key: Function,
     pub tie: Function,
     pub may_act: Function,
@@ -243,6 +247,70 @@ impl Vm {
                 _ => String::new(),
             })
         })
+    }
+
+    /// What the state is worth to a seat, as the ruleset measures it; `None` if it does not.
+    pub fn worth(&mut self, desk: &mut Desk, seat: &str) -> std::result::Result<Option<i64>, Fault> {
+        if !self.blueprint.value {
+            return Ok(None);
+        }
+        let found = self.reading(desk, |vm, desk| {
+            let lua = vm.lua.clone();
+            vm.run(desk, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
+        })?;
+        match found.into_iter().next().as_ref().and_then(whole_of) {
+            Some(worth) => Ok(Some(worth)),
+            None => Err(Fault::new("`value` in play.luau must return a whole number")),
+        }
+    }
+
+    /// How the game has ended, as the ruleset names it; `None` if it does not say.
+    pub fn result(&mut self, desk: &mut Desk) -> std::result::Result<Option<String>, Fault> {
+        if !self.blueprint.result {
+            return Ok(None);
+        }
+        let found = self.reading(desk, |vm, desk| {
+            let lua = vm.lua.clone();
+            vm.run(desk, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))
+        })?;
+        match found.into_iter().next() {
+            Some(Lv::String(text)) => Ok(Some(text.to_string_lossy().to_string())),
+            None | Some(Lv::Nil) => Ok(None),
+            Some(other) => {
+                Err(Fault::new(format!("`result` in play.luau must return a text or nil, not a {}", other.type_name())))
+            }
+        }
+    }
+
+    /// Counts from here on what cards come to; [`Vm::counts`] gives it.
+    pub fn count(&mut self) {
+        // It only makes a table: there is nothing in it that could fail but memory, and then the next call says so.
+        let _ = guarded(Budget::ACTION, || self.trusted.count.call::<()>(()));
+    }
+
+    /// What cards came to since the last call: seat and card, how often used, rolled for and met.
+    pub fn counts(&mut self) -> Vec<(String, String, [u64; 3])> {
+        let mut found = Vec::new();
+        let (Ok(list), _) = guarded(Budget::ACTION, || self.trusted.counts.call::<Table>(())) else { return found };
+        for row in list.sequence_values::<Table>().flatten() {
+            let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
+            let key = row.raw_get::<String>(1).unwrap_or_default();
+            if let Some((seat, card)) = key.split_once('\0') {
+                found.push((seat.to_string(), card.to_string(), [number(2), number(3), number(4)]));
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// A number that the ruleset works out for statistics.
+    pub fn statistic(&mut self, desk: &mut Desk, label: &str) -> std::result::Result<i64, Fault> {
+        let found = self.reading(desk, |vm, desk| {
+            let lua = vm.lua.clone();
+            vm.run(desk, |trusted| Ok((trusted.statistic.clone(), label.into_lua_multi(&lua)?)))
+        })?;
+        let found = found.into_iter().next().as_ref().and_then(whole_of);
+        found.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
     }
 
     /// The acts that are nobody's turn, for every seat that may know of them.

@@ -3,5 +3,6 @@
 mod coverage;
 mod runner;
 
+pub(crate) use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, Standing};
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, run_specs};

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agenda, Change, EntityId, Entry, EntryId, FieldId, Key, KindId, Value};
+use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, KindId, Value};
 
 /// Names an attachment: counted from 1 over the whole game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -40,6 +40,9 @@ pub struct State {
     next_entry: u32,
     next_attachment: u32,
     outcome: Option<String>,
+    /// What has no place in the schema in force.
+    #[serde(default, skip_serializing_if = "Dormant::is_empty")]
+    dormant: Dormant,
     #[serde(skip)]
     journal: Vec<Change>,
     /// What changed behind the back of the script machine that mirrors this state.
@@ -74,6 +77,7 @@ impl Clone for State {
             next_entry: self.next_entry,
             next_attachment: self.next_attachment,
             outcome: self.outcome.clone(),
+            dormant: self.dormant.clone(),
             journal: Vec::new(),
             stale: Vec::new(),
             identity: next_identity(),
@@ -89,6 +93,7 @@ impl PartialEq for State {
             && self.next_entry == other.next_entry
             && self.next_attachment == other.next_attachment
             && self.outcome == other.outcome
+            && self.dormant == other.dormant
     }
 }
 
@@ -134,6 +139,26 @@ impl State {
 
     pub fn identity(&self) -> u64 {
         self.identity
+    }
+
+    /// Values that are kept aside, since the schema in force has no place for them.
+    pub(crate) fn dormant(&self) -> &Dormant {
+        &self.dormant
+    }
+
+    pub(crate) fn dormant_mut(&mut self) -> &mut Dormant {
+        &mut self.dormant
+    }
+
+    /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.
+    pub(crate) fn rebuilt(&self, mut make: impl FnMut(EntityId, &Entity) -> Entity) -> State {
+        let mut state = self.clone();
+        for (at, slot) in state.entities.iter_mut().enumerate() {
+            if let Some(entity) = slot {
+                *entity = make(EntityId(at as u32 + 1), entity);
+            }
+        }
+        state
     }
 
     /// Lets every mirror read the whole state again: what goes with it, such as who sits where, has changed.
@@ -285,6 +310,14 @@ impl State {
     /// Takes out the journal: its changes stand.
     pub fn settle(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.journal)
+    }
+
+    /// A copy without the changes that wait in the journal.
+    pub fn before_journal(&self) -> State {
+        let mut copy = self.clone();
+        copy.take_back(&self.journal);
+        copy.stale.clear();
+        copy
     }
 
     /// Forgets the journal: its changes stand and nobody will ask for them.

@@ -2,12 +2,15 @@
 
 mod agenda;
 mod change;
+mod convert;
 mod entity;
 mod schema;
 mod value;
 
 pub use agenda::{Agenda, Entry, EntryId, Key};
 pub use change::Change;
+pub use convert::Converted;
+pub(crate) use convert::Dormant;
 pub use entity::{Attachment, AttachmentId, Entity, Stale, State};
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
 pub use value::{EntityId, Value};

@@ -25,6 +25,34 @@ impl Phrase {
     }
 }
 
+/// What is said in answer to a question, by topic.
+fn replies_of(
+    question: &Question,
+    head: Phrase,
+    named: Vec<(String, Phrase)>,
+) -> Result<Vec<(String, Value)>, Complaint> {
+    let mut replies: Vec<(String, Value)> = Vec::new();
+    if !head.is_empty() {
+        replies.push((question.topic.to_string(), head.value()));
+    }
+    for (topic, phrase) in named {
+        if replies.iter().any(|(known, _)| *known == topic) {
+            return Err(Complaint::Wrong(format!("`{}` is answered twice in one line", topic.replace('_', " "))));
+        }
+        if phrase.is_empty() {
+            return Err(Complaint::Wrong(format!("nothing stands behind `{}`", topic.replace('_', " "))));
+        }
+        replies.push((topic, phrase.value()));
+    }
+    Ok(replies)
+}
+
+/// The same from a line as it is typed.
+pub(super) fn given_by(question: &Question, line: &str, words: &Vocabulary) -> Result<Vec<(String, Value)>, Complaint> {
+    let cut = answers(line, words);
+    replies_of(question, cut.head, cut.named)
+}
+
 impl Repl {
     /// Answers the open question by `head`, and what follows by topic: all of it, or nothing.
     pub(super) fn reply(&mut self, head: Phrase, named: Vec<(String, Phrase)>) -> Done {
@@ -33,19 +61,7 @@ impl Repl {
             return Err(Complaint::Wrong(sentence));
         }
         let typed = head.text.clone();
-        let mut replies: Vec<(String, Value)> = Vec::new();
-        if !head.is_empty() {
-            replies.push((question.topic.to_string(), head.value()));
-        }
-        for (topic, phrase) in named {
-            if replies.iter().any(|(known, _)| *known == topic) {
-                return Err(Complaint::Wrong(format!("`{}` is answered twice in one line", topic.replace('_', " "))));
-            }
-            if phrase.is_empty() {
-                return Err(Complaint::Wrong(format!("nothing stands behind `{}`", topic.replace('_', " "))));
-            }
-            replies.push((topic, phrase.value()));
-        }
+        let replies = replies_of(&question, head, named)?;
         self.reply_all(&question, replies).map_err(|complaint| match complaint {
             Complaint::Wrong(message) => Complaint::Wrong(self.advised(&question, &typed, message)),
             broken => broken,
@@ -152,7 +168,7 @@ impl Repl {
     }
 
     /// The question that can be answered now.
-    fn wanted_question(&self) -> Result<Question, Complaint> {
+    pub(super) fn wanted_question(&self) -> Result<Question, Complaint> {
         match (&self.step, self.focused()) {
             (Step::Fault(_), _) => {
                 Err(Complaint::wrong("an action failed: mend its script and `retry`, `skip` it, or `undo`"))

@@ -29,6 +29,8 @@ pub enum Word {
     Redo,
     Retry,
     Skip,
+    Odds,
+    Hint,
     Sheet,
     Who,
     Why,
@@ -152,6 +154,24 @@ pub static COMMANDS: &[Command] = &[
         "DICE | FACES",
         "rolls dice outside the game, or gives the faces of dice you rolled",
         "`roll 3d6+1`, `roll 4d6kh3`. With `--dice typed` the game asks for faces: `roll 4, 2`, or just the numbers."
+    ),
+    command!(
+        Odds,
+        Look,
+        "odds",
+        "ANSWER [TOPIC ANSWER]...",
+        "what an answer can come to, and how likely that is; nothing is played",
+        "Typed like `do`: `odds strike risk 2 on Foe`. Every way is gone through that the dice can fall; what the line does not \
+         answer takes its default, or the first answer that is possible, and is named."
+    ),
+    command!(
+        Hint,
+        Look,
+        "hint",
+        "",
+        "what each answer is worth, the best first, and why",
+        "By the measure of the ruleset: the worth after the action over every way it can go, and at the end of games that are played \
+         out from there for a second."
     ),
     command!(Sheet, Look, "sheet", "[NAME]", "the sheet of NAME, or of whoever is asked", ""),
     command!(Who, Look, "who" | "list", "[KIND]", "how everybody stands, in a row each; all numbers of a kind", ""),

@@ -46,7 +46,7 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
     let bare = |names: &[String]| names.iter().map(|name| (name.clone(), String::new())).collect::<Vec<_>>();
     let before = rest.trim_start();
     match command.word {
-        Word::Do => plain_play(rest, words),
+        Word::Do | Word::Odds => plain_play(rest, words),
         Word::Ok | Word::Log => vec![("all".into(), String::new())],
         Word::Free => words.free.clone(),
         Word::Sheet => bare(&words.names),

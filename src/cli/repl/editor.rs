@@ -25,7 +25,9 @@ const REMEMBERED: usize = 2000;
 
 impl Editor {
     /// Makes one that completes by `words`. The history is kept in a file where a folder for it can be had.
-    pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool) -> Editor {
+    ///
+    /// When `bell` is set the reading is interrupted; what is written stays for the next.
+    pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool, bell: Arc<AtomicBool>) -> Editor {
         let mut keys = default_emacs_keybindings();
         let tab = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
         keys.add_binding(KeyModifiers::NONE, KeyCode::Tab, ReedlineEvent::UntilFound(tab));
@@ -39,6 +41,7 @@ impl Editor {
             .with_quick_completions(true)
             .with_partial_completions(true)
             .with_highlighter(Box::new(Watch { written: written.clone() }))
+            .with_break_signal(bell)
             .with_ansi_colors(colour);
         if let Some(history) = history() {
             line = line.with_history(Box::new(history));
@@ -56,6 +59,7 @@ impl Editor {
                 Signal::Success(line) => Next::Line(line),
                 Signal::CtrlC if self.written.load(Ordering::Relaxed) => continue,
                 Signal::CtrlC => Next::Interrupted,
+                Signal::ExternalBreak(_) => Next::Called,
                 _ => Next::End,
             });
         }

@@ -38,6 +38,7 @@ impl Repl {
         self.session = Lent::new(session);
         self.done.clear();
         self.undone.clear();
+        self.look_out_anew();
         self.turned = true;
         self.machine = None;
         self.asked = None;

@@ -24,6 +24,8 @@ pub enum Next {
     Line(String),
     /// Ctrl-C: the line is dropped.
     Interrupted,
+    /// Something is to be told; what is written stays.
+    Called,
     End,
 }
 

@@ -1,6 +1,7 @@
 //! The table at the prompt: reads a line, finds out what it means, does it, and tells what came of it.
 
 mod act;
+mod advise;
 mod asking;
 mod command;
 mod complete;
@@ -17,6 +18,7 @@ mod master;
 mod meaning;
 mod name;
 mod prompt;
+mod reload;
 mod telling;
 mod vocabulary;
 
@@ -38,6 +40,7 @@ pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
+pub use self::reload::Lookout;
 use self::telling::Untold;
 pub use self::vocabulary::Vocabulary;
 use super::report;
@@ -73,6 +76,8 @@ pub struct Repl {
     /// Lua that is not complete yet.
     chunk: String,
     left: bool,
+    /// Looks out for changes of the rules.
+    lookout: Option<Lookout>,
 }
 
 /// Why a line was not carried out.
@@ -109,6 +114,7 @@ impl Repl {
             machine: None,
             chunk: String::new(),
             left: false,
+            lookout: None,
         }
     }
 
@@ -136,6 +142,12 @@ impl Repl {
                     self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
                     continue;
                 }
+                Next::Called => {
+                    if let Err(complaint) = self.take_news(true) {
+                        complaint.told(&mut self.screen, &lines.place(), scripted)?;
+                    }
+                    continue;
+                }
                 Next::End => break,
             };
             interrupted = false;
@@ -157,8 +169,13 @@ impl Repl {
                 }
             }
             // Lines can be pasted together, or written below each other.
-            let carried_out =
-                if line.is_empty() { self.line("") } else { line.lines().try_for_each(|line| self.line(line)) };
+            let carried_out = if let Err(complaint) = self.take_news_before(&line) {
+                Err(complaint)
+            } else if line.is_empty() {
+                self.line("")
+            } else {
+                line.lines().try_for_each(|line| self.line(line))
+            };
             if let Err(complaint) = carried_out {
                 // What was refused may have closed the question on its way; nothing of it stands, and nothing is told.
                 self.step = self.session.advance()?;
@@ -255,6 +272,8 @@ impl Repl {
             Word::Redo => self.redo(rest),
             Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
             Word::Skip => self.remedy(riskbreaker::Remedy::SkipAction),
+            Word::Odds => self.odds(rest, words),
+            Word::Hint => self.hint(),
             Word::Sheet => self.sheet(rest),
             Word::Who => self.who(rest),
             Word::Why => self.why(rest),

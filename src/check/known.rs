@@ -1,0 +1,162 @@
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
+
+use crate::ruleset::{Problem, Ruleset, Stack, nearest};
+use crate::spec::leading_ids;
+use crate::state::{Kind, Schema, Type};
+
+/// What a ruleset has, as far as that can be known: names that scripts may use.
+pub(super) struct Known<'r> {
+    pub stack: &'r Stack,
+    pub rules: Option<&'r Ruleset>,
+    /// Ids of the rule texts, and the texts themselves for those that stand elsewhere in them.
+    ids: BTreeSet<String>,
+    texts: Vec<&'r str>,
+    dynamic_switches: Cell<bool>,
+    /// Rules that are named although no text has any.
+    unwritten: RefCell<BTreeSet<String>>,
+}
+
+/// What is wrong and what to do about it.
+pub(super) type Wrong = (String, String);
+
+impl<'r> Known<'r> {
+    pub fn new(stack: &'r Stack, rules: Option<&'r Ruleset>) -> Known<'r> {
+        let texts: Vec<&str> =
+            stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
+        let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
+        Known { stack, rules, ids, texts, dynamic_switches: Cell::new(false), unwritten: RefCell::default() }
+    }
+
+    pub fn schema(&self) -> Option<&'r Schema> {
+        self.rules.map(Ruleset::schema)
+    }
+
+    pub fn kind(&self, name: &str) -> Option<&'r Kind> {
+        let schema = self.schema()?;
+        Some(schema.kind(schema.kind_named(name)?))
+    }
+
+    /// Notes that some script reads switches by names that it works out.
+    pub fn note_dynamic_switches(&self) {
+        self.dynamic_switches.set(true);
+    }
+
+    pub fn reads_switches_by_name(&self) -> bool {
+        self.dynamic_switches.get()
+    }
+
+    /// A rule id that no rule text has.
+    pub fn wrong_rule(&self, id: &str) -> Option<Wrong> {
+        if self.texts.is_empty() {
+            self.unwritten.borrow_mut().insert(id.to_string());
+            return None;
+        }
+        if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
+            return None;
+        }
+        let cure = match nearest(id, self.ids.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`? Or add the rule to RULES.md"),
+            None => "add the rule to RULES.md, as `- **ID** text`".to_string(),
+        };
+        Some((format!("the rule `{id}` is in no RULES.md"), cure))
+    }
+
+    /// Says once that there is no rule text, if rules are named.
+    pub fn no_rule_text(&self) -> Option<Problem> {
+        let unwritten = self.unwritten.borrow();
+        let first = unwritten.first()?;
+        let problem = Problem::new(
+            self.stack.main().id(),
+            format!("there is no RULES.md, and {} rules are named", unwritten.len()),
+        );
+        Some(problem.with_cure(format!("write the numbered rules there, as `- **{first}** text`")))
+    }
+
+    /// Names of a sort; nothing where they cannot be known.
+    pub fn names(&self, sort: &str) -> Option<Vec<String>> {
+        if sort == "seat" {
+            let seats = self.stack.seats();
+            return (!seats.is_empty()).then(|| seats.keys().cloned().chain(["gm".to_string()]).collect());
+        }
+        if sort == "switch" {
+            return Some(self.stack.switches().iter().map(|switch| switch.name.clone()).collect());
+        }
+        let rules = self.rules?;
+        let texts = |list: &[std::sync::Arc<str>]| list.iter().map(ToString::to_string).collect();
+        let cards = |list: &[crate::ruleset::Card]| list.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
+        Some(match sort {
+            "kind" => rules.schema().kinds.iter().map(|kind| kind.name.to_string()).collect(),
+            "verb" => texts(rules.verbs()),
+            "card" => cards(rules.cards()),
+            "item" => cards(rules.items()),
+            "hook" => rules.hooks().iter().map(ToString::to_string).chain(cards(rules.items())).collect(),
+            "entry" => rules.entries().map(str::to_string).collect(),
+            "cast" => rules.cast().keys().cloned().collect(),
+            "field" => {
+                let kinds = rules.schema().kinds.iter();
+                kinds.flat_map(|kind| kind.fields.iter().map(|field| field.name.to_string())).collect()
+            }
+            _ => return None,
+        })
+    }
+
+    /// Says that a name of a sort is not there, with the nearest one.
+    pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Wrong> {
+        let names = self.names(sort)?;
+        if names.iter().any(|known| known == name) {
+            return None;
+        }
+        Some((format!("there is no {sort} `{name}`"), instead(name, &names)))
+    }
+
+    /// Says that a kind has no such field or derived value.
+    pub fn wrong_member(&self, kind: &Kind, name: &str, methods: &[&str]) -> Option<Wrong> {
+        let members: Vec<String> = kind
+            .fields
+            .iter()
+            .map(|field| field.name.to_string())
+            .chain(kind.derived.iter().map(|name| name.to_string()))
+            .chain(methods.iter().map(|name| name.to_string()))
+            .collect();
+        if members.iter().any(|known| known == name) {
+            return None;
+        }
+        Some((format!("a {} has no `{name}`", kind.name), instead(name, &members)))
+    }
+
+    /// Whether a field of that name is a reference, wherever there is one.
+    pub fn always_refers(&self, field: &str) -> bool {
+        let Some(schema) = self.schema() else { return false };
+        let mut types =
+            schema.kinds.iter().filter_map(|kind| Some(&kind.field(kind.field_named(field)?).ty)).peekable();
+        types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
+    }
+}
+
+/// What to write instead of a name.
+pub(super) fn instead(name: &str, names: &[String]) -> String {
+    match nearest(name, names.iter().map(String::as_str)) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None if names.is_empty() => "there are none".into(),
+        None if names.len() > 16 => "declare it, or use another".into(),
+        None => format!("there are {}", names.join(", ")),
+    }
+}
+
+/// Whether a text has an id in it, not as a piece of a longer one.
+fn mentions(text: &str, id: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '-';
+    text.match_indices(id).any(|(at, _)| !text[..at].ends_with(part) && !text[at + id.len()..].starts_with(part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_mentioned_whole() {
+        assert!(mentions("by X-1, and", "X-1") && mentions("X-1", "X-1"));
+        assert!(!mentions("X-12", "X-1") && !mentions("AX-1", "X-1"));
+    }
+}

@@ -1,0 +1,285 @@
+use std::fmt::Write as _;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use riskbreaker::{Card, Driver, Fact, Ruleset, Session, Setup, Value};
+
+use super::row::{Row, Tone};
+use super::screen::Screen;
+use super::{call_error, check, library};
+
+/// Writes maneuver cards and character sheets to print, nine cards to a page
+#[derive(clap::Args)]
+pub struct Args {
+    /// A ruleset by id or folder
+    ruleset: PathBuf,
+
+    /// House rules on top, the lowest first
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    layers: Vec<String>,
+
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+const PER_PAGE: usize = 9;
+const COLUMNS: usize = 3;
+/// Functions of a card that are no facts about it.
+const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
+/// Sizes of type, the largest first: the class, letters in a line of a card, and lines on it.
+const SIZES: &[(&str, usize, usize)] =
+    &[("large", 30, 13), ("medium", 35, 16), ("small", 42, 19), ("tiny", 50, 24), ("least", 60, 31)];
+
+/// The largest type in which paragraphs fit on a card, some lines being taken already.
+fn size_for(paragraphs: impl Iterator<Item = usize> + Clone, taken: usize, from: usize) -> &'static str {
+    let fits = |(_, letters, lines): &&(&str, usize, usize)| {
+        paragraphs.clone().map(|length| length.div_ceil(*letters).max(1)).sum::<usize>() + taken <= *lines
+    };
+    SIZES[from..].iter().find(fits).unwrap_or(&SIZES[SIZES.len() - 1]).0
+}
+
+pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let (library, ids) = check::chosen(Some(args.ruleset), folder)?;
+    let [id] = ids.as_slice() else {
+        return Err(call_error(format!("one ruleset is wanted; there are {}", ids.join(", "))));
+    };
+    let rules = library::load(&library, id, &args.layers)?;
+    let (page, told) = page(&rules);
+    fs::write(&args.out, page).with_context(|| args.out.display().to_string())?;
+    let mut screen = Screen::stdout(false);
+    screen.row(&Row::at(0).with("new  ", Tone::Good).plain(format!("{}: {told}", args.out.display())))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The whole document, and what is in it in words.
+fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
+    let mut html = String::new();
+    // Some titles say the version themselves.
+    let version = if rules.title().contains(rules.version()) { "" } else { rules.version() };
+    let title = escape(format!("{} {version}", rules.title()).trim_end());
+    let _ = write!(
+        html,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}: cards</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <p class=\"hint\">Print on A4 without scaling, both sides, turned on the long edge; the second page of each pair holds the backs. Cut along the lines.</p>\n"
+    );
+    let mut all: Vec<(&Card, &str)> = rules.cards().iter().map(|card| (card, "maneuver")).collect();
+    all.extend(rules.items().iter().map(|item| (item, "item")));
+    for chunk in all.chunks(PER_PAGE) {
+        let fronts: Vec<String> = chunk.iter().map(|(card, what)| front(card, what, &title)).collect();
+        let backs: Vec<String> = chunk.iter().map(|(card, what)| back(card, what, rules)).collect();
+        sheet_of_cards(&mut html, &fronts, false);
+        sheet_of_cards(&mut html, &backs, true);
+    }
+    let blank: Vec<String> = (0..PER_PAGE).map(|_| blank_card(&title)).collect();
+    sheet_of_cards(&mut html, &blank, false);
+    let (sheets, count) = sheets(rules, &title);
+    html.push_str(&sheets);
+    html.push_str("</body>\n</html>\n");
+    let told =
+        format!("{} cards, {} items, {PER_PAGE} blank cards, {count} sheets", rules.cards().len(), rules.items().len());
+    (html, told)
+}
+
+/// Nine cards; the backs stand in each row the other way round, so that both sides meet.
+fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
+    let empty = "<div class=\"card empty\"></div>".to_owned();
+    html.push_str("<section class=\"page cards\">\n");
+    for row in 0..PER_PAGE / COLUMNS {
+        for column in 0..COLUMNS {
+            let column = if mirrored { COLUMNS - 1 - column } else { column };
+            html.push_str(cards.get(row * COLUMNS + column).unwrap_or(&empty));
+            html.push('\n');
+        }
+    }
+    html.push_str("</section>\n");
+}
+
+fn front(card: &Card, what: &str, title: &str) -> String {
+    let mut facts = String::new();
+    for (name, fact) in &card.facts {
+        let value = match fact {
+            Fact::Plain(Value::Bool(true)) => String::new(),
+            Fact::Plain(Value::Bool(false) | Value::None) => continue,
+            Fact::Plain(value) => escape(&words(value)),
+            Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
+            // What it is depends on the moment; there is room to write it in.
+            Fact::Function => "<span class=\"worked\"></span>".to_owned(),
+        };
+        let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escape(&name.replace('_', " ")));
+    }
+    let size = size_for(std::iter::once(card.text.chars().count()), facts.matches("<dt>").count(), 0);
+    format!(
+        "<div class=\"card front {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span><span>{}</span></footer></div>",
+        escape(&card.title),
+        escape(&card.text),
+        escape(&card.id),
+    )
+}
+
+/// The back: the rules that the card is about, in the ruleset's own words.
+fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
+    let mut told = String::new();
+    for id in &card.rules {
+        let text = rule_text(rules, id).unwrap_or_default();
+        let _ = write!(told, "<li><b>{}</b> {}</li>", escape(id), escape(&text));
+    }
+    let lengths =
+        card.rules.iter().map(|id| rule_text(rules, id).map_or(0, |text| text.chars().count()) + id.len() + 1);
+    let size = size_for(lengths, 0, 1);
+    format!(
+        "<div class=\"card back {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><ul>{told}</ul></div>",
+        escape(&card.title)
+    )
+}
+
+fn blank_card(title: &str) -> String {
+    let lines = "<i></i>".repeat(8);
+    format!(
+        "<div class=\"card front blank\"><header><h2>&nbsp;</h2><span class=\"what\">maneuver</span></header><div class=\"lines\">{lines}</div><footer><span>{title}</span><span></span></footer></div>"
+    )
+}
+
+/// The text of a rule: that of the list item or table row that begins with its id.
+fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
+    for (_, text) in rules.rule_texts() {
+        for line in text.lines() {
+            let Some(item) = line.trim_start().strip_prefix(['-', '*', '|']) else { continue };
+            let item = item.trim_start().trim_start_matches(['*', '`']);
+            let Some(rest) = item.strip_prefix(id) else { continue };
+            if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-') {
+                continue;
+            }
+            let rest = rest.trim_start_matches(['*', '`', ':', '|', ' ', '.']).trim_end_matches(['|', ' ']);
+            return Some(rest.replace("**", "").replace('`', "").replace(" | ", " · "));
+        }
+    }
+    None
+}
+
+/// The sheets of the characters in the scenario that is played where none is named, and empty ones.
+fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
+    let mut setup = Setup::default();
+    for seat in rules.seats().keys() {
+        setup = setup.seat(seat, Driver::Human);
+    }
+    let Ok(mut session) = Session::start(rules, setup) else { return (String::new(), 0) };
+    if session.advance().is_err() {
+        return (String::new(), 0);
+    }
+    let kinds: Vec<String> =
+        rules.schema().kinds.iter().filter(|kind| kind.sheet).map(|kind| kind.name.to_string()).collect();
+    let view = session.view();
+    let ids: Vec<_> = view
+        .entities()
+        .filter(|id| view.kind(*id).is_some_and(|kind| kinds.iter().any(|known| known == kind)))
+        .collect();
+    let titles: Vec<String> = ids.iter().map(|id| view.title(*id).to_string()).collect();
+    let (mut sheets, mut layouts): (Vec<String>, Vec<Vec<String>>) = (Vec::new(), Vec::new());
+    for (id, name) in ids.into_iter().zip(titles) {
+        let Ok(lines) = session.sheet(id) else { continue };
+        let rows: String = lines
+            .iter()
+            .map(|(label, text)| format!("<tr><th>{}</th><td>{}</td></tr>", escape(label), escape(text)))
+            .collect();
+        sheets.push(format!(
+            "<div class=\"sheet\"><h2>{}</h2><table>{rows}</table><footer>{title}</footer></div>",
+            escape(&name)
+        ));
+        let labels: Vec<String> = lines.into_iter().map(|(label, _)| label).filter(|label| !label.is_empty()).collect();
+        if !layouts.contains(&labels) {
+            layouts.push(labels);
+        }
+    }
+    let count = sheets.len();
+    for labels in layouts.iter().take(2) {
+        let rows: String =
+            labels.iter().map(|label| format!("<tr><th>{}</th><td>&nbsp;</td></tr>", escape(label))).collect();
+        for _ in 0..2 {
+            sheets.push(format!(
+                "<div class=\"sheet\"><h2 class=\"name\">Name</h2><table>{rows}</table><footer>{title}</footer></div>"
+            ));
+        }
+    }
+    let mut html = String::new();
+    for chunk in sheets.chunks(4) {
+        let _ = write!(html, "<section class=\"page sheets\">\n{}\n</section>\n", chunk.join("\n"));
+    }
+    (html, count)
+}
+
+fn words(value: &Value) -> String {
+    match value {
+        Value::List(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Text(text) => text.replace('_', " "),
+        other => other.to_string(),
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+const STYLE: &str = "@page { size: A4; margin: 0; }
+* { box-sizing: border-box; }
+body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times New Roman', serif; }
+.hint { margin: 4mm 10mm; font-size: 10pt; }
+.page { width: 210mm; height: 296mm; overflow: hidden; break-after: page; page-break-after: always; }
+.cards { display: grid; grid-template-columns: repeat(3, 63mm); grid-template-rows: repeat(3, 88mm); justify-content: center; align-content: center; }
+.card { border: 0.2mm solid #999; padding: 4mm; display: flex; flex-direction: column; overflow: hidden; position: relative; }
+.card.empty { border-color: #ddd; }
+.card header { border-bottom: 0.5mm solid #000; padding-bottom: 1.2mm; margin-bottom: 1.8mm; }
+.card h2 { margin: 0; font-size: 13.5pt; line-height: 1.1; overflow-wrap: anywhere; }
+.card .what { font-size: 7pt; text-transform: uppercase; letter-spacing: 0.12em; }
+.card dl { margin: 0 0 1.5mm; display: grid; grid-template-columns: auto 1fr; gap: 0.4mm 2.5mm; }
+.card dt { font-style: italic; }
+.card dd { margin: 0; font-weight: bold; overflow-wrap: anywhere; }
+.card dd .worked { display: inline-block; width: 14mm; height: 3mm; border-bottom: 0.3mm dotted #000; }
+.card .text { margin: 0; flex: 1; overflow: hidden; }
+.card footer, .sheet footer { display: flex; justify-content: space-between; gap: 2mm; font-size: 5.5pt; margin-top: 1mm; }
+.large { font-size: 10.5pt; line-height: 1.3; } .medium { font-size: 9pt; line-height: 1.28; } .small { font-size: 7.6pt; line-height: 1.25; }
+.tiny { font-size: 6.4pt; line-height: 1.2; } .least { font-size: 5.4pt; line-height: 1.15; }
+.back { border-style: solid; outline: 0.6mm solid #000; outline-offset: -2.6mm; padding: 5.5mm; }
+.back h2 { font-size: 10pt; }
+.back ul { list-style: none; margin: 0; padding: 0; flex: 1; overflow: hidden; }
+.back li { margin-bottom: 0.8mm; }
+.blank .lines { flex: 1; display: flex; flex-direction: column; justify-content: space-evenly; }
+.blank .lines i { display: block; border-bottom: 0.2mm solid #888; height: 0; }
+.sheets { display: grid; grid-template-columns: 94mm 94mm; grid-template-rows: 138mm 138mm; gap: 4mm; justify-content: center; align-content: center; }
+.sheet { border: 0.4mm solid #000; padding: 5mm; display: flex; flex-direction: column; overflow: hidden; }
+.sheet h2 { margin: 0 0 2mm; font-size: 15pt; border-bottom: 0.5mm solid #000; }
+.sheet h2.name { font-size: 9pt; font-weight: normal; font-style: italic; height: 9mm; }
+.sheet table { border-collapse: collapse; width: 100%; flex: 1; font-size: 9pt; }
+.sheet th { text-align: left; font-weight: normal; font-style: italic; vertical-align: bottom; padding: 0.7mm 3mm 0.7mm 0; width: 38%; border-bottom: 0.2mm solid #888; }
+.sheet td { font-weight: bold; vertical-align: bottom; border-bottom: 0.2mm solid #888; padding: 0.7mm 0; }
+@media screen { body { background: #eee; } .page { background: #fff; margin: 6mm auto; box-shadow: 0 0 2mm #888; } .hint { text-align: center; } }
+@media print { .hint { display: none; } }
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn backs_stand_the_other_way_round() {
+        let mut html = String::new();
+        let cards: Vec<String> = (1..=4).map(|n| format!("[{n}]")).collect();
+        sheet_of_cards(&mut html, &cards, true);
+        let order: Vec<&str> = html.lines().filter(|line| line.starts_with('[')).collect();
+        assert_eq!(order, ["[3]", "[2]", "[1]", "[4]"]);
+    }
+
+    #[test]
+    fn more_text_is_set_smaller() {
+        assert_eq!(size_for(std::iter::once(100), 2, 0), "large");
+        assert_eq!(size_for([400, 300].into_iter(), 0, 1), "small");
+        assert_eq!(size_for([9000].into_iter(), 0, 1), "least");
+    }
+
+    #[test]
+    fn what_an_author_wrote_is_text() {
+        assert_eq!(escape("<b> & \"x\""), "&lt;b&gt; &amp; &quot;x&quot;");
+    }
+}

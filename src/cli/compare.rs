@@ -1,0 +1,191 @@
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use riskbreaker::{Driver, FirstOdds, Library, Rate, Ruleset, Scenario, Setup, Simulation, Value, Variant, first_odds};
+use serde_json::json;
+
+use super::figures::{float, percent};
+use super::odds::odds_json;
+use super::play::pair;
+use super::screen::Screen;
+use super::sim::{rate_text, results};
+use super::{call_error, library};
+
+/// Tells what an edit to the rules does: to the odds of cards, and to who wins
+///
+/// The rules as they are here are compared with another copy of them, such as a git worktree of an older revision. The
+/// report is a table for a commit message.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A scenario of the ruleset
+    scenario: Option<String>,
+
+    /// The other copy: a folder with rulesets
+    #[arg(long, value_name = "DIR")]
+    against: PathBuf,
+
+    /// The ruleset
+    #[arg(long, value_name = "ID")]
+    rules: Option<String>,
+
+    /// The value of a house rule; can be given again
+    #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
+    set: Vec<(String, String)>,
+
+    /// Who plays a seat; can be given again
+    #[arg(long, alias = "policy", value_name = "SEAT=WHO", value_parser = pair)]
+    seat: Vec<(String, String)>,
+
+    /// How many games are played by each
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    trials: u64,
+
+    /// The seed of the dice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// Writes a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let here = library::open(folder.as_deref())?;
+    let inner = args.against.join(Library::FOLDER);
+    let there = Library::open(if inner.is_dir() { &inner } else { &args.against });
+    let there = there.map_err(|error| call_error(error.to_string()))?;
+    let id = match &args.rules {
+        Some(id) => id.clone(),
+        None => library::default_ruleset(&here)?,
+    };
+    let sides = [("before", library::load(&there, &id, &[])?), ("now", library::load(&here, &id, &[])?)];
+    let mut variants = Vec::new();
+    let mut odds = Vec::new();
+    for (name, rules) in &sides {
+        let variant = Variant::new(*name, rules, setup(&args)).map_err(|error| call_error(error.to_string()))?;
+        odds.push(first_odds(rules, &variant.setup).map_err(|refusal| anyhow::anyhow!("{name}: {refusal}"))?);
+        variants.push(variant);
+    }
+    let scenario =
+        args.scenario.clone().or_else(|| sides[1].1.default_scenario().map(String::from)).unwrap_or_default();
+    let simulation = Simulation {
+        scenario: scenario.clone(),
+        variants,
+        trials: args.trials,
+        seed: args.seed,
+        until: None,
+        actions: 20_000,
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let findings =
+        simulation.run(threads, None, None, &mut |_, _| true).map_err(|error| call_error(error.to_string()))?;
+
+    let cards: BTreeSet<Arc<str>> = odds.iter().flat_map(|side| side.keys().cloned()).collect();
+    let changed: Vec<&Arc<str>> = cards.iter().filter(|card| odds[0].get(*card) != odds[1].get(*card)).collect();
+    let mut screen = Screen::stdout(args.json);
+    if args.json {
+        let side = |at: usize, card: &Arc<str>| odds[at].get(card).map(first_json);
+        let cards: Vec<_> =
+            changed.iter().map(|card| json!({ "card": card, "before": side(0, card), "now": side(1, card) })).collect();
+        screen.object(&json!({ "ruleset": id, "scenario": scenario, "cards": cards, "findings": findings }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = String::new();
+    let mut row = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        text += &format!("| {} |\n", cells.join(" | "));
+    };
+    if !changed.is_empty() {
+        row(&["card".into(), "before".into(), "now".into()]);
+        row(&["---".into(), "---".into(), "---".into()]);
+        for card in &changed {
+            let title = |rules: &Ruleset| rules.card(card).map(|card| card.title.to_string());
+            let title = title(&sides[1].1).or_else(|| title(&sides[0].1)).unwrap_or_default();
+            let cell = |at: usize| -> String {
+                let rules: &Ruleset = &sides[at].1;
+                match odds[at].get(*card) {
+                    Some(first) => told(first),
+                    None if rules.card(card).is_none() => "no such card".into(),
+                    None => "never open here".into(),
+                }
+            };
+            row(&[title, cell(0), cell(1)]);
+        }
+        text += "\n";
+    } else {
+        text += &format!("The odds of the {} cards that come up in {scenario} are the same.\n\n", cards.len());
+    }
+    let mut row = |cells: [String; 3]| text += &format!("| {} |\n", cells.join(" | "));
+    row([format!("{scenario}, {} games each", args.trials), "before".into(), "now".into()]);
+    row(["---".into(), "---".into(), "---".into()]);
+    for result in results(&findings) {
+        let cell = |at: usize| rate_text(&findings.tallies[at].rate(&result));
+        row([result.clone(), cell(0), cell(1)]);
+    }
+    row([
+        "rounds, average".into(),
+        format!("{:.2}", findings.tallies[0].mean_rounds()),
+        format!("{:.2}", findings.tallies[1].mean_rounds()),
+    ]);
+    let pairs = &findings.pairs[0];
+    let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
+    let same: u64 = pairs.iter().filter_map(|(first, results)| results.get(first)).sum();
+    text += &format!("\nOn the same dice {} of the games end otherwise.\n", rate_text(&Rate::of(games - same, games)));
+    for (name, tally) in ["before", "now"].iter().zip(&findings.tallies) {
+        if let Some(first) = tally.left_out.first() {
+            let many = tally.left_out.len();
+            text += &format!("\nLeft out {name}: {many}; seed {} trial {}: {}\n", args.seed, first.trial, first.why);
+        }
+    }
+    screen.verbatim(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn setup(args: &Args) -> Setup {
+    let mut setup = Setup { seed: args.seed, ..Setup::default() };
+    if let Some(scenario) = &args.scenario {
+        setup.scenario = Scenario::Named(scenario.clone());
+    }
+    for (switch, value) in &args.set {
+        setup = setup.switch(switch, Value::text(value));
+    }
+    for (seat, driver) in &args.seat {
+        let Ok(driver) = driver.parse::<Driver>();
+        setup = setup.seat(seat, driver);
+    }
+    setup
+}
+
+/// Outcomes that a cell names.
+const NAMED: usize = 4;
+
+fn told(first: &FirstOdds) -> String {
+    let who = first.actor.as_deref().map(|actor| format!("{actor}: ")).unwrap_or_default();
+    match &first.odds {
+        Err(refusal) => format!("{who}{refusal}"),
+        Ok(odds) => {
+            let lines = odds.lines();
+            let mut parts: Vec<String> = lines
+                .iter()
+                .zip(&odds.outcomes)
+                .take(NAMED)
+                .map(|(line, (_, chance))| format!("{} {line}", percent(float(chance))))
+                .collect();
+            if lines.len() > NAMED {
+                parts.push(format!("{} more", lines.len() - NAMED));
+            }
+            format!("{who}{}", parts.join("; "))
+        }
+    }
+}
+
+fn first_json(first: &FirstOdds) -> serde_json::Value {
+    let odds = match &first.odds {
+        Ok(odds) => odds_json(odds),
+        Err(refusal) => json!({ "refused": refusal.message }),
+    };
+    json!({ "actor": first.actor, "odds": odds })
+}

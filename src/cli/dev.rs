@@ -1,0 +1,221 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use riskbreaker::{Library, LoadError, SpecReport, Watched, Watcher, run_specs};
+use serde_json::json;
+
+use super::row::{Row, Tone};
+use super::screen::Screen;
+use super::{call_error, check, report, test};
+
+/// Watches a ruleset: checks it and runs the specs that each change touches
+#[derive(clap::Args)]
+pub struct Args {
+    /// A ruleset by id or folder; the one that is played where none is named
+    ruleset: Option<PathBuf>,
+
+    /// House rules on top, the lowest first
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    layers: Vec<String>,
+
+    /// Checks and tests once and ends; 1 if something is wrong
+    #[arg(long)]
+    once: bool,
+
+    /// Writes one JSON object a verdict
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let (library, id) = match args.ruleset {
+        Some(path) => {
+            let (library, mut ids) = check::chosen(Some(path), folder)?;
+            if ids.len() != 1 {
+                return Err(call_error(format!("one ruleset is wanted; there are {}", ids.join(", "))));
+            }
+            (library, ids.remove(0))
+        }
+        None => {
+            let library = super::library::open(folder.as_deref())?;
+            let id = super::library::default_ruleset(&library)?;
+            (library, id)
+        }
+    };
+    let mut room = Room { library, id, layers: args.layers, screen: Screen::stdout(args.json) };
+    if args.once {
+        let green = room.all(&[])?;
+        return Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+    }
+    let Some(watcher) = Watcher::of_files(&room.library, &room.id, &room.layers) else {
+        return Err(call_error(format!("{} does not lie on the disk, so nothing of it can change", room.id)));
+    };
+    room.say(&format!("watching {}; Ctrl-C ends it", room.id))?;
+    loop {
+        let Some(news) = watcher.wait(Duration::from_secs(3600)) else { continue };
+        match &news {
+            Watched::Loaded { changed, .. } => {
+                let touched = touched_specs(changed);
+                match touched {
+                    Some(specs) if !specs.is_empty() => room.some(changed, &specs)?,
+                    _ => room.all(changed)?,
+                };
+            }
+            Watched::Broken(error) => room.broken(error)?,
+            other => {
+                for line in other.lines() {
+                    room.say(&line)?;
+                }
+            }
+        }
+    }
+}
+
+/// Where the verdicts are told.
+struct Room {
+    library: Library,
+    id: String,
+    layers: Vec<String>,
+    screen: Screen,
+}
+
+impl Room {
+    fn say(&mut self, text: &str) -> Result<()> {
+        if self.screen.json() {
+            return Ok(self.screen.event("notice", &json!({ "text": text }))?);
+        }
+        Ok(self.screen.row(&Row::at(0).faint(text))?)
+    }
+
+    /// Checks the ruleset and runs all its specs.
+    fn all(&mut self, changed: &[String]) -> Result<bool> {
+        let begun = Instant::now();
+        self.show_changes(changed)?;
+        let reports = match run_specs(&self.library, &self.id, &self.layers, Vec::new(), None) {
+            Ok(report) => vec![report],
+            Err(error) => {
+                self.broken(&error)?;
+                return Ok(false);
+            }
+        };
+        self.verdict(&reports, begun)
+    }
+
+    /// Checks the ruleset and runs the specs of some files.
+    fn some(&mut self, changed: &[String], specs: &[String]) -> Result<bool> {
+        let begun = Instant::now();
+        self.show_changes(changed)?;
+        let mut reports = Vec::new();
+        for path in specs {
+            match run_specs(&self.library, &self.id, &self.layers, Vec::new(), Some(path)) {
+                Ok(report) => reports.push(report),
+                Err(error) => {
+                    self.broken(&error)?;
+                    return Ok(false);
+                }
+            }
+        }
+        if reports.iter().all(|report| report.results.is_empty() && report.broken.is_empty()) {
+            return self.all(&[]);
+        }
+        self.verdict(&reports, begun)
+    }
+
+    fn show_changes(&mut self, changed: &[String]) -> Result<()> {
+        for line in changed.iter().take(5) {
+            self.screen.row(&Row::at(0).with(format!("~ {line}"), Tone::Note))?;
+        }
+        if changed.len() > 5 {
+            self.screen.row(&Row::at(0).with(format!("~ and {} more files", changed.len() - 5), Tone::Note))?;
+        }
+        Ok(())
+    }
+
+    fn verdict(&mut self, reports: &[SpecReport], begun: Instant) -> Result<bool> {
+        let findings = check::findings(&self.library, &self.id, &self.layers);
+        for finding in &findings {
+            check::tell(&self.id, finding, &self.library, &mut self.screen)?;
+        }
+        for told in reports {
+            for fault in &told.broken {
+                self.screen.verbatim(&report::fault(fault, self.screen.coloured(), self.screen.width()))?;
+            }
+            for result in &told.results {
+                test::tell_failure(result, &mut self.screen)?;
+            }
+        }
+        let passed: usize = reports.iter().map(SpecReport::passed).sum();
+        let failed: usize = reports.iter().map(|told| told.failed() + told.broken.len()).sum();
+        let green = failed == 0 && findings.is_empty();
+        if self.screen.json() {
+            let verdict = json!({ "ruleset": self.id, "passed": passed, "failed": failed, "findings": findings });
+            self.screen.event("verdict", &verdict)?;
+            return Ok(green);
+        }
+        let mut row = Row::at(0).strong(&self.id).plain(": ");
+        row = match findings.len() {
+            0 => row.plain("nothing to find fault with, "),
+            1 => row.with("one finding, ", Tone::Bad),
+            n => row.with(format!("{n} findings, "), Tone::Bad),
+        };
+        row = match (passed, failed) {
+            (0, 0) => row.plain("no spec is touched"),
+            (passed, 0) => row.with(format!("{passed} specs hold"), Tone::Good),
+            (passed, failed) => row.plain(format!("{passed} specs hold, ")).with(format!("{failed} do not"), Tone::Bad),
+        };
+        self.screen.row(&row.faint(format!("  {:.1} s", begun.elapsed().as_secs_f32())))?;
+        Ok(green)
+    }
+
+    fn broken(&mut self, error: &LoadError) -> Result<()> {
+        if self.screen.json() {
+            let verdict = json!({ "ruleset": self.id, "problems": error.problems });
+            return Ok(self.screen.event("verdict", &verdict)?);
+        }
+        for problem in &error.problems {
+            let told = report::problem(problem, &self.library, self.screen.coloured(), self.screen.width());
+            self.screen.verbatim(&format!("{told}\n"))?;
+        }
+        let count = error.problems.len();
+        let told = format!(": cannot be loaded, {count} problem{}", if count == 1 { "" } else { "s" });
+        Ok(self.screen.row(&Row::at(0).strong(&self.id).with(told, Tone::Bad))?)
+    }
+}
+
+/// The spec files of cards and specs that changed; nothing where something changed that any spec may rest on.
+fn touched_specs(changed: &[String]) -> Option<Vec<String>> {
+    let mut specs: Vec<String> = Vec::new();
+    for line in changed {
+        let path = line.split(": ").next()?;
+        // A file of a parent or a layer is told with its ruleset's id before it, and counts for all.
+        let (folder, _) = path.split_once('/')?;
+        let stem = path.trim_end_matches(".luau").trim_end_matches(".lua");
+        match folder {
+            "specs" => specs.push(stem.to_owned()),
+            "maneuvers" | "items" => specs.push(format!("specs/{stem}")),
+            _ => return None,
+        }
+    }
+    specs.sort();
+    specs.dedup();
+    (specs.len() <= 4).then_some(specs)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_card_touches_its_specs_and_a_verb_all() {
+        let touched = |lines: &[&str]| touched_specs(&lines.iter().map(|line| line.to_string()).collect::<Vec<_>>());
+        assert_eq!(
+            touched(&["maneuvers/feint.luau: max_risk 3 -> 2", "specs/maneuvers/feint.luau: 2 lines"]),
+            Some(vec!["specs/maneuvers/feint".to_owned()])
+        );
+        assert_eq!(touched(&["verbs.luau: one line"]), None);
+        assert_eq!(touched(&["maneuvers/feint.luau: new", "kinds.luau: new"]), None);
+        assert_eq!(touched(&["wet/maneuvers/feint.luau: new"]), None);
+    }
+}

@@ -1,0 +1,114 @@
+//! Numbers as they are shown: fractions, percents, bars, pictures.
+
+use std::fmt::Write as _;
+
+use num_rational::BigRational;
+use num_traits::ToPrimitive;
+use riskbreaker::Value;
+use serde_json::{Value as Json, json};
+
+/// A fraction longer than this is told in percent only; `--json` has it whole.
+const LONGEST_FRACTION: usize = 24;
+
+/// A chance as the nearest number of the machine.
+pub fn float(chance: &BigRational) -> f64 {
+    chance.to_f64().unwrap_or(0.0)
+}
+
+/// `12.35 %`; what is not nothing never shows as nothing.
+pub fn percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 0.005 => format!("{p:.1e} %"),
+        p => format!("{p:.2} %"),
+    }
+}
+
+/// The fraction, where it is short enough to be read.
+pub fn fraction(chance: &BigRational) -> String {
+    let text = chance.to_string();
+    if text.len() > LONGEST_FRACTION { String::new() } else { text }
+}
+
+/// A number with its sign, as a change.
+pub fn change(by: &BigRational) -> String {
+    let text = fraction(by);
+    let exact = if text.contains('/') { format!(" ({text})") } else { String::new() };
+    format!("{:+.3}{exact}", float(by))
+}
+
+pub fn chance_json(chance: &BigRational) -> Json {
+    json!({ "exact": chance.to_string(), "decimal": float(chance) })
+}
+
+/// A value as JSON says it.
+pub fn plain_json(value: &Value) -> Json {
+    match value {
+        Value::None => Json::Null,
+        Value::Bool(yes) => json!(yes),
+        Value::Int(n) => json!(n),
+        Value::List(items) => items.iter().map(plain_json).collect(),
+        Value::Map(items) => items.iter().map(|(key, item)| (key.to_string(), plain_json(item))).collect(),
+        other => json!(other.to_string()),
+    }
+}
+
+/// A bar for a share of the longest.
+pub fn bar(share: f64, most: f64, width: usize) -> String {
+    const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    let eighths = if most > 0.0 { (share / most * width as f64 * 8.0).round() as usize } else { 0 };
+    let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
+    format!("{}{}", "█".repeat(eighths / 8), EIGHTHS[eighths % 8])
+}
+
+pub fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A picture of bars, each with its label and what stands behind it.
+pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
+    const ROW: usize = 22;
+    let letters = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0).min(60);
+    let left = letters * 7 + 16;
+    let (wide, tall) = (left + 420, rows.len() * ROW + 44);
+    let most = rows.iter().map(|(_, share, _)| *share).fold(0.0, f64::max);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {tall}\" width=\"{wide}\" height=\"{tall}\" \
+         font-family=\"system-ui, sans-serif\" font-size=\"13\">\n<rect width=\"{wide}\" height=\"{tall}\" fill=\"#fff\"/>\n\
+         <text x=\"8\" y=\"22\" font-weight=\"600\" fill=\"#222\">{}</text>\n",
+        escaped(title)
+    );
+    for (at, (label, share, note)) in rows.iter().enumerate() {
+        let top = 36 + at * ROW;
+        let long = if most > 0.0 { share / most * 300.0 } else { 0.0 };
+        let label: String = label.chars().take(60).collect();
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\" fill=\"#333\">{}</text>\
+             <rect x=\"{left}\" y=\"{top}\" width=\"{long:.1}\" height=\"16\" rx=\"2\" fill=\"#4a6fa5\"/>\
+             <text x=\"{:.1}\" y=\"{}\" fill=\"#555\">{}</text>",
+            left - 8,
+            top + 13,
+            escaped(&label),
+            left as f64 + long + 6.0,
+            top + 13,
+            escaped(note)
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_nothing_does_not_show_as_nothing() {
+        assert_eq!(percent(0.0), "0.00 %");
+        assert_eq!(percent(0.5), "50.00 %");
+        assert_eq!(percent(1e-7), "1.0e-5 %");
+        assert_eq!(bar(0.0, 1.0, 8), "");
+        assert_eq!(bar(1e-9, 1.0, 8), "▏");
+        assert_eq!(bar(1.0, 1.0, 3), "███");
+    }
+}

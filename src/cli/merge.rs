@@ -1,0 +1,27 @@
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::Findings;
+
+use super::{call_error, sim};
+
+/// Puts the shards of a simulation together
+#[derive(clap::Args)]
+pub struct Args {
+    /// What `sim --shard I/N --save FILE` has written: every shard once
+    #[arg(required = true, value_name = "FILE.json")]
+    files: Vec<PathBuf>,
+
+    #[command(flatten)]
+    output: sim::Output,
+}
+
+pub fn merge(args: Args) -> Result<ExitCode> {
+    let mut parts = Vec::new();
+    for path in &args.files {
+        parts.push((path.display().to_string(), sim::read(path)?));
+    }
+    let whole = Findings::merge(parts).map_err(|error| call_error(error.to_string()))?;
+    sim::show(&whole, &args.output)
+}

@@ -1,0 +1,623 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use include_dir::{Dir, include_dir};
+use riskbreaker::{
+    Driver, Fact, Happening, Library, Question, Ruleset, Session, Setup, Step, Value, findings, run_specs,
+};
+
+use super::row::{Row, Tone};
+use super::screen::Screen;
+use super::{call_error, library, types};
+
+/// Writes a working example: a ruleset, a maneuver, an item, a hook or a spec
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
+
+    /// A ruleset of this name, the same as `new ruleset NAME`
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+#[derive(clap::Subcommand)]
+enum What {
+    /// A ruleset with cards, an item, a hook, a house rule and specs; or house rules on top of another
+    Ruleset {
+        /// Its id, which is also the name of its folder: small letters, digits, `-` and `.`
+        name: String,
+        /// The ruleset that it takes everything of
+        #[arg(long, value_name = "ID")]
+        extends: Option<String>,
+    },
+    /// A card with its spec
+    Maneuver(Part),
+    /// An item, a card that hands it out, and their spec
+    Item(Part),
+    /// A house rule that follows up on a verb, with its spec
+    Hook(Part),
+    /// A spec
+    Spec(Part),
+}
+
+#[derive(clap::Args)]
+struct Part {
+    /// Its id, which is also the name of its file: small letters, digits and `_`
+    name: String,
+    /// The ruleset it is for; the only one on the disk if none is named
+    #[arg(long = "in", value_name = "ID")]
+    ruleset: Option<String>,
+}
+
+static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/ruleset");
+
+pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let written = match (args.what, args.name) {
+        (Some(What::Ruleset { name, extends }), _) => ruleset(&name, extends.as_deref(), folder.as_deref())?,
+        (Some(What::Maneuver(part)), _) => Bench::open(part, folder)?.maneuver()?,
+        (Some(What::Item(part)), _) => Bench::open(part, folder)?.item()?,
+        (Some(What::Hook(part)), _) => Bench::open(part, folder)?.hook()?,
+        (Some(What::Spec(part)), _) => Bench::open(part, folder)?.spec()?,
+        (None, Some(name)) => ruleset(&name, None, folder.as_deref())?,
+        (None, None) => {
+            return Err(call_error("new what? `new ruleset NAME`, or a maneuver, item, hook or spec"));
+        }
+    };
+    let mut screen = Screen::stdout(false);
+    for path in &written.files {
+        screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()))?;
+    }
+    for line in &written.then {
+        screen.row(&Row::at(0).faint(line))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What was written, and what can be done with it.
+struct Written {
+    files: Vec<PathBuf>,
+    then: Vec<String>,
+}
+
+/// Writes a ruleset.
+fn ruleset(name: &str, extends: Option<&str>, folder: Option<&Path>) -> Result<Written> {
+    let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.');
+    if !proper || name.ends_with(['-', '.']) || name.contains("..") {
+        return Err(call_error(format!("`{name}` is no id: small letters, digits, `-` and `.`, a letter first")));
+    }
+    let root = folder.map_or_else(|| PathBuf::from(Library::FOLDER), Path::to_path_buf);
+    let target = root.join(name);
+    if target.exists() {
+        return Err(call_error(format!("{} is there already", target.display())));
+    }
+    let mut files = match extends {
+        None => filled(name),
+        Some(parent) => {
+            let around = if root.is_dir() { library::open(Some(&root))? } else { Library::embedded() };
+            library::known(&around, parent)?;
+            let rules = library::load(&around, parent, &[])?;
+            house(name, &rules)
+        }
+    };
+    files.extend(types::settings());
+    let written = write_all(&target, &files, &root)?;
+    let library = library::open(Some(&root))?;
+    let rules = library::load(&library, name, &[])?;
+    let definition = target.join(types::DEFINITION);
+    fs::create_dir_all(definition.parent().unwrap_or(&target))?;
+    fs::write(&definition, types::definition(&rules)).with_context(|| definition.display().to_string())?;
+    if extends.is_some() {
+        // A house rule with its spec, made for what it lies on.
+        let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
+        let more = Bench::open(part, Some(root))?.hook()?;
+        let mut files = written;
+        files.extend(more.files);
+        return Ok(Written { files, then: next_steps(name) });
+    }
+    Ok(Written { files: written, then: next_steps(name) })
+}
+
+fn next_steps(name: &str) -> Vec<String> {
+    vec![
+        format!("riskbreaker play --rules {name}   plays it; a file that is saved meanwhile is in force at once"),
+        format!("riskbreaker dev {name}            checks and tests it with every save"),
+    ]
+}
+
+/// The template with its names filled in.
+fn filled(id: &str) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    let mut folders = vec![&TEMPLATE];
+    while let Some(folder) = folders.pop() {
+        folders.extend(folder.dirs());
+        for file in folder.files() {
+            let text = file.contents_utf8().unwrap_or_default();
+            let text = text.replace("{id}", id).replace("{title}", &title_of(id)).replace("{RULE}", &rule_prefix(id));
+            files.insert(file.path().to_string_lossy().replace('\\', "/"), text);
+        }
+    }
+    files
+}
+
+/// A ruleset that only extends another.
+fn house(id: &str, parent: &Ruleset) -> BTreeMap<String, String> {
+    let title = title_of(id);
+    let manifest = format!(
+        "id = \"{id}\"\ntitle = \"{title}\"\nversion = \"0.1.0\"\nengine = \"0.1\"\nextends = \"{}\"\nsummary = \"{} with house rules.\"\n",
+        parent.id(),
+        parent.title(),
+    );
+    let rules = format!("# {title}\n\nHouse rules on {}, whose own rules hold besides.\n", parent.title());
+    BTreeMap::from([("ruleset.toml".to_owned(), manifest), ("RULES.md".to_owned(), rules)])
+}
+
+fn write_all(target: &Path, files: &BTreeMap<String, String>, root: &Path) -> Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
+    for (path, text) in files {
+        let path = target.join(path);
+        let folder = path.parent().unwrap_or(root);
+        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        fs::write(&path, text).with_context(|| path.display().to_string())?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+/// `my-game` -> `My Game`.
+fn title_of(id: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    id.split(['-', '_']).map(word).collect::<Vec<_>>().join(" ")
+}
+
+/// `my-game` -> `MG`; an id of one word gives its beginning.
+fn rule_prefix(id: &str) -> String {
+    let initials: String = id.split(['-', '_']).filter_map(|word| word.chars().next()).collect();
+    let short =
+        if initials.len() > 1 { initials } else { id.chars().filter(char::is_ascii_alphabetic).take(4).collect() };
+    short.to_uppercase()
+}
+
+/// A ruleset on the disk that something is added to.
+struct Bench {
+    name: String,
+    library: Library,
+    id: String,
+    folder: PathBuf,
+    rules: std::sync::Arc<Ruleset>,
+}
+
+/// How a card is played in the scenario that is at hand: whose, with which dice.
+struct Trial {
+    about: String,
+    kind: String,
+    faces: Vec<u32>,
+    said: Vec<String>,
+    /// What had to be answered by hand, by topic, as a script writes it.
+    answers: Vec<(String, String)>,
+}
+
+impl Bench {
+    fn open(part: Part, folder: Option<PathBuf>) -> Result<Bench> {
+        let name = part.name;
+        let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        if !proper {
+            return Err(call_error(format!("`{name}` is no id: small letters, digits and `_`, a letter first")));
+        }
+        let here = Path::new("ruleset.toml").is_file() && folder.is_none() && part.ruleset.is_none();
+        let (library, id) = if here {
+            let (library, mut ids) = super::check::chosen(Some(PathBuf::from(".")), None)?;
+            (library, ids.remove(0))
+        } else {
+            let library = library::open(folder.as_deref())?;
+            let id = match part.ruleset {
+                Some(id) => id,
+                None => {
+                    let mut ids: Vec<String> =
+                        library.ids().into_iter().filter(|id| library.folder_of(id).is_some()).collect();
+                    if ids.len() != 1 {
+                        let which = if ids.is_empty() {
+                            "there is none on the disk; `riskbreaker new ruleset NAME` writes one".into()
+                        } else {
+                            ids.join(", ")
+                        };
+                        return Err(call_error(format!("for which ruleset? `--in ID`: {which}")));
+                    }
+                    ids.remove(0)
+                }
+            };
+            (library, id)
+        };
+        library::known(&library, &id)?;
+        let Some(folder) = library.folder_of(&id) else {
+            return Err(call_error(format!(
+                "{id} is built into the program; `riskbreaker new ruleset NAME --extends {id}` makes one of your own"
+            )));
+        };
+        let rules = library::load(&library, &id, &[])?;
+        Ok(Bench { name, library, id, folder, rules })
+    }
+
+    fn title(&self) -> String {
+        title_of(&self.name)
+    }
+
+    /// The next free id of the rule text.
+    fn next_rule(&self) -> String {
+        let prefix = rule_prefix(&self.id);
+        let texts: Vec<&str> = self.rules.rule_texts().map(|(_, text)| text).collect();
+        let own = texts.last().copied().unwrap_or_default();
+        let first = own.lines().find_map(|line| {
+            let id = line.trim_start_matches(['-', '*', ' ']).split(['*', ' ']).next()?;
+            let (stem, number) = id.rsplit_once('-')?;
+            (line.starts_with("- **") && number.parse::<u32>().is_ok()).then(|| stem.to_owned())
+        });
+        let stem = first.unwrap_or(prefix);
+        let taken = |n: &u32| texts.iter().any(|text| text.contains(&format!("**{stem}-{n}**")));
+        let n = (1..10_000).find(|n| !taken(n)).unwrap_or(1);
+        format!("{stem}-{n}")
+    }
+
+    fn refuse_taken(&self, paths: &[String]) -> Result<()> {
+        for path in paths {
+            if self.folder.join(path).exists() {
+                return Err(call_error(format!("{} is there already", self.folder.join(path).display())));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes files and the rule that they are about, and sees to it that all is well with them.
+    fn finish(&self, files: Vec<(String, String)>, rule: Option<(String, String)>) -> Result<Written> {
+        let mut written = Vec::new();
+        for (path, text) in files {
+            let path = self.folder.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
+            fs::write(&path, text).with_context(|| path.display().to_string())?;
+            written.push(path);
+        }
+        if let Some((id, text)) = rule {
+            let path = self.folder.join("RULES.md");
+            let before = fs::read_to_string(&path).unwrap_or_else(|_| format!("# {}\n", title_of(&self.id)));
+            fs::write(&path, with_rule(&before, &id, &text)).with_context(|| path.display().to_string())?;
+            written.push(path);
+        }
+        let wrong: Vec<String> = findings(&self.library, &self.id, &[]).iter().map(ToString::to_string).collect();
+        let report = run_specs(&self.library, &self.id, &[], Vec::new(), Some(&self.name));
+        let specs = match &report {
+            Ok(report) if report.is_green() && report.passed() == 1 => "its spec holds".to_owned(),
+            Ok(report) if report.is_green() => format!("{} specs hold", report.passed()),
+            Ok(report) => {
+                format!("{} of its specs do not hold; `riskbreaker test {}` says why", report.failed(), self.id)
+            }
+            Err(_) => "the ruleset cannot be loaded".into(),
+        };
+        let mut then = vec![specs];
+        then.extend(wrong);
+        Ok(Written { files: written, then })
+    }
+
+    /// Facts that a card of this ruleset must have, as another card has them.
+    fn facts(&self) -> String {
+        let Some(card) = self.rules.cards().first() else { return String::new() };
+        let everywhere = |name: &str| self.rules.cards().iter().all(|card| card.facts.contains_key(name));
+        let mut lines = String::new();
+        for (name, fact) in card.facts.iter().filter(|(name, _)| everywhere(name)) {
+            if let Fact::Plain(value) = fact
+                && let Some(text) = written_as_luau(value)
+            {
+                lines.push_str(&format!("\t{name} = {text},\n"));
+            }
+        }
+        lines
+    }
+
+    /// The library with some files more.
+    fn with(&self, files: &[(String, String)]) -> Option<std::sync::Arc<Ruleset>> {
+        let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        for part in self.rules.parts() {
+            for (path, source) in self.library.read(&part).ok()?.files {
+                all.insert(format!("{part}/{path}"), source.text.as_bytes().to_vec());
+            }
+        }
+        for (path, text) in files {
+            all.insert(format!("{}/{path}", self.id), text.as_bytes().to_vec());
+        }
+        Ruleset::load(&Library::from_files(all), &self.id).ok()
+    }
+
+    /// Plays a card once in the scenario at hand, everything else by its default.
+    fn try_card(rules: &std::sync::Arc<Ruleset>, card: &str) -> Option<Trial> {
+        for seed in 1..6 {
+            let mut setup = Setup::default().seed(seed);
+            for seat in rules.seats().keys() {
+                setup = setup.seat(seat, Driver::Human);
+            }
+            let mut session = Session::start(rules, setup).ok()?;
+            if let Some(trial) = play_once(&mut session, card) {
+                return Some(trial);
+            }
+        }
+        None
+    }
+
+    fn maneuver(&self) -> Result<Written> {
+        let (card, spec) = (format!("maneuvers/{}.luau", self.name), format!("specs/maneuvers/{}.luau", self.name));
+        self.refuse_taken(&[card.clone(), spec.clone()])?;
+        let (title, rule) = (self.title(), self.next_rule());
+        let text = self.card(
+            &self.name,
+            &title,
+            &rule,
+            "It is said that it happened.",
+            &format!("rb.say(\"{title} is tried\")"),
+        );
+        let files = vec![(card, text)];
+        let spec_text =
+            self.card_spec(&files, &self.name, &rule, &format!("{title} is tried"), &format!("{title} is tried"));
+        let mut files = files;
+        files.push((spec, spec_text));
+        self.finish(files, Some((rule, format!("{title}: it is said that it happened."))))
+    }
+
+    fn card(&self, id: &str, title: &str, rule: &str, text: &str, resolve: &str) -> String {
+        format!(
+            "-- {title}. {text}\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.maneuver({{\n\tid = \"{id}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\
+             {}\ttext = \"{text}\",\n\twhen = function(ctx)\n\t\t-- return false, \"why it cannot be played now\"\n\t\treturn true\n\tend,\n\tresolve = function(ctx)\n\t\t{resolve}\n\tend,\n}})\n",
+            self.facts()
+        )
+    }
+
+    /// A spec that plays a card where that can be done, and else only starts the game.
+    fn card_spec(&self, files: &[(String, String)], card: &str, rule: &str, name: &str, said: &str) -> String {
+        let trial = self.with(files).and_then(|rules| Bench::try_card(&rules, card));
+        let body = match trial.filter(|trial| trial.said.iter().any(|line| line.contains(said))) {
+            Some(trial) => played(&trial, card, said, self.rules.default_scenario()),
+            None => started(self.rules.default_scenario()),
+        };
+        spec_file(rule, name, &body)
+    }
+
+    fn item(&self) -> Result<Written> {
+        let (name, title) = (&self.name, self.title());
+        let hand = format!("take_{name}");
+        let paths =
+            [format!("items/{name}.luau"), format!("maneuvers/{hand}.luau"), format!("specs/items/{name}.luau")];
+        self.refuse_taken(&paths)?;
+        let rule = self.next_rule();
+        let known = self.rules.cards().first().and_then(|card| Bench::try_card(&self.rules, &card.id));
+        let kind = known
+            .map(|trial| trial.kind)
+            .or_else(|| self.rules.schema().kinds.first().map(|kind| kind.name.to_string()));
+        let verb = self.rules.verbs().first().cloned();
+        let follows = match &verb {
+            Some(verb) => format!(
+                "\tafter = {{\n\t\t{verb} = function(e, holder)\n\t\t\trb.say(\"{title} of {{}} stirs\", holder.owner)\n\t\tend,\n\t}},\n"
+            ),
+            None => String::new(),
+        };
+        let item = format!(
+            "-- {title}. It follows up on a verb while somebody has it.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.item({{\n\tid = \"{name}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\ttext = \"Stirs when something happens to anybody.\",\n{follows}}})\n"
+        );
+        let take = match &kind {
+            Some(kind) => format!(
+                "local owner = rb.first(\"{kind}\")\n\t\trb.attach(\"{name}\", owner)\n\t\trb.say(\"{{}} has the {title}\", owner)"
+            ),
+            None => format!("rb.say(\"somebody has the {title}\")"),
+        };
+        let card = self.card(&hand, &format!("Take {title}"), &rule, &format!("The {title} is yours."), &take);
+        let files = vec![(paths[0].clone(), item), (paths[1].clone(), card)];
+        let spec = self.card_spec(&files, &hand, &rule, &format!("the {title} is handed out"), &format!("the {title}"));
+        let mut files = files;
+        files.push((paths[2].clone(), spec));
+        self.finish(files, Some((rule, format!("{title}: it stirs when something happens, and a card hands it out."))))
+    }
+
+    fn hook(&self) -> Result<Written> {
+        let (name, title) = (&self.name, self.title());
+        let paths = [format!("hooks/{name}.luau"), format!("specs/hooks/{name}.luau")];
+        self.refuse_taken(&paths)?;
+        let rule = self.next_rule();
+        let text = |verb: &str| {
+            format!(
+                "-- {title}. A house rule that follows up on the verb `{verb}`.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.hook({{\n\tid = \"{name}\",\n\trules = {{ \"{rule}\" }},\n\talways = true, -- in force without being attached to anybody\n\tafter = {{\n\t\t{verb} = function(e)\n\t\t\trb.say(\"{title}: {verb} was done\")\n\t\tend,\n\t}},\n}})\n"
+            )
+        };
+        // A verb that a card leads to in the scenario at hand, so that the spec can show it.
+        let mut chosen = None;
+        'search: for verb in self.rules.verbs() {
+            let Some(rules) = self.with(&[(paths[0].clone(), text(verb))]) else { continue };
+            for card in rules.cards() {
+                let said = format!("{title}: {verb} was done");
+                if let Some(trial) = Bench::try_card(&rules, &card.id).filter(|trial| trial.said.contains(&said)) {
+                    chosen = Some((verb.to_string(), card.id.to_string(), said, trial));
+                    break 'search;
+                }
+            }
+        }
+        let scenario = self.rules.default_scenario();
+        let (file, spec) = match chosen {
+            Some((verb, card, said, trial)) => (text(&verb), played(&trial, &card, &said, scenario)),
+            None => {
+                let Some(verb) = self.rules.verbs().first() else {
+                    return Err(call_error(format!("{} has no verb that a hook could follow up on", self.id)));
+                };
+                (text(verb), started(scenario))
+            }
+        };
+        let spec = spec_file(&rule, &format!("{title} follows up"), &spec);
+        let files = vec![(paths[0].clone(), file), (paths[1].clone(), spec)];
+        self.finish(files, Some((rule, format!("{title}: it is told whenever it happens."))))
+    }
+
+    fn spec(&self) -> Result<Written> {
+        let path = format!("specs/{}.luau", self.name);
+        self.refuse_taken(std::slice::from_ref(&path))?;
+        let scenario = self.rules.default_scenario();
+        let trial = self.rules.cards().iter().find_map(|card| Some((card, Bench::try_card(&self.rules, &card.id)?)));
+        let (rules, name, body) = match &trial {
+            Some((card, trial)) => {
+                let said = trial.said.last().cloned();
+                let body = match &said {
+                    Some(said) => played(trial, &card.id, said, scenario),
+                    None => played(trial, &card.id, "", scenario),
+                };
+                (card.rules.clone(), format!("{} plays {}", trial.about, card.title), body)
+            }
+            None => (Vec::new(), "the game starts".to_owned(), started(scenario)),
+        };
+        let ids: Vec<String> = rules.iter().take(1).cloned().collect();
+        let text = spec_file(ids.first().map_or("", String::as_str), &name, &body);
+        self.finish(vec![(path, text)], None)
+    }
+}
+
+fn spec_file(rule: &str, name: &str, body: &str) -> String {
+    let (ids, head) = if rule.is_empty() {
+        ("{}".to_owned(), String::new())
+    } else {
+        (format!("{{ \"{rule}\" }}"), format!("{rule}: "))
+    };
+    format!("local rb = require(\"@riskbreaker\")\n\nrb.spec(\"{head}{name}\", {ids}, function(t)\n{body}end)\n")
+}
+
+fn given(scenario: Option<&str>) -> String {
+    scenario.map_or_else(|| "\tt:given({})\n".to_owned(), |name| format!("\tt:given(\"{name}\")\n"))
+}
+
+fn started(scenario: Option<&str>) -> String {
+    format!("{}\tt:ongoing()\n", given(scenario))
+}
+
+fn played(trial: &Trial, card: &str, said: &str, scenario: Option<&str>) -> String {
+    let mut body = given(scenario);
+    if !trial.faces.is_empty() {
+        let faces: Vec<String> = trial.faces.iter().map(u32::to_string).collect();
+        body.push_str(&format!("\tt:dice({})\n", faces.join(", ")));
+    }
+    let answers: Vec<String> = trial.answers.iter().map(|(topic, value)| format!("{topic} = {value}")).collect();
+    let answers = if answers.is_empty() { String::new() } else { format!(", {{ {} }}", answers.join(", ")) };
+    body.push_str(&format!("\tt:play({:?}, \"{card}\"{answers})\n", trial.about));
+    if !said.is_empty() {
+        body.push_str(&format!("\tt:said({said:?})\n"));
+    }
+    body
+}
+
+/// Plays to the first card that is asked for, plays this one, and tells what it took.
+fn play_once(session: &mut Session, card: &str) -> Option<Trial> {
+    let mut action = None;
+    let mut trial = None;
+    let mut answers = Vec::new();
+    for _ in 0..40 {
+        let step = session.advance().ok()?;
+        let open = if matches!(step, Step::Ask) { session.questions().first().cloned() } else { None };
+        let ended = trial.is_some() && open.as_ref().map(|question| question.id.action) != action;
+        if ended || !matches!(step, Step::Ask) {
+            if matches!(step, Step::Fault(_)) {
+                return None;
+            }
+            break;
+        }
+        let question = open?;
+        if trial.is_none() && &*question.topic == "card" {
+            action = Some(question.id.action);
+            let about = question.about?;
+            let view = session.view();
+            trial = Some((view.title(about).to_string(), view.kind(about)?.to_owned()));
+            let answer = question.read(&Value::text(card)).ok()?;
+            session.answer(question.id, answer).ok()?;
+            continue;
+        }
+        if let Some(default) = question.default.clone() {
+            session.answer(question.id, default).ok()?;
+            continue;
+        }
+        let value = some_answer(&question)?;
+        if trial.is_some() {
+            answers.push((question.topic.to_string(), written_as_luau(&value)?));
+        }
+        session.answer(question.id, question.read(&value).ok()?).ok()?;
+    }
+    let (about, kind) = trial?;
+    let (mut faces, mut said) = (Vec::new(), Vec::new());
+    for event in session.log() {
+        match event.happening {
+            Happening::Rolled { faces: rolled, .. } => faces.extend(rolled),
+            Happening::Said { text } => said.push(text),
+            _ => {}
+        }
+    }
+    Some(Trial { about, kind, faces, said, answers })
+}
+
+/// An answer that a question takes, where it has no default.
+fn some_answer(question: &Question) -> Option<Value> {
+    let open = question.ask.options().iter().filter(|option| option.enabled);
+    let ids: Vec<Value> = open.map(|option| Value::text(&option.id)).collect();
+    let mut tried = ids.clone();
+    tried.extend([Value::Int(1), Value::Int(0), Value::Bool(true)]);
+    tried.extend([Value::list(ids.iter().take(1).cloned()), Value::list(ids)]);
+    tried.into_iter().find(|value| question.read(value).is_ok())
+}
+
+/// A rule text with one rule more: behind the last one that is numbered before what is the GM's.
+fn with_rule(text: &str, id: &str, rule: &str) -> String {
+    let line = format!("- **{id}** {rule}");
+    let mut lines: Vec<&str> = text.lines().collect();
+    let end = lines.iter().position(|line| line.starts_with("## ")).unwrap_or(lines.len());
+    match lines[..end].iter().rposition(|line| line.starts_with("- **")) {
+        Some(last) => lines.insert(last + 1, &line),
+        None => {
+            while lines.last() == Some(&"") {
+                lines.pop();
+            }
+            lines.extend(["", &line]);
+        }
+    }
+    format!("{}\n", lines.join("\n"))
+}
+
+/// A plain value as a script writes it.
+fn written_as_luau(value: &Value) -> Option<String> {
+    match value {
+        Value::Bool(yes) => Some(yes.to_string()),
+        Value::Int(n) => Some(n.to_string()),
+        Value::Text(text) => Some(format!("{text:?}")),
+        Value::List(items) => {
+            let items: Option<Vec<String>> = items.iter().map(written_as_luau).collect();
+            Some(format!("{{ {} }}", items?.join(", ")))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_titles_and_prefixes() {
+        assert_eq!(title_of("my-game"), "My Game");
+        assert_eq!(rule_prefix("my-game"), "MG");
+        assert_eq!(rule_prefix("tug"), "TUG");
+    }
+
+    #[test]
+    fn a_rule_comes_behind_the_last_numbered_one() {
+        let text = "# T\n\n- **T-1** a\n- **T-2** b\n\n## What is left to the GM\n\n- **T-9** c\n";
+        assert_eq!(
+            with_rule(text, "T-3", "d"),
+            "# T\n\n- **T-1** a\n- **T-2** b\n- **T-3** d\n\n## What is left to the GM\n\n- **T-9** c\n"
+        );
+        assert_eq!(with_rule("# T\n", "T-1", "a"), "# T\n\n- **T-1** a\n");
+    }
+}

@@ -1,0 +1,298 @@
+//! The report of a simulation as one page that needs nothing else: text, tables and pictures.
+
+use std::fmt::Write as _;
+
+use riskbreaker::{Findings, Tally};
+
+use super::figures::{escaped, percent};
+use super::sim::{rate_text, results};
+
+const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a", "#6b7280"];
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
+padding:0 1rem}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p.note,li{color:#5b6272}\
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;padding:.3rem 1.1rem .3rem 0;\
+border-bottom:1px solid #e3e6ec}th{font-weight:600}svg{max-width:100%;height:auto;display:block}.key span{margin-right:1.2rem}\
+.key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
+
+/// Writes the page.
+pub fn page(findings: &Findings) -> String {
+    let plan = &findings.plan;
+    let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let mut page = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width\"><title>{0}</title><style>{STYLE}</style></head><body>\n\
+         <h1>{0}</h1>\n<p class=\"note\">{1} games by {2}, seed {3}{4}.</p>\n",
+        escaped(&plan.scenario),
+        findings.tallies.iter().map(|tally| tally.trials).max().unwrap_or(0),
+        escaped(&names.join(", ")),
+        plan.seed,
+        if names.len() > 1 { ", each on the same dice" } else { "" }
+    );
+    if !findings.complete || findings.shard.is_some() {
+        page.push_str("<p><b>Only a part of the simulation.</b></p>\n");
+    }
+    if names.len() > 1 {
+        page.push_str("<p class=\"key\">");
+        for (at, name) in names.iter().enumerate() {
+            let _ = write!(page, "<span><i style=\"background:{}\"></i>{}</span>", colour(at), escaped(name));
+        }
+        page.push_str("</p>\n");
+    }
+    page.push_str("<h2>How it ends</h2>\n");
+    page.push_str(&ends(findings));
+    if findings.tallies.iter().any(|tally| !tally.rounds.is_empty()) {
+        let means: Vec<String> = findings.tallies.iter().map(|tally| format!("{:.2}", tally.mean_rounds())).collect();
+        let _ = writeln!(
+            page,
+            "<h2>How long it takes</h2>\n<p class=\"note\">Rounds, on the average {}.</p>",
+            means.join(" and ")
+        );
+        page.push_str(&lengths(findings));
+    }
+    let mut labels: Vec<&String> = findings.tallies.iter().flat_map(|tally| tally.statistics.keys()).collect();
+    labels.sort();
+    labels.dedup();
+    for label in labels {
+        let _ = writeln!(
+            page,
+            "<h2>{}</h2>\n<p class=\"note\">Average after each round, over the games that came so far.</p>",
+            escaped(label)
+        );
+        page.push_str(&course(findings, label));
+    }
+    page.push_str(&cards(findings, &names));
+    page.push_str(&played_by(findings));
+    for (name, tally) in names.iter().zip(&findings.tallies) {
+        left_out(&mut page, name, tally, plan.seed);
+    }
+    page.push_str("</body></html>\n");
+    page
+}
+
+fn colour(at: usize) -> &'static str {
+    COLOURS[at % COLOURS.len()]
+}
+
+fn svg(wide: usize, tall: usize, body: &str) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {tall}\" width=\"{wide}\" height=\"{tall}\" role=\"img\" \
+         font-size=\"13\" fill=\"#1f2430\">{body}</svg>\n"
+    )
+}
+
+/// The shares of the results, each with its interval.
+fn ends(findings: &Findings) -> String {
+    const LEFT: f64 = 190.0;
+    const LONG: f64 = 420.0;
+    let mut body = String::new();
+    let mut top = 8.0;
+    for quarter in 0..=4 {
+        let x = LEFT + LONG * f64::from(quarter) / 4.0;
+        let _ = write!(body, "<line x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"100%\" stroke=\"#e3e6ec\"/>");
+    }
+    for result in results(findings) {
+        let short: String = result.chars().take(26).collect();
+        let middle = top + 11.0 * findings.tallies.len() as f64 + 4.0;
+        let _ =
+            write!(body, "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{}</text>", LEFT - 10.0, escaped(&short));
+        for (at, tally) in findings.tallies.iter().enumerate() {
+            let rate = tally.rate(&result);
+            let (x, low, high) = (rate.share * LONG, LEFT + rate.low * LONG, LEFT + rate.high * LONG);
+            let y = top + 8.0;
+            let _ = write!(
+                body,
+                "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{x:.1}\" height=\"16\" rx=\"2\" fill=\"{}\" opacity=\".85\"/>\
+                 <path d=\"M{low:.1} {y}H{high:.1}M{low:.1} {}v8M{high:.1} {}v8\" stroke=\"#1f2430\" stroke-width=\"1.4\"/>\
+                 <text x=\"{:.1}\" y=\"{}\">{}</text>",
+                colour(at),
+                y - 4.0,
+                y - 4.0,
+                high + 8.0,
+                y + 4.5,
+                rate_text(&rate)
+            );
+            top += 22.0;
+        }
+        top += 8.0;
+    }
+    svg(860, top as usize + 6, &body)
+}
+
+/// How many games lasted how many rounds.
+fn lengths(findings: &Findings) -> String {
+    let first = findings.tallies.iter().filter_map(|tally| tally.rounds.keys().next()).min().copied().unwrap_or(0);
+    let last = findings.tallies.iter().filter_map(|tally| tally.rounds.keys().last()).max().copied().unwrap_or(0);
+    // Long tails are gathered in the last column.
+    let last = last.min(first + 39);
+    let share = |tally: &Tally, round: u32| {
+        let games: u64 = match round == last {
+            true => tally.rounds.range(round..).map(|(_, games)| games).sum(),
+            false => tally.rounds.get(&round).copied().unwrap_or(0),
+        };
+        games as f64 / tally.trials.max(1) as f64
+    };
+    let most = (first..=last).flat_map(|round| findings.tallies.iter().map(move |tally| share(tally, round)));
+    let most = most.fold(0.0, f64::max);
+    let columns = f64::from(last - first + 1);
+    let wide = (700.0 / columns).min(60.0);
+    let each = wide * 0.8 / findings.tallies.len() as f64;
+    let mut body = String::from("<line x1=\"40\" x2=\"760\" y1=\"180\" y2=\"180\" stroke=\"#9aa1ae\"/>");
+    let _ = write!(body, "<text x=\"34\" y=\"24\" text-anchor=\"end\" font-size=\"11\">{}</text>", percent(most));
+    let every = (columns / 20.0).ceil() as u32;
+    for round in first..=last {
+        let left = 46.0 + wide * f64::from(round - first);
+        for (at, tally) in findings.tallies.iter().enumerate() {
+            let tall = if most > 0.0 { share(tally, round) / most * 160.0 } else { 0.0 };
+            let _ = write!(
+                body,
+                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{each:.1}\" height=\"{tall:.1}\" fill=\"{}\"><title>{round}: {}</title></rect>",
+                left + each * at as f64,
+                180.0 - tall,
+                colour(at),
+                percent(share(tally, round))
+            );
+        }
+        if (round - first) % every == 0 {
+            let more = if round == last && every == 1 { "+" } else { "" };
+            let more =
+                if findings.tallies.iter().any(|tally| tally.rounds.keys().any(|&r| r > last)) { more } else { "" };
+            let middle = left + wide * 0.4;
+            let _ = write!(
+                body,
+                "<text x=\"{middle:.1}\" y=\"197\" text-anchor=\"middle\" font-size=\"11\">{round}{more}</text>"
+            );
+        }
+    }
+    svg(780, 206, &body)
+}
+
+/// The average of a number from round to round.
+fn course(findings: &Findings, label: &str) -> String {
+    let lines: Vec<(usize, Vec<f64>)> = findings
+        .tallies
+        .iter()
+        .enumerate()
+        .filter_map(|(at, tally)| {
+            let rounds = tally.statistics.get(label)?;
+            // What only a hundredth of the games came to says nothing about the others.
+            let enough = rounds.iter().take_while(|sum| sum.games > 0 && sum.games * 100 >= tally.trials);
+            Some((at, enough.map(|sum| sum.sum as f64 / sum.games as f64).collect()))
+        })
+        .collect();
+    let values = || lines.iter().flat_map(|(_, line)| line.iter().copied());
+    let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+    let (low, high) = if high - low < 1e-9 { (low - 1.0, high + 1.0) } else { (low, high) };
+    let count = lines.iter().map(|(_, line)| line.len()).max().unwrap_or(0).max(2);
+    let x = |round: usize| 50.0 + 690.0 * round as f64 / (count - 1) as f64;
+    let y = |value: f64| 170.0 - (value - low) / (high - low) * 150.0;
+    let mut body = String::new();
+    for mark in [low, (low + high) / 2.0, high] {
+        let _ = write!(
+            body,
+            "<line x1=\"50\" x2=\"745\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#e3e6ec\"/>\
+             <text x=\"44\" y=\"{1:.1}\" text-anchor=\"end\" font-size=\"11\">{mark:.2}</text>",
+            y(mark),
+            y(mark) + 4.0
+        );
+    }
+    if low < 0.0 && high > 0.0 {
+        let _ = write!(body, "<line x1=\"50\" x2=\"745\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#9aa1ae\"/>", y(0.0));
+    }
+    for round in (0..count).step_by(count.div_ceil(20)) {
+        let _ = write!(
+            body,
+            "<text x=\"{:.1}\" y=\"192\" text-anchor=\"middle\" font-size=\"11\">{}</text>",
+            x(round),
+            if round == 0 { "start".to_owned() } else { round.to_string() }
+        );
+    }
+    for (at, line) in lines {
+        let points: Vec<String> =
+            line.iter().enumerate().map(|(round, value)| format!("{:.1},{:.1}", x(round), y(*value))).collect();
+        let _ = write!(
+            body,
+            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>",
+            points.join(" "),
+            colour(at)
+        );
+    }
+    svg(780, 200, &body)
+}
+
+fn cards(findings: &Findings, names: &[&str]) -> String {
+    let mut keys: Vec<(&String, &String)> = findings
+        .tallies
+        .iter()
+        .flat_map(|tally| &tally.cards)
+        .flat_map(|(seat, cards)| cards.keys().map(move |card| (seat, card)))
+        .collect();
+    keys.sort();
+    keys.dedup();
+    if keys.is_empty() {
+        return String::new();
+    }
+    let mut table = String::from("<h2>Cards</h2>\n<table><tr><th>seat</th><th>card</th>");
+    for name in names {
+        let name = escaped(name);
+        let _ = write!(table, "<th>{name}: a game</th><th>works</th>");
+    }
+    table.push_str("</tr>\n");
+    for (seat, card) in keys {
+        let _ = write!(table, "<tr><td>{}</td><td>{}</td>", escaped(seat), escaped(card));
+        for tally in &findings.tallies {
+            let count = tally.cards.get(seat).and_then(|cards| cards.get(card)).copied().unwrap_or_default();
+            let works = if count.rolled == 0 { String::new() } else { percent(count.met as f64 / count.rolled as f64) };
+            let _ = write!(table, "<td>{:.2}</td><td>{works}</td>", count.used as f64 / tally.trials.max(1) as f64);
+        }
+        table.push_str("</tr>\n");
+    }
+    table + "</table>\n"
+}
+
+fn played_by(findings: &Findings) -> String {
+    let mut text = String::from("<h2>What was played</h2>\n<ul>\n");
+    for variant in &findings.plan.variants {
+        let list = |pairs: &std::collections::BTreeMap<String, String>| {
+            pairs.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+        };
+        let layers =
+            if variant.layers.is_empty() { String::new() } else { format!(" with {}", variant.layers.join(", ")) };
+        let switches = list(&variant.switches);
+        let switches = if switches.is_empty() { String::new() } else { format!("; house rules: {switches}") };
+        let _ = writeln!(
+            text,
+            "<li><b>{}</b>: {} {}{}; seats: {}{}; content {}</li>",
+            escaped(&variant.name),
+            escaped(&variant.ruleset),
+            escaped(&variant.version),
+            escaped(&layers),
+            escaped(&list(&variant.seats)),
+            escaped(&switches),
+            escaped(&variant.hash.chars().take(12).collect::<String>())
+        );
+    }
+    text + "</ul>\n"
+}
+
+/// Games that are named one by one.
+const NAMED: usize = 20;
+
+fn left_out(page: &mut String, name: &str, tally: &Tally, seed: u64) {
+    if tally.left_out.is_empty() {
+        return;
+    }
+    let _ = writeln!(
+        page,
+        "<h2>Left out: {} of {} games by {}</h2>\n<ul>",
+        tally.left_out.len(),
+        tally.trials + tally.left_out.len() as u64,
+        escaped(name)
+    );
+    for out in tally.left_out.iter().take(NAMED) {
+        let _ = writeln!(page, "<li>seed {seed}, trial {}: {}</li>", out.trial, escaped(&out.why));
+    }
+    if tally.left_out.len() > NAMED {
+        let _ = writeln!(page, "<li>and {} more</li>", tally.left_out.len() - NAMED);
+    }
+    page.push_str("</ul>\n");
+}

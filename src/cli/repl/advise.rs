@@ -1,0 +1,134 @@
+//! The commands that tell what can come: odds and advice.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use riskbreaker::{Advice, Answering, Driver, Given, OddsQuery};
+use serde_json::json;
+
+use super::act::given_by;
+use super::vocabulary::Vocabulary;
+use super::{Complaint, Done, Repl};
+use crate::cli::figures::{chance_json, float, percent};
+use crate::cli::odds;
+use crate::cli::row::{Row, Span};
+
+/// How long `hint` thinks.
+const TIME: Duration = Duration::from_secs(1);
+/// Outcomes that a hint names as its reason.
+const NAMED: usize = 3;
+
+impl Repl {
+    /// `odds ANSWER [TOPIC ANSWER]...`: what an answer can come to.
+    pub(super) fn odds(&mut self, rest: &str, words: &Vocabulary) -> Done {
+        let question = self.wanted_question()?;
+        if rest.is_empty() {
+            return Err(Complaint::wrong(
+                "odds of what? `odds ANSWER TOPIC ANSWER ...`, as you would type it after `do`",
+            ));
+        }
+        let replies = given_by(&question, rest, words)?;
+        let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
+        let heading = match answer {
+            Some((_, value)) => question.tell(&question.read(value)?),
+            None => question.topic.replace('_', " "),
+        };
+        let about = |topic: &str| question.about.filter(|_| *topic == *question.topic);
+        let given = replies
+            .iter()
+            .map(|(topic, value)| Given { topic: topic.clone(), about: about(topic), value: value.clone() })
+            .collect();
+        let query =
+            OddsQuery { given, answering: Answering::Default, blind: Some(self.blind()), ..OddsQuery::default() };
+        let found = self.session.odds_at(question.id, query)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::odds_json(&found) }))?);
+        }
+        odds::show(&mut self.screen, &heading, &found).map_err(Complaint::Broken)
+    }
+
+    /// `hint`: what each answer is worth, the best first.
+    pub(super) fn hint(&mut self) -> Done {
+        let question = self.wanted_question()?;
+        let advice = self.session.advise(question.id, TIME)?;
+        let measured = self.session.ruleset().measures();
+        if self.screen.json() {
+            let rows: Vec<_> = advice.iter().map(advice_json).collect();
+            return Ok(self.screen.event("hint", &json!({ "question": question.topic, "answers": rows }))?);
+        }
+        if !measured {
+            let text = format!(
+                "{} does not say what a state is worth (`value` in play.luau): what follows is in no order",
+                self.session.ruleset().id()
+            );
+            self.screen.row(&Row::at(2).faint(text))?;
+        }
+        let cells = advice
+            .iter()
+            .enumerate()
+            .map(|(at, one)| {
+                let worth = one.worth.as_ref().map_or(String::new(), |worth| format!("{:+.2}", float(worth)));
+                let played = one.played.map_or(String::new(), |(average, _)| format!("{average:+.2} at the end"));
+                let text = if at == 0 && measured { Span::strong(&one.text) } else { Span::plain(&one.text) };
+                vec![text, Span::plain(worth), Span::faint(played), Span::plain(why(one))]
+            })
+            .collect();
+        self.screen.columns(2, cells)?;
+        if measured {
+            let games: Vec<u64> = advice.iter().filter_map(|one| one.played.map(|(_, games)| games)).collect();
+            let played = match games.iter().min() {
+                Some(least) => {
+                    format!("; at the end: {least} games or more played out from each, the same dice for all")
+                }
+                None => String::new(),
+            };
+            let text = format!("worth after the action, by every way it can go{played}");
+            self.screen.row(&Row::at(2).faint(text))?;
+        }
+        Ok(())
+    }
+
+    /// Seats of which the people at this prompt know nothing: those that nobody of them plays.
+    fn blind(&self) -> BTreeSet<Arc<str>> {
+        let played = |driver: &Driver| *driver == Driver::Human;
+        self.session.seats().iter().filter(|(_, driver)| !played(driver)).map(|(seat, _)| seat.clone()).collect()
+    }
+}
+
+/// The likeliest outcomes, and what else would be answered.
+fn why(advice: &Advice) -> String {
+    let odds = match &advice.odds {
+        Ok(odds) => odds,
+        Err(refusal) => return refusal.message.clone(),
+    };
+    let lines = odds.lines();
+    let mut parts: Vec<String> = lines
+        .iter()
+        .zip(&odds.outcomes)
+        .take(NAMED)
+        .map(|(line, (_, chance))| format!("{} {line}", percent(float(chance))))
+        .collect();
+    if lines.len() > NAMED {
+        parts.push(format!("{} more", lines.len() - NAMED));
+    }
+    let best: Vec<String> = odds
+        .answers
+        .iter()
+        .filter(|(.., how)| *how == "the best")
+        .map(|(topic, answer, _)| format!("{} {answer}", topic.replace('_', " ")))
+        .collect();
+    let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
+    format!("{with}{}", parts.join("; "))
+}
+
+fn advice_json(advice: &Advice) -> serde_json::Value {
+    json!({
+        "answer": advice.answer,
+        "text": advice.text,
+        "worth": advice.worth.as_ref().map(chance_json),
+        "at_the_end": advice.played.map(|(average, games)| json!({ "average": average, "games": games })),
+        "why": why(advice),
+        "odds": advice.odds.as_ref().ok().map(odds::odds_json),
+    })
+}

@@ -1,0 +1,459 @@
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use riskbreaker::{
+    Driver, Findings, Progress, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Value, Variant,
+};
+use serde_json::{Value as Json, json};
+
+use super::figures::{bar, percent};
+use super::page;
+use super::play::pair;
+use super::row::Row;
+use super::screen::Screen;
+use super::{call_error, library};
+
+/// Plays a scenario many times and counts what comes of it
+///
+/// Every trial has dice of its own, by seed and number: what is counted depends neither on the number of threads nor on
+/// the shards, and rules that are compared meet the same dice.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A scenario of the ruleset
+    scenario: Option<String>,
+
+    /// How many games
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    trials: u64,
+
+    /// The seed of the dice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+
+    /// The rulesets, each for itself on the same dice
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    rules: Vec<String>,
+
+    /// House rules on top, the lowest first
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    layers: Vec<String>,
+
+    /// The value of a house rule; several values, with commas between them, are compared on the same dice
+    #[arg(long, value_name = "SWITCH=VALUE[,VALUE]", value_parser = pair)]
+    set: Vec<(String, String)>,
+
+    /// Who plays a seat: a policy, absent, or `ahead`, which looks one step ahead; can be given again
+    #[arg(long, alias = "policy", value_name = "SEAT=WHO", value_parser = pair)]
+    seat: Vec<(String, String)>,
+
+    /// How many threads; all that there are if it is not said
+    #[arg(long, value_name = "N")]
+    threads: Option<usize>,
+
+    /// Stops when the shares of all results are known to this precision, such as 1%
+    #[arg(long, value_name = "PERCENT", value_parser = precision)]
+    until: Option<f64>,
+
+    /// Leaves a game out that has not ended after so many actions
+    #[arg(long, value_name = "N", default_value_t = 20_000)]
+    actions: u64,
+
+    /// Plays only this part of the trials; `merge` puts the parts together
+    #[arg(long, value_name = "I/N", value_parser = shard)]
+    shard: Option<Shard>,
+
+    /// Writes what is counted to a file while it goes on, and goes on from there when it is called again
+    #[arg(long, value_name = "FILE.json")]
+    save: Option<PathBuf>,
+
+    /// Plays one trial and tells it
+    #[arg(long, value_name = "N")]
+    trial: Option<u64>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+/// Where the findings go.
+#[derive(clap::Args, Clone, Debug)]
+pub struct Output {
+    /// Writes a JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Writes a report with pictures, in one file
+    #[arg(long, value_name = "FILE.html")]
+    pub html: Option<PathBuf>,
+}
+
+fn precision(text: &str) -> Result<f64, String> {
+    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
+    match number.trim().parse::<f64>() {
+        Ok(n) if n > 0.0 && n / scale < 0.5 => Ok(n / scale),
+        _ => Err("a precision such as 1% is wanted, between 0 and 50 %".into()),
+    }
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+    match parts {
+        Some((index, count)) if 1 <= index && index <= count => Ok(Shard { index, count }),
+        _ => Err("a shard is one of several, such as 1/4 or 4/4".into()),
+    }
+}
+
+pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let simulation = planned(&args, folder)?;
+    if let Some(trial) = args.trial {
+        return tell_trial(&simulation, trial, args.output.json);
+    }
+    let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    if threads == 0 {
+        return Err(call_error("no threads were asked for; leave `--threads` out for all there are"));
+    }
+    let mut meter = Meter::new();
+    let mut written = Ok(());
+    let mut last_save = Instant::now();
+    let found = simulation.run(threads, args.shard, before, &mut |findings, progress| {
+        meter.show(progress);
+        if let Some(path) = &args.save
+            && (findings.complete || last_save.elapsed() > Duration::from_secs(1))
+        {
+            written = write(path, findings);
+            last_save = Instant::now();
+        }
+        written.is_ok()
+    });
+    meter.clear();
+    written?;
+    let findings = found.map_err(|error| match error {
+        SimulationError::Machine(..) => anyhow::anyhow!("{error}"),
+        error => call_error(error.to_string()),
+    })?;
+    show(&findings, &args.output)
+}
+
+/// What is to be played, by the command line.
+fn planned(args: &Args, folder: Option<PathBuf>) -> Result<Simulation> {
+    let library = library::open(folder.as_deref())?;
+    let ids = match args.rules.as_slice() {
+        [] => vec![library::default_ruleset(&library)?],
+        ids => ids.to_vec(),
+    };
+    let mut variants = Vec::new();
+    let mut scenario = args.scenario.clone();
+    for id in &ids {
+        let rules = library::load(&library, id, &args.layers)?;
+        scenario = scenario.or_else(|| rules.default_scenario().map(String::from));
+        for set in combinations(&args.set) {
+            let mut setup = Setup { seed: args.seed, ..Setup::default() };
+            if let Some(scenario) = &args.scenario {
+                setup.scenario = Scenario::Named(scenario.clone());
+            }
+            for (switch, value) in &set {
+                setup = setup.switch(switch, Value::text(value));
+            }
+            for (seat, driver) in &args.seat {
+                let Ok(driver) = driver.parse::<Driver>();
+                setup = setup.seat(seat, driver);
+            }
+            let several: Vec<String> = set
+                .iter()
+                .filter(|(switch, _)| args.set.iter().any(|(name, values)| name == switch && values.contains(',')))
+                .map(|(switch, value)| format!("{switch}={value}"))
+                .collect();
+            let name = match (ids.len(), several.is_empty()) {
+                (_, true) => id.clone(),
+                (1, false) => several.join(", "),
+                (_, false) => format!("{id}, {}", several.join(", ")),
+            };
+            variants.push(Variant::new(name, &rules, setup).map_err(|error| call_error(error.to_string()))?);
+        }
+    }
+    Ok(Simulation {
+        scenario: scenario.unwrap_or_default(),
+        variants,
+        trials: args.trials,
+        seed: args.seed,
+        until: args.until,
+        actions: args.actions,
+    })
+}
+
+/// Every combination of the values that house rules are to have.
+fn combinations(set: &[(String, String)]) -> Vec<Vec<(String, String)>> {
+    let mut all = vec![Vec::new()];
+    for (switch, values) in set {
+        all = all
+            .iter()
+            .flat_map(|chosen: &Vec<(String, String)>| {
+                values.split(',').map(|value| {
+                    let mut chosen = chosen.clone();
+                    chosen.push((switch.clone(), value.trim().to_owned()));
+                    chosen
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCode> {
+    let mut screen = Screen::stdout(json);
+    for (at, variant) in simulation.variants.iter().enumerate() {
+        let mut session = simulation.game(at, trial).map_err(|error| call_error(error.to_string()))?;
+        screen.row(&Row::at(0).strong(format!("{} · seed {} · trial {trial}", variant.name, simulation.seed)))?;
+        let step = session.advance()?;
+        for event in session.take_events() {
+            if json {
+                screen.object(&event)?;
+            } else {
+                screen.row(&Row::at(2).plain(event.happening.line()))?;
+            }
+        }
+        match step {
+            riskbreaker::Step::Over(_) => {}
+            riskbreaker::Step::Fault(fault) => anyhow::bail!("{fault}"),
+            riskbreaker::Step::Ask => {
+                let topics: Vec<String> =
+                    session.questions().iter().map(|question| question.topic.to_string()).collect();
+                anyhow::bail!("nobody answers {}", topics.join(", "));
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn read(path: &Path) -> Result<Findings> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {error}")))?;
+    Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
+}
+
+/// Writes the file whole or not at all.
+fn write(path: &Path, findings: &Findings) -> Result<()> {
+    let name = || path.display().to_string();
+    let half = path.with_extension("json.part");
+    std::fs::write(&half, serde_json::to_string(findings)?).with_context(name)?;
+    std::fs::rename(&half, path).with_context(name)
+}
+
+/// How far it is, on a terminal only.
+struct Meter {
+    terminal: bool,
+    began: Instant,
+    first: Option<u64>,
+    told: Option<Instant>,
+}
+
+impl Meter {
+    fn new() -> Meter {
+        Meter { terminal: std::io::stderr().is_terminal(), began: Instant::now(), first: None, told: None }
+    }
+
+    fn show(&mut self, Progress { done, of }: Progress) {
+        let first = *self.first.get_or_insert(done);
+        if !self.terminal || self.told.is_some_and(|told| told.elapsed() < Duration::from_millis(100)) {
+            return;
+        }
+        self.told = Some(Instant::now());
+        let share = done as f64 / of.max(1) as f64;
+        let speed = (done - first) as f64 / self.began.elapsed().as_secs_f64().max(0.001);
+        let left = if speed > 0.0 { format!(" · {:.0} s left", (of - done) as f64 / speed) } else { String::new() };
+        eprint!("\r\u{1b}[K{:24} {:3.0} % · {done} of {of}{left}", bar(share, 1.0, 24), share * 100.0);
+        let _ = std::io::stderr().flush();
+    }
+
+    fn clear(&self) {
+        if self.terminal && self.told.is_some() {
+            eprint!("\r\u{1b}[K");
+        }
+    }
+}
+
+/// Tells what was found, as the call wants it: 1 if no game counts.
+pub fn show(findings: &Findings, output: &Output) -> Result<ExitCode> {
+    let mut screen = Screen::stdout(output.json);
+    if let Some(path) = &output.html {
+        std::fs::write(path, page::page(findings)).with_context(|| path.display().to_string())?;
+    }
+    if output.json {
+        screen.object(&findings_json(findings))?;
+    } else {
+        tables(&mut screen, findings)?;
+    }
+    let counted = findings.tallies.iter().all(|tally| tally.trials > 0) || findings.shard.is_some();
+    Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The findings with the shares that follow from them.
+fn findings_json(findings: &Findings) -> Json {
+    let rates: Vec<Json> = findings
+        .tallies
+        .iter()
+        .map(|tally| tally.results.keys().map(|result| (result.clone(), json!(tally.rate(result)))).collect())
+        .collect();
+    let mut object = json!(findings);
+    object["rates"] = json!(rates);
+    object["mean_rounds"] = findings.tallies.iter().map(|tally| json!(tally.mean_rounds())).collect();
+    object
+}
+
+/// A share with its interval.
+pub fn rate_text(rate: &Rate) -> String {
+    format!("{} ({} to {})", percent(rate.share), percent(rate.low), percent(rate.high))
+}
+
+/// Every result that came, the most frequent first.
+pub fn results(findings: &Findings) -> Vec<String> {
+    let mut all: Vec<(u64, String)> = Vec::new();
+    for tally in &findings.tallies {
+        for (result, count) in &tally.results {
+            match all.iter_mut().find(|(_, known)| known == result) {
+                Some((sum, _)) => *sum += count,
+                None => all.push((*count, result.clone())),
+            }
+        }
+    }
+    all.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
+    all.into_iter().map(|(_, result)| result).collect()
+}
+
+fn tables(screen: &mut Screen, findings: &Findings) -> Result<()> {
+    let plan = &findings.plan;
+    let part = findings.shard.map(|shard| format!(" · shard {}/{}", shard.index, shard.count)).unwrap_or_default();
+    let open = if findings.complete { "" } else { " · interrupted" };
+    screen.row(&Row::at(0).strong(format!("{} · seed {}{part}{open}", plan.scenario, plan.seed)))?;
+    for variant in &plan.variants {
+        let seats: Vec<String> = variant.seats.iter().map(|(seat, who)| format!("{seat} {who}")).collect();
+        screen.row(&Row::at(2).faint(format!("{}: {}", variant.name, seats.join(", "))))?;
+    }
+    let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
+    let with = |first: &'static str| -> Vec<&str> { std::iter::once(first).chain(names.iter().copied()).collect() };
+    let mut rows: Vec<Vec<String>> = results(findings)
+        .into_iter()
+        .map(|result| {
+            let cells = findings.tallies.iter().map(|tally| rate_text(&tally.rate(&result)));
+            std::iter::once(result.clone()).chain(cells).collect()
+        })
+        .collect();
+    let row = |label: &str, cell: &dyn Fn(usize) -> String| -> Vec<String> {
+        std::iter::once(label.to_owned()).chain((0..findings.tallies.len()).map(cell)).collect()
+    };
+    rows.push(row("games", &|at| findings.tallies[at].trials.to_string()));
+    if findings.tallies.iter().any(|tally| !tally.rounds.is_empty()) {
+        rows.push(row("rounds, average", &|at| format!("{:.2}", findings.tallies[at].mean_rounds())));
+    }
+    rows.push(row("actions, average", &|at| {
+        let tally = &findings.tallies[at];
+        format!("{:.1}", tally.actions as f64 / tally.trials.max(1) as f64)
+    }));
+    screen.table(&with("result"), rows)?;
+    cards(screen, findings, &names)?;
+    statistics(screen, findings)?;
+    for (at, pairs) in findings.pairs.iter().enumerate() {
+        let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
+        let same: u64 = pairs.iter().filter_map(|(first, results)| results.get(first)).sum();
+        let rate = Rate::of(games - same, games);
+        let text =
+            format!("{} against {}: on the same dice {} end otherwise", names[at + 1], names[0], rate_text(&rate));
+        screen.row(&Row::at(0).plain(text))?;
+    }
+    for (name, tally) in names.iter().zip(&findings.tallies) {
+        if let Some(first) = tally.left_out.first() {
+            let many = tally.left_out.len();
+            let games = if many == 1 { "one game is".to_owned() } else { format!("{many} games are") };
+            screen.row(
+                &Row::at(0).plain(format!(
+                    "{name}: {games} left out; seed {} trial {}: {}",
+                    plan.seed, first.trial, first.why
+                )),
+            )?;
+            screen.row(&Row::at(2).faint("`--trial N` plays one of them again and tells it; `--json` lists all"))?;
+        }
+    }
+    Ok(())
+}
+
+fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()> {
+    let mut all: Vec<(String, String)> = Vec::new();
+    for (seat, cards) in findings.tallies.iter().flat_map(|tally| &tally.cards) {
+        for card in cards.keys() {
+            let key = (seat.clone(), card.clone());
+            if !all.contains(&key) {
+                all.push(key);
+            }
+        }
+    }
+    if all.is_empty() {
+        return Ok(());
+    }
+    all.sort();
+    let rows = all
+        .into_iter()
+        .map(|(seat, card)| {
+            let cells = findings.tallies.iter().map(|tally| {
+                let count = tally.cards.get(&seat).and_then(|cards| cards.get(&card)).copied().unwrap_or_default();
+                let each = count.used as f64 / tally.trials.max(1) as f64;
+                match count.rolled {
+                    0 => format!("{each:.2} a game"),
+                    rolled => format!("{each:.2} a game, works {}", percent(count.met as f64 / rolled as f64)),
+                }
+            });
+            [seat.clone(), card.clone()].into_iter().chain(cells).collect()
+        })
+        .collect();
+    let header: Vec<&str> = ["seat", "card"].into_iter().chain(names.iter().copied()).collect();
+    Ok(screen.table(&header, rows)?)
+}
+
+/// Rounds that the table of averages shows.
+const ROUNDS: usize = 10;
+
+fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
+    let most = findings.tallies.iter().flat_map(|tally| tally.statistics.values()).map(Vec::len).max().unwrap_or(0);
+    if most == 0 {
+        return Ok(());
+    }
+    let shown = most.min(ROUNDS + 1);
+    let mut rows = Vec::new();
+    for (variant, tally) in findings.plan.variants.iter().zip(&findings.tallies) {
+        for (label, rounds) in &tally.statistics {
+            let label = if findings.tallies.len() > 1 { format!("{label}, {}", variant.name) } else { label.clone() };
+            let cells = (0..shown).map(|round| match rounds.get(round) {
+                Some(sum) if sum.games > 0 => format!("{:.2}", sum.sum as f64 / sum.games as f64),
+                _ => String::new(),
+            });
+            rows.push(std::iter::once(label).chain(cells).collect());
+        }
+    }
+    let rounds: Vec<String> =
+        (0..shown).map(|round| if round == 0 { "start".into() } else { round.to_string() }).collect();
+    let header: Vec<&str> = std::iter::once("average after round").chain(rounds.iter().map(String::as_str)).collect();
+    Ok(screen.table(&header, rows)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_the_call_are_read_or_refused() {
+        assert_eq!(precision("1%"), Ok(0.01));
+        assert_eq!(precision("0.02"), Ok(0.02));
+        for wrong in ["0", "-1%", "60%", "x", ""] {
+            assert!(precision(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(shard("2/4"), Ok(Shard { index: 2, count: 4 }));
+        for wrong in ["0/4", "5/4", "4", "a/b"] {
+            assert!(shard(wrong).is_err(), "{wrong}");
+        }
+        let set = [("a".to_owned(), "1,2".to_owned()), ("b".to_owned(), "x".to_owned())];
+        assert_eq!(combinations(&set).len(), 2);
+        assert_eq!(combinations(&[]).len(), 1);
+    }
+}

@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result};
+use riskbreaker::{Ruleset, reference_page, type_module};
+
+use super::row::{Row, Tone};
+use super::screen::Screen;
+use super::{call_error, check, library};
+
+/// Writes the types of a ruleset for editors that complete and check Luau
+#[derive(clap::Args)]
+pub struct Args {
+    /// A ruleset by id or folder; all that lie on the disk if none is named
+    ruleset: Option<PathBuf>,
+
+    /// Prints the module instead of writing it
+    #[arg(long)]
+    print: bool,
+
+    /// Prints the reference of the vocabulary, in Markdown
+    #[arg(long)]
+    reference: bool,
+}
+
+/// The file that `require("@riskbreaker")` means to an editor, inside a ruleset's folder; the game does not read it.
+pub const DEFINITION: &str = ".riskbreaker/riskbreaker.luau";
+
+pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let mut screen = Screen::stdout(false);
+    if args.reference {
+        screen.verbatim(&reference_page())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let (library, ids) = check::chosen(args.ruleset, folder)?;
+    let mut written = 0;
+    for id in &ids {
+        let on_disk = library.folder_of(id);
+        if on_disk.is_none() && !args.print {
+            continue;
+        }
+        let rules = library::load(&library, id, &[])?;
+        let text = definition(&rules);
+        match on_disk.filter(|_| !args.print) {
+            None => screen.verbatim(&text)?,
+            Some(folder) => {
+                let path = folder.join(DEFINITION);
+                fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+                fs::write(&path, text).with_context(|| path.display().to_string())?;
+                screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()))?;
+                for (name, text) in settings() {
+                    let path = folder.join(name);
+                    if path.exists() {
+                        continue;
+                    }
+                    fs::create_dir_all(path.parent().unwrap_or(&folder))?;
+                    fs::write(&path, text).with_context(|| path.display().to_string())?;
+                    screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()))?;
+                }
+            }
+        }
+        written += 1;
+    }
+    if written == 0 {
+        return Err(call_error(format!("{} is built into the program; `--print` shows its types", ids.join(", "))));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The typed module of a ruleset.
+pub fn definition(rules: &Ruleset) -> String {
+    type_module(rules)
+}
+
+/// Settings by which luau-lsp finds the module: for itself, for VS Code and for Neovim.
+pub fn settings() -> BTreeMap<String, String> {
+    let luaurc = "{\n\t\"languageMode\": \"nonstrict\",\n\t\"aliases\": {\n\t\t\"riskbreaker\": \".riskbreaker/riskbreaker\",\n\t\t\"parent\": \".\"\n\t}\n}\n";
+    let code = "{\n\t\"luau-lsp.platform.type\": \"standard\",\n\t\"luau-lsp.require.fileAliases\": {\n\t\t\"@riskbreaker\": \"${workspaceFolder}/.riskbreaker/riskbreaker.luau\"\n\t},\n\t\"luau-lsp.require.directoryAliases\": {\n\t\t\"lib/\": \"${workspaceFolder}/lib/\"\n\t},\n\t\"files.associations\": { \"*.luau\": \"luau\" }\n}\n";
+    let suggested = "{\n\t\"recommendations\": [\"JohnnyMorganz.luau-lsp\"]\n}\n";
+    let neovim = "-- Neovim reads this where `exrc` is on.\nvim.lsp.config(\"luau_lsp\", {\n\tcmd = { \"luau-lsp\", \"lsp\" },\n\tfiletypes = { \"luau\" },\n\troot_markers = { \"ruleset.toml\" },\n\tsettings = { [\"luau-lsp\"] = { platform = { type = \"standard\" } } },\n})\nvim.lsp.enable(\"luau_lsp\")\n";
+    let all = [
+        (".luaurc", luaurc),
+        (".vscode/settings.json", code),
+        (".vscode/extensions.json", suggested),
+        (".nvim.lua", neovim),
+    ];
+    all.into_iter().map(|(path, text)| (path.to_owned(), text.to_owned())).collect()
+}

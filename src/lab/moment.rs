@@ -1,0 +1,214 @@
+use std::sync::Arc;
+
+use super::{Odds, OddsQuery, explore};
+use crate::play::{
+    Answer, Ask, Driver, Edit, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step,
+};
+use crate::ruleset::Ruleset;
+use crate::script::Vm;
+use crate::state::{Type, Value};
+
+/// A card about to be played, in a position that a scenario leads to.
+#[derive(Clone, Debug, Default)]
+pub struct Moment {
+    /// The position: a scenario and house rules.
+    pub setup: Setup,
+    /// The card, by id.
+    pub card: String,
+    /// Whose turn it is, by title; whoever is asked first if nobody is named.
+    pub actor: Option<String>,
+    /// What is changed by hand before: name, field, value.
+    pub edits: Vec<(String, String, String)>,
+    pub query: OddsQuery,
+}
+
+/// Where a card is about to be played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// Who plays it, by title.
+    pub actor: Option<Arc<str>>,
+    /// What was answered on the way there: seat or title, topic, answer.
+    pub way: Vec<(String, String, String)>,
+}
+
+/// Questions that are answered on the way to a card before it is taken to be out of reach.
+const WAY: usize = 1_000;
+
+impl Moment {
+    /// Works out what the card comes to.
+    ///
+    /// On the way to it, every question takes its default, or else the first answer that is possible.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: a card, name, answer or house rule that does not fit, a scenario that never comes to it, the fault of
+    /// a script, or more courses than the limits allow.
+    pub fn odds(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place), Refusal> {
+        if rules.card(&self.card).is_none() {
+            let ids = rules.cards().iter().map(|card| &*card.id);
+            return Err(Refusal::new(match crate::ruleset::nearest(&self.card, ids.clone()) {
+                Some(near) => format!("{} has no card `{}`; did you mean `{near}`?", rules.id(), self.card),
+                None => {
+                    format!("{} has no card `{}`; it has {}", rules.id(), self.card, ids.collect::<Vec<_>>().join(", "))
+                }
+            }));
+        }
+        let (mut session, mut way) = self.reach(rules)?;
+        if !self.edits.is_empty() {
+            for (name, field, value) in &self.edits {
+                let edit = read_edit(&session, name, field, value)?;
+                session.edit(edit)?;
+            }
+            self.go_to(&mut session, &mut way)?;
+        }
+        let question =
+            self.found(&session).cloned().ok_or_else(|| Refusal::new("the edits lead away from the card"))?;
+        let actor = question.about.map(|id| session.view().title(id));
+        // Refused with its reason if it is greyed.
+        question.read(&Value::text(&self.card))?;
+        let mut query = self.query.clone();
+        let value = Value::text(&self.card);
+        query.given.push(Given { topic: question.topic.to_string(), about: question.about, value });
+        let odds = session.odds_at(question.id, query)?;
+        Ok((odds, Place { actor, way }))
+    }
+
+    /// Plays to where somebody is asked for the card.
+    fn reach(&self, rules: &Arc<Ruleset>) -> Result<(Session, Vec<(String, String, String)>), Refusal> {
+        let mut setup = self.setup.clone();
+        for seat in rules.seats().keys() {
+            setup = setup.seat(seat, Driver::Human);
+        }
+        let mut session = Session::start(rules, setup).map_err(|error: StartError| Refusal::new(error.to_string()))?;
+        let mut way = Vec::new();
+        self.go_to(&mut session, &mut way)?;
+        Ok((session, way))
+    }
+
+    fn go_to(&self, session: &mut Session, way: &mut Vec<(String, String, String)>) -> Result<(), Refusal> {
+        let mut asked: Vec<String> = Vec::new();
+        for _ in 0..WAY {
+            match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
+                Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
+                Step::Over(outcome) => return Err(self.out_of_reach(&format!("is over before: {outcome}"), &asked)),
+                Step::Ask => {}
+            }
+            if self.found(session).is_some() {
+                return Ok(());
+            }
+            let Some(question) = session.questions().first().cloned() else { break };
+            let answer = question.default.clone().or_else(|| question.first_answer());
+            let Some(answer) = answer else {
+                return Err(Refusal::new(format!("`{}` on the way to the card has no answer to take", question.topic)));
+            };
+            let about = question.about.map(|id| session.view().title(id));
+            let whom = about.as_deref().unwrap_or(&question.seat).to_string();
+            if has_card(&question, &self.card) && !asked.contains(&whom) {
+                asked.push(whom.clone());
+            }
+            way.push((whom, question.topic.to_string(), question.tell(&answer)));
+            session.answer(question.id, answer)?;
+        }
+        Err(self.out_of_reach("goes on without", &asked))
+    }
+
+    fn out_of_reach(&self, how: &str, asked: &[String]) -> Refusal {
+        let whom = self.actor.as_deref().unwrap_or("anybody");
+        let hint = match crate::ruleset::nearest(whom, asked.iter().map(String::as_str)) {
+            Some(near) => format!("; did you mean {near}?"),
+            None if asked.is_empty() => String::new(),
+            None => format!("; those who are asked for it: {}", asked.join(", ")),
+        };
+        Refusal::new(format!("the scenario {how} and never asks {whom} for `{}`{hint}", self.card))
+    }
+
+    /// The open question that offers the card to the one who is to play it.
+    fn found<'s>(&self, session: &'s Session) -> Option<&'s Question> {
+        session.questions().iter().find(|question| {
+            let about = question.about.map(|id| session.view().title(id).to_lowercase());
+            let fits = match (&self.actor, about) {
+                (None, _) => true,
+                (Some(actor), Some(about)) => about == actor.to_lowercase(),
+                (Some(actor), None) => question.seat.eq_ignore_ascii_case(actor),
+            };
+            fits && has_card(question, &self.card)
+        })
+    }
+}
+
+fn has_card(question: &Question, card: &str) -> bool {
+    matches!(&question.ask, Ask::Choose { options, .. } if options.iter().any(|option| &*option.id == card))
+}
+
+/// Reads a typed value for a field.
+fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<Edit, Refusal> {
+    let view = session.view();
+    let entity = view.find(name).map_err(Refusal::new)?;
+    let declared = view.fields(entity).map(|(declared, _)| declared).find(|declared| &*declared.name == field);
+    let plain = |text: &str| match text {
+        "yes" | "true" => Value::Bool(true),
+        "no" | "false" => Value::Bool(false),
+        "none" => Value::None,
+        text => text.parse().map_or_else(|_| Value::text(text), Value::Int),
+    };
+    let read = |ty: Option<&Type>, text: &str| -> Result<Value, Refusal> {
+        Ok(match ty {
+            Some(Type::Ref(_)) if text != "none" => Value::Entity(view.find(text).map_err(Refusal::new)?),
+            Some(Type::Text | Type::Enum(_)) => Value::text(text),
+            _ => plain(text),
+        })
+    };
+    let value = match declared.map(|declared| &declared.ty) {
+        Some(Type::List(of)) => {
+            let items = value.split(',').map(str::trim).filter(|item| !item.is_empty());
+            Value::list(items.map(|item| read(Some(of), item)).collect::<Result<Vec<_>, _>>()?)
+        }
+        ty => read(ty, value)?,
+    };
+    Ok(Edit::Set { entity, field: field.into(), value })
+}
+
+impl Session {
+    /// Works out what the open action can come to, from an open question on. Nothing changes.
+    ///
+    /// The answer to the question itself is given by its topic like any other.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more courses than
+    /// the limits allow.
+    pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
+        let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
+            return Err(Refusal::new(format!("question {question} is not open")));
+        };
+        self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(|error| Refusal::new(error.to_string()))?
+    }
+}
+
+fn odds_of(game: &Game, vm: &mut Vm, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
+    // What is answered behind the first open question would be asked again: it stands as given.
+    if let Some(open) = &game.open {
+        let behind = open.tape.slots.iter().skip_while(|slot| slot.is_some()).flatten();
+        for slot in behind {
+            if let crate::play::Slot::Answer { topic, about, answer, .. } = slot {
+                query.given.push(Given { topic: topic.to_string(), about: *about, value: loose(answer) });
+            }
+        }
+    }
+    let mut fork = game.fork();
+    explore(&mut fork, vm, &query, std::slice::from_ref(seat))
+}
+
+/// An exact answer as [`Question::read`] takes it.
+pub(crate) fn loose(answer: &Answer) -> Value {
+    let texts = |ids: &[Arc<str>]| Value::list(ids.iter().map(|id| Value::Text(id.clone())));
+    match answer {
+        Answer::Choice(id) => Value::Text(id.clone()),
+        Answer::Choices(ids) | Answer::Order(ids) => texts(ids),
+        Answer::Number(n) => Value::Int(*n),
+        Answer::Allotment(parts) => Value::map(parts.iter().map(|(id, points)| (id, Value::Int(*points)))),
+        Answer::Confirm(yes) => Value::Bool(*yes),
+        Answer::Line(line) => Value::text(line),
+        Answer::Faces(faces) => Value::list(faces.iter().map(|face| Value::Int(i64::from(*face)))),
+    }
+}

@@ -1,0 +1,474 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use super::outcome::{Effect, Outcome};
+use crate::play::{Answering, Ended, Fork, Game, Given, Refusal, Stop, Walk};
+use crate::script::Vm;
+use crate::state::{EntityId, Value};
+
+/// What the odds of an action are asked for.
+#[derive(Clone, Debug, Default)]
+pub struct OddsQuery {
+    /// Answers to what the action asks, by topic.
+    pub given: Vec<Given>,
+    /// Names for whatever question has them among its options.
+    pub against: Option<Value>,
+    /// How everything else is answered that the action asks.
+    pub answering: Answering,
+    /// Seats that are not to learn what is for others only; none: everything is told.
+    pub blind: Option<BTreeSet<Arc<str>>>,
+    pub limits: Limits,
+}
+
+/// How far courses are gone through before simulation is the better way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub courses: u64,
+    pub time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { courses: 200_000, time: Duration::from_secs(2) }
+    }
+}
+
+/// What an action can come to, with the exact chance of each outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Odds {
+    /// The likeliest first. Their chances and `remaining` sum to exactly 1.
+    pub outcomes: Vec<(Outcome, BigRational)>,
+    /// Each field that can change.
+    pub fields: Vec<FieldOdds>,
+    /// The chance of what was not followed to its end: rolls that are made again and again.
+    pub remaining: BigRational,
+    /// How many courses were gone through.
+    pub courses: u64,
+    /// What was answered on the way for lack of an answer given: topic, answer, and why that one.
+    pub answers: Vec<(String, String, &'static str)>,
+    /// What it is worth to each seat that the ruleset was asked about, as an average.
+    pub worth: BTreeMap<Arc<str>, BigRational>,
+}
+
+/// What becomes of one field.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldOdds {
+    pub entity: EntityId,
+    pub title: Arc<str>,
+    pub field: Arc<str>,
+    pub label: Arc<str>,
+    pub shown: bool,
+    pub from: Value,
+    /// The value afterwards with its chance, the likeliest first; the value as it was is among them.
+    pub to: Vec<(Value, BigRational)>,
+    /// The expected change of a number, over the courses that were followed to their end.
+    pub expected: Option<BigRational>,
+}
+
+/// What is known of a part of the courses: outcomes by number with their chances.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Lottery {
+    chances: BTreeMap<u32, BigRational>,
+    remaining: BigRational,
+    worth: BTreeMap<Arc<str>, BigRational>,
+    /// What was chosen on the way as best.
+    chosen: BTreeSet<(String, String)>,
+}
+
+impl Lottery {
+    fn add(&mut self, part: Lottery, chance: &BigRational) {
+        for (outcome, share) in part.chances {
+            *self.chances.entry(outcome).or_insert_with(BigRational::zero) += share * chance;
+        }
+        for (seat, worth) in part.worth {
+            *self.worth.entry(seat).or_insert_with(BigRational::zero) += worth * chance;
+        }
+        self.remaining += part.remaining * chance;
+        self.chosen.extend(part.chosen);
+    }
+}
+
+/// What has been gathered at one point where courses part.
+#[derive(Default)]
+struct Gathered {
+    sum: Lottery,
+    /// The best way so far and what it is worth.
+    best: Option<BigRational>,
+    /// The way before, for comparison with its twin.
+    before: Option<Lottery>,
+}
+
+enum Failure {
+    Refused(Refusal),
+    /// The limits were reached after so many courses.
+    TooMany(u64),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+/// Loops are left after so many rolls of the same sort, one limit after the other, if going through everything takes
+/// too long.
+const REPEATS: [usize; 4] = [usize::MAX, 12, 8, 5];
+
+/// Goes through everything that the open action of a game can come to. The game is as before afterwards.
+///
+/// # Errors
+///
+/// A sentence: the fault of a script, an answer that does not fit, or more courses than the limits allow.
+pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[Arc<str>]) -> Result<Odds, Refusal> {
+    if game.open.is_none() {
+        return Err(Refusal::new("no action is open whose odds could be told"));
+    }
+    let mut walk = Walk::new(query.given.clone(), query.against.clone(), query.answering.clone());
+    let blind = query.blind.clone().unwrap_or_default();
+    let all_seen = query.blind.is_none();
+    let hidden = move |seat: &str| !all_seen && blind.contains(seat);
+    let seated = game.desk.seats.clone();
+    let listening = std::mem::replace(&mut game.desk.listening, true);
+    game.desk.state.renew_identity();
+    let mut found = Err(Failure::TooMany(0));
+    for repeats in REPEATS {
+        let longest = walk.longest;
+        if repeats < usize::MAX && longest <= repeats {
+            continue;
+        }
+        walk.restart(repeats);
+        game.desk.walk = Some(Box::new(walk));
+        found =
+            Explorer { game, vm, query, seats, hidden: &hidden, numbers: HashMap::new(), outcomes: Vec::new() }.all();
+        walk = *game.desk.walk.take().expect("it was put there above");
+        match &found {
+            Err(Failure::TooMany(_)) => {}
+            // With so much left out it is no answer.
+            Ok(odds) if repeats < usize::MAX && odds.remaining > ratio(1, 100) => {
+                found = Err(Failure::TooMany(odds.courses));
+            }
+            _ => break,
+        }
+    }
+    game.desk.state.rollback(0);
+    game.desk.events.clear();
+    game.desk.stop = None;
+    game.desk.listening = listening;
+    game.desk.state.renew_identity();
+    game.desk.seats = seated;
+    let odds = match found {
+        Ok(odds) => odds,
+        Err(Failure::Refused(refusal)) => return Err(refusal),
+        Err(Failure::TooMany(courses)) => {
+            return Err(Refusal::new(format!(
+                "it can go more than {courses} ways, too many to go through; `sim` plays it out instead, and dice of which a \
+                 script sees only what it needs (rb.under, rb.at_least, rb.band) part into fewer"
+            )));
+        }
+    };
+    for given in &query.given {
+        if !walk.used.contains(&given.topic) {
+            return Err(Refusal::new(format!("nothing asks for `{}` here", given.topic)));
+        }
+    }
+    if let Some(against) = query.against.as_ref().filter(|_| !walk.used.contains("")) {
+        return Err(Refusal::new(format!("nothing here is asked that {} would answer", told(against))));
+    }
+    let answers = walk.taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
+    let answers = answers.chain(odds.answers.iter().cloned()).collect();
+    Ok(Odds { answers, ..odds })
+}
+
+fn told(value: &Value) -> String {
+    match value {
+        Value::List(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn ratio(n: i64, d: i64) -> BigRational {
+    BigRational::new(n.into(), d.into())
+}
+
+struct Explorer<'a> {
+    game: &'a mut Game,
+    vm: &'a mut Vm,
+    query: &'a OddsQuery,
+    seats: &'a [Arc<str>],
+    hidden: &'a dyn Fn(&str) -> bool,
+    numbers: HashMap<Outcome, u32>,
+    outcomes: Vec<Outcome>,
+}
+
+impl Explorer<'_> {
+    /// Goes course by course, the innermost choice first, and gathers what comes of each on the way back.
+    fn all(mut self) -> Result<Odds, Failure> {
+        let limits = self.query.limits;
+        let began = Instant::now();
+        let mut gathered: Vec<Gathered> = Vec::new();
+        let mut courses = 0;
+        let whole = loop {
+            courses += 1;
+            if courses > limits.courses || (courses % 64 == 0 && began.elapsed() > limits.time) {
+                return Err(Failure::TooMany(courses - 1));
+            }
+            let mut part = self.course()?;
+            let walk = self.game.desk.walk.as_mut().expect("it is there while courses are gone through");
+            gathered.resize_with(walk.points.len(), Gathered::default);
+            let done = loop {
+                let Some(point) = walk.points.last_mut() else { break Some(part) };
+                let at_point = gathered.last_mut().expect("there is one for each point");
+                at_point.take(&point.fork, point.at, part)?;
+                point.at += 1;
+                if point.at < point.ways() {
+                    break None;
+                }
+                let fork = walk.points.pop().expect("it is the last").fork;
+                part = gathered.pop().expect("it is the last").sum;
+                if let Fork::Roll(classes) = fork {
+                    part.remaining += &classes.rest;
+                }
+            };
+            if let Some(whole) = done {
+                break whole;
+            }
+        };
+        let sum: BigRational = whole.chances.values().sum::<BigRational>() + &whole.remaining;
+        if !sum.is_one() {
+            return Err(Failure::Refused(Refusal::new(format!("the host itself failed: the chances sum to {sum}"))));
+        }
+        Ok(self.odds(whole, courses))
+    }
+
+    /// Runs the action once and tells what came of it.
+    fn course(&mut self) -> Result<Lottery, Failure> {
+        let desk = &mut self.game.desk;
+        if let Some(walk) = &mut desk.walk {
+            walk.begin();
+        }
+        let run = self.game.attempt(self.vm);
+        let desk = &mut self.game.desk;
+        if let Err(fault) = run {
+            return Err(Refusal::new(format!("a script fails on the way: {fault}")).into());
+        }
+        let ended = desk.walk.as_mut().and_then(|walk| walk.ended.take());
+        match ended {
+            Some(Ended::Loop) => return Ok(Lottery { remaining: BigRational::one(), ..Lottery::default() }),
+            Some(Ended::Refused(message)) => return Err(Refusal::new(message).into()),
+            None => {}
+        }
+        let cut = match desk.stop.take() {
+            Some(Stop::Question) => {
+                let topic = desk.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+                return Err(Refusal::new(format!("`{topic}` is left open by the policy; give an answer")).into());
+            }
+            Some(Stop::Cut(reason)) => Some(reason),
+            _ => None,
+        };
+        let autos = std::mem::take(&mut desk.autos);
+        for given in &self.query.given {
+            for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *given.topic) {
+                if given.about.is_some_and(|about| question.about != Some(about)) {
+                    continue;
+                }
+                if question.read(&given.value)? != *answer {
+                    let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
+                    return Err(Refusal::new(message).into());
+                }
+                if let Some(walk) = &mut desk.walk {
+                    walk.used.insert(given.topic.clone());
+                }
+            }
+        }
+        if let (Some(against), Some(walk)) = (&self.query.against, &mut desk.walk) {
+            let fits = |(question, answer): &(crate::play::Question, crate::play::Answer)| {
+                !question.ask.options().is_empty() && question.read(against).as_ref() == Ok(answer)
+            };
+            if autos.iter().any(fits) {
+                walk.used.insert(String::new());
+            }
+        }
+        let outcome = Outcome::of(desk, cut.as_deref(), self.hidden);
+        let mut lottery = Lottery::default();
+        let mut seats: Vec<Arc<str>> = self.seats.to_vec();
+        if let Some(walk) = &desk.walk {
+            for seat in walk.deciding() {
+                if !seats.contains(seat) {
+                    seats.push(seat.clone());
+                }
+            }
+        }
+        for seat in seats {
+            let worth = self.vm.worth(desk, &seat).map_err(|fault| Refusal::new(fault.to_string()))?;
+            match worth {
+                Some(worth) => {
+                    lottery.worth.insert(seat, BigRational::from_integer(worth.into()));
+                }
+                None if self.seats.contains(&seat) => {}
+                None => {
+                    return Err(Refusal::new(format!(
+                        "{} does not say what a state is worth: it needs `value = function(seat)` in play.luau for the best \
+                         answers; take the default ones, or give them",
+                        desk.rules.id()
+                    ))
+                    .into());
+                }
+            }
+        }
+        let number = match self.numbers.get(&outcome) {
+            Some(number) => *number,
+            None => {
+                let number = self.outcomes.len() as u32;
+                self.numbers.insert(outcome.clone(), number);
+                self.outcomes.push(outcome);
+                number
+            }
+        };
+        lottery.chances.insert(number, BigRational::one());
+        Ok(lottery)
+    }
+
+    fn odds(self, whole: Lottery, courses: u64) -> Odds {
+        let mut outcomes: Vec<(Outcome, BigRational)> = whole
+            .chances
+            .into_iter()
+            .map(|(number, chance)| (self.outcomes[number as usize].clone(), chance))
+            .collect();
+        let fields = fields(&outcomes, &whole.remaining);
+        leave_out_common(&mut outcomes);
+        outcomes.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.line().cmp(&other.line())));
+        let answers = whole.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
+        Odds { outcomes, fields, remaining: whole.remaining, courses, answers, worth: whole.worth }
+    }
+}
+
+impl Gathered {
+    fn take(&mut self, fork: &Fork, at: usize, mut part: Lottery) -> Result<(), Failure> {
+        match fork {
+            Fork::Roll(classes) => {
+                if classes.list[at].twin {
+                    if self.before.as_ref() != Some(&part) {
+                        return Err(Refusal::new(
+                            "a script looks at the order of more faces than can be gone through; roll fewer dice at a time",
+                        )
+                        .into());
+                    }
+                } else {
+                    if classes.list.get(at + 1).is_some_and(|next| next.twin) {
+                        self.before = Some(part.clone());
+                    }
+                    self.sum.add(part, &classes.list[at].chance);
+                }
+            }
+            Fork::Answers { seat, topic, answers, .. } => {
+                let worth = part.worth.get(seat).cloned().unwrap_or_else(BigRational::zero);
+                if self.best.as_ref().is_none_or(|best| worth > *best) {
+                    if answers.len() > 1 {
+                        part.chosen.insert((topic.to_string(), answers[at].1.clone()));
+                    }
+                    self.best = Some(worth);
+                    self.sum = part;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What becomes of each field that changes in some outcome.
+fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<FieldOdds> {
+    let mut fields: BTreeMap<(EntityId, Arc<str>), FieldOdds> = BTreeMap::new();
+    let followed = BigRational::one() - remaining;
+    for (outcome, chance) in outcomes {
+        for effect in &outcome.effects {
+            let Effect::Changed { entity, title, field, label, from, to, shown, .. } = effect else { continue };
+            let odds = fields.entry((*entity, field.clone())).or_insert_with(|| FieldOdds {
+                entity: *entity,
+                title: title.clone(),
+                field: field.clone(),
+                label: label.clone(),
+                shown: *shown,
+                from: from.clone(),
+                to: Vec::new(),
+                expected: None,
+            });
+            match odds.to.iter_mut().find(|(known, _)| known == to) {
+                Some((_, sum)) => *sum += chance,
+                None => odds.to.push((to.clone(), chance.clone())),
+            }
+        }
+    }
+    let mut list: Vec<FieldOdds> = fields.into_values().collect();
+    for odds in &mut list {
+        let changed: BigRational = odds.to.iter().map(|(_, chance)| chance).sum();
+        let stays = &followed - changed;
+        if !stays.is_zero() {
+            odds.to.push((odds.from.clone(), stays));
+        }
+        odds.to.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.to_string().cmp(&other.to_string())));
+        let step = |value: &Value| Some(value.as_int()? - odds.from.as_int()?);
+        let steps: Option<BigRational> = odds
+            .to
+            .iter()
+            .map(|(value, chance)| Some(BigRational::from_integer(step(value)?.into()) * chance))
+            .try_fold(BigRational::zero(), |sum, part| Some(sum + part?));
+        odds.expected = steps.filter(|_| !followed.is_zero()).map(|sum| sum / &followed);
+    }
+    list
+}
+
+/// Leaves out what is not told at the table and the same in every outcome: bookkeeping.
+fn leave_out_common(outcomes: &mut [(Outcome, BigRational)]) {
+    let Some((first, _)) = outcomes.first() else { return };
+    let common: Vec<Effect> = first
+        .effects
+        .iter()
+        .filter(|effect| !effect.is_shown())
+        .filter(|effect| outcomes.iter().all(|(outcome, _)| outcome.effects.contains(effect)))
+        .cloned()
+        .collect();
+    for (outcome, _) in outcomes {
+        outcome.effects.retain(|effect| !common.contains(effect));
+    }
+}
+
+impl Odds {
+    /// The outcomes in words, told apart where that takes more than what is told at the table.
+    pub fn lines(&self) -> Vec<String> {
+        let short: Vec<String> = self.outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
+        self.outcomes
+            .iter()
+            .zip(&short)
+            .map(|((outcome, _), line)| {
+                let alone = short.iter().filter(|other| *other == line).count() == 1;
+                let hidden: Vec<String> =
+                    outcome.effects.iter().filter(|effect| !effect.is_shown()).map(Effect::line).collect();
+                let with: Vec<&str> = outcome
+                    .effects
+                    .iter()
+                    .filter_map(|effect| match effect {
+                        Effect::Came { with, .. } if !with.is_empty() => Some(with.as_str()),
+                        Effect::Attached { data, .. } => Some(data.as_str()),
+                        _ => None,
+                    })
+                    .collect();
+                let more: Vec<&str> = hidden.iter().map(String::as_str).chain(with).collect();
+                if alone || more.is_empty() { line.clone() } else { format!("{line} ({})", more.join(", ")) }
+            })
+            .collect()
+    }
+
+    /// Whether every course was followed to its end.
+    pub fn is_exact(&self) -> bool {
+        self.remaining.is_zero()
+    }
+
+    /// The chance of all outcomes that `fits` accepts.
+    pub fn chance(&self, fits: impl Fn(&Outcome) -> bool) -> BigRational {
+        self.outcomes.iter().filter(|(outcome, _)| fits(outcome)).map(|(_, chance)| chance).sum()
+    }
+}

@@ -1,0 +1,555 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+use serde::{Deserialize, Serialize};
+
+use super::advice::best_answer;
+use super::tally::{LeftOut, Sum, Tally};
+use crate::dice::Chance;
+use crate::play::{Driver, Prepared, Session, Setup, Standing, StartError};
+use crate::ruleset::Ruleset;
+use crate::script::{STACK, Statistic, Vm};
+use crate::state::Value;
+
+/// Many games of one scenario, under one set of rules or several, on the same dice.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// What it is called in reports.
+    pub scenario: String,
+    pub variants: Vec<Variant>,
+    pub trials: u64,
+    pub seed: u64,
+    /// Stop as soon as the shares of all results are known to this precision, up and down.
+    pub until: Option<f64>,
+    /// A game that has not ended after so many actions is left out.
+    pub actions: u64,
+}
+
+/// One set of rules.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    pub name: String,
+    pub rules: Arc<Ruleset>,
+    pub setup: Setup,
+    /// Seats that look one step ahead, by what the ruleset says a state is worth.
+    pub ahead: BTreeSet<Arc<str>>,
+}
+
+/// Part of a simulation: the `index`th of `count`, counted from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    pub index: u64,
+    pub count: u64,
+}
+
+/// What a simulation, or a part of one, has come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Findings {
+    pub format: u32,
+    pub plan: Plan,
+    /// `None` if it is the whole.
+    pub shard: Option<Shard>,
+    /// Blocks of trials that are in it, in order from the first.
+    pub blocks: u64,
+    /// Whether all that was wanted is in it.
+    pub complete: bool,
+    /// By variant.
+    pub tallies: Vec<Tally>,
+    /// For each variant behind the first: results of the first, then its own results on the same dice, with how often.
+    pub pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
+}
+
+/// What was to be played: two findings of one plan belong together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub scenario: String,
+    pub seed: u64,
+    pub trials: u64,
+    pub actions: u64,
+    pub until: Option<f64>,
+    pub variants: Vec<PlannedVariant>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PlannedVariant {
+    pub name: String,
+    pub ruleset: String,
+    pub version: String,
+    pub layers: Vec<String>,
+    /// Content of the rules.
+    pub hash: String,
+    pub switches: BTreeMap<String, String>,
+    /// Who plays which seat.
+    pub seats: BTreeMap<String, String>,
+}
+
+/// Why a simulation cannot be run, or findings cannot be put together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulationError {
+    #[error("zero trials were asked for; `--trials 1000` plays a thousand games")]
+    NoTrials,
+    #[error("nothing is to be played")]
+    NoVariants,
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error("a shard is one of several, such as 1/4 or 4/4, not {index}/{count}")]
+    Shard { index: u64, count: u64 },
+    #[error("where it stops is decided over all trials: leave `--until` out where there are shards")]
+    UntilInShards,
+    #[error("{0}")]
+    Findings(String),
+    #[error("{0} looks ahead but does not say what a state is worth: it needs `value = function(seat)` in play.luau")]
+    NoValue(String),
+    #[error("the machine of {0} could not be started: {1}")]
+    Machine(String, String),
+}
+
+/// How far a simulation is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    pub done: u64,
+    pub of: u64,
+}
+
+const FORMAT: u32 = 1;
+
+/// Trials that are counted together. The results do not depend on it, but where `until` stops does.
+pub const BLOCK: u64 = 250;
+
+/// The name for a seat that looks one step ahead by what the ruleset says a state is worth.
+pub const AHEAD: &str = "ahead";
+
+impl Variant {
+    /// A set of rules with who plays: seats that are left to people are played by the ruleset's first policy, or take
+    /// their defaults where it has none.
+    pub fn new(name: impl Into<String>, rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Variant, StartError> {
+        let wanted: BTreeSet<Arc<str>> = setup
+            .seats
+            .iter()
+            .filter(|(_, driver)| **driver == Driver::Policy(AHEAD.into()))
+            .map(|(seat, _)| seat.clone())
+            .collect();
+        for seat in &wanted {
+            setup.seats.insert(seat.clone(), Driver::Human);
+        }
+        let prepared = Prepared::new(rules, setup.clone())?;
+        for (seat, driver) in &prepared.seats {
+            let driver = match (driver, rules.policies().first()) {
+                (Driver::Human, _) if wanted.contains(seat) => Driver::Human,
+                (Driver::Human, Some(_)) if &**seat == "gm" => Driver::Absent,
+                (Driver::Human, Some(policy)) => Driver::Policy(policy.clone()),
+                (Driver::Human, None) => Driver::Absent,
+                (driver, _) => driver.clone(),
+            };
+            setup.seats.insert(seat.clone(), driver);
+        }
+        Ok(Variant { name: name.into(), rules: rules.clone(), setup, ahead: wanted })
+    }
+}
+
+/// A variant made ready: everything that all its games share.
+struct Ready {
+    prepared: Prepared,
+    ahead: BTreeSet<Arc<str>>,
+    boundary: Option<Arc<str>>,
+    statistics: Vec<Statistic>,
+}
+
+/// What came of one block of trials.
+struct Block {
+    tallies: Vec<Tally>,
+    pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
+}
+
+impl Simulation {
+    pub fn plan(&self) -> Result<Plan, SimulationError> {
+        let variants = self.variants.iter().map(|variant| {
+            let prepared = Prepared::new(&variant.rules, variant.setup.clone())?;
+            let driver = |(seat, driver): (&Arc<str>, &Driver)| {
+                let name = match driver {
+                    Driver::Human if variant.ahead.contains(seat) => AHEAD.to_string(),
+                    Driver::Human => "human".into(),
+                    Driver::Absent => "absent".into(),
+                    Driver::Policy(policy) => policy.to_string(),
+                };
+                (seat.to_string(), name)
+            };
+            Ok(PlannedVariant {
+                name: variant.name.clone(),
+                ruleset: variant.rules.id().to_string(),
+                version: variant.rules.version().to_string(),
+                layers: variant.rules.extra_layers().to_vec(),
+                hash: variant.rules.hash(),
+                switches: prepared.switches.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+                seats: prepared.seats.iter().map(driver).collect(),
+            })
+        });
+        Ok(Plan {
+            scenario: self.scenario.clone(),
+            seed: self.seed,
+            trials: self.trials,
+            actions: self.actions,
+            until: self.until,
+            variants: variants.collect::<Result<_, StartError>>()?,
+        })
+    }
+
+    /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
+    ///
+    /// `before` is what an interrupted run has left; `told` hears of each block in order and may end the run by saying
+    /// false: then the findings are not complete, and can be gone on from.
+    ///
+    /// # Errors
+    ///
+    /// Impossible requests, each with a sentence. A game that fails is no error: it is left out and listed.
+    pub fn run(
+        &self,
+        threads: usize,
+        shard: Option<Shard>,
+        before: Option<Findings>,
+        told: &mut dyn FnMut(&Findings, Progress) -> bool,
+    ) -> Result<Findings, SimulationError> {
+        if self.trials == 0 {
+            return Err(SimulationError::NoTrials);
+        }
+        if self.variants.is_empty() {
+            return Err(SimulationError::NoVariants);
+        }
+        if let Some(Shard { index, count }) = shard {
+            if index < 1 || index > count {
+                return Err(SimulationError::Shard { index, count });
+            }
+            if self.until.is_some() {
+                return Err(SimulationError::UntilInShards);
+            }
+        }
+        let plan = self.plan()?;
+        let mut ready = Vec::new();
+        for variant in &self.variants {
+            if !variant.ahead.is_empty() && !variant.rules.measures() {
+                return Err(SimulationError::NoValue(variant.rules.id().to_string()));
+            }
+            let blueprint = variant.rules.blueprint();
+            ready.push(Ready {
+                prepared: Prepared::new(&variant.rules, variant.setup.clone())?,
+                ahead: variant.ahead.clone(),
+                boundary: blueprint.boundary.clone(),
+                statistics: blueprint.statistics.clone(),
+            });
+        }
+        let mut findings = match before {
+            Some(before) if before.plan != plan || before.shard != shard => {
+                return Err(SimulationError::Findings(
+                    "the saved findings are of another simulation: other rules, seats, trials, seed or shard".into(),
+                ));
+            }
+            Some(before) => before,
+            None => Findings {
+                format: FORMAT,
+                plan,
+                shard,
+                blocks: 0,
+                complete: false,
+                tallies: vec![Tally::default(); self.variants.len()],
+                pairs: vec![BTreeMap::new(); self.variants.len() - 1],
+            },
+        };
+        if findings.complete {
+            return Ok(findings);
+        }
+        let (first, step) = shard.map_or((0, 1), |shard| (shard.index - 1, shard.count));
+        let all = self.trials.div_ceil(BLOCK);
+        let own = if all > first { (all - first).div_ceil(step) } else { 0 };
+        let next = AtomicU64::new(findings.blocks);
+        let stop = AtomicBool::new(false);
+        let of = (0..own).map(|at| self.trials_of(first + at * step).count() as u64).sum();
+        let mut done = (0..findings.blocks).map(|at| self.trials_of(first + at * step).count() as u64).sum();
+        thread::scope(|scope| {
+            let (send, receive) = mpsc::sync_channel::<Result<(u64, Block), SimulationError>>(threads * 4);
+            for _ in 0..threads.clamp(1, 256) {
+                let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
+                let work = move || {
+                    let mut machines = Vec::new();
+                    for one in ready {
+                        match machine(one) {
+                            Ok(vm) => machines.push(vm),
+                            Err(error) => return drop(send.send(Err(error))),
+                        }
+                    }
+                    loop {
+                        let at = next.fetch_add(1, Ordering::Relaxed);
+                        if at >= own || stop.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        let block = self.block(ready, &mut machines, first + at * step);
+                        if send.send(block.map(|block| (at, block))).is_err() {
+                            return;
+                        }
+                    }
+                };
+                let started = thread::Builder::new().name("trials".into()).stack_size(STACK).spawn_scoped(scope, work);
+                if let Err(error) = started {
+                    return Err(SimulationError::Machine(self.variants[0].rules.id().to_string(), error.to_string()));
+                }
+            }
+            drop(send);
+            let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
+            while let Ok(result) = receive.recv() {
+                let (at, block) = result.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
+                waiting.insert(at, block);
+                while let Some(block) = waiting.remove(&findings.blocks) {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    done += self.trials_of(first + findings.blocks * step).count() as u64;
+                    findings.add_block(&block);
+                    let enough = self.until.is_some_and(|precision| findings.precision() <= precision);
+                    findings.complete = enough || findings.blocks == own;
+                    let go_on = told(&findings, Progress { done, of });
+                    if enough || !go_on {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                }
+            }
+            Ok(())
+        })?;
+        findings.complete |= findings.blocks == own;
+        Ok(findings)
+    }
+
+    /// The trials of a block, counted from 1.
+    fn trials_of(&self, block: u64) -> std::ops::RangeInclusive<u64> {
+        block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
+    }
+
+    fn block(&self, ready: &[Ready], machines: &mut [Vm], block: u64) -> Result<Block, SimulationError> {
+        let mut tallies = vec![Tally::default(); ready.len()];
+        let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); ready.len() - 1];
+        for trial in self.trials_of(block) {
+            let mut results = Vec::with_capacity(ready.len());
+            for ((one, vm), tally) in ready.iter().zip(machines.iter_mut()).zip(&mut tallies) {
+                results.push(play(one, vm, self.seed, trial, self.actions, tally));
+                if vm.is_dead() {
+                    *vm = machine(one)?;
+                }
+            }
+            for (result, pairs) in results[1..].iter().zip(&mut pairs) {
+                if let (Some(first), Some(result)) = (&results[0], result) {
+                    *pairs.entry(first.clone()).or_default().entry(result.clone()).or_insert(0) += 1;
+                }
+            }
+        }
+        Ok(Block { tallies, pairs })
+    }
+
+    /// One trial as a game that can be looked at: `trial` is counted from 1.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::start`].
+    pub fn game(&self, variant: usize, trial: u64) -> Result<Session, SimulationError> {
+        let variant = self.variants.get(variant).ok_or(SimulationError::NoVariants)?;
+        let setup = variant.setup.clone().seed(self.seed);
+        let mut session = Session::start(&variant.rules, setup)?;
+        session.game_mut().desk.chance = Chance::stream(self.seed, trial);
+        Ok(session)
+    }
+}
+
+fn machine(ready: &Ready) -> Result<Vm, SimulationError> {
+    let rules = &ready.prepared.rules;
+    match Vm::load(rules.stack()) {
+        Ok((mut vm, _)) => {
+            vm.count();
+            Ok(vm)
+        }
+        Err(error) => Err(SimulationError::Machine(rules.id().to_string(), error.to_string())),
+    }
+}
+
+/// Plays one game and counts it; gives its result unless it is left out.
+fn play(ready: &Ready, vm: &mut Vm, seed: u64, trial: u64, actions: u64, tally: &mut Tally) -> Option<String> {
+    let mut game = ready.prepared.game();
+    game.desk.chance = Chance::stream(seed, trial);
+    game.desk.listening = false;
+    game.desk.keeps_tape = false;
+    let mut round = 0_usize;
+    let mut samples: Vec<(usize, usize, i64)> = Vec::new();
+    let ended = loop {
+        if game.actions >= actions {
+            break Err(format!("it has not ended after {actions} actions"));
+        }
+        if let (Some(boundary), None) = (&ready.boundary, &game.open)
+            && game.desk.state.agenda().first().is_some_and(|entry| entry.what == *boundary)
+        {
+            if let Err(why) = sample(ready, vm, &mut game.desk, round, &mut samples) {
+                break Err(why);
+            }
+            round += 1;
+        }
+        match game.advance(vm, 1) {
+            Standing::Paused => {}
+            Standing::Over(text) => break Ok(text),
+            Standing::Fault(fault) => break Err(fault.to_string()),
+            Standing::Ask => {
+                let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
+                let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
+                if !ready.ahead.contains(&question.seat) {
+                    break Err(format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat));
+                }
+                let answered = best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
+                if let Err(refusal) = answered {
+                    break Err(refusal.message);
+                }
+            }
+        }
+    };
+    let counts = vm.counts();
+    let ended = ended.and_then(|text| {
+        sample(ready, vm, &mut game.desk, round, &mut samples)?;
+        let result = vm.result(&mut game.desk).map_err(|fault| fault.to_string())?;
+        Ok((result.unwrap_or_else(|| text.clone()), text))
+    });
+    let (result, text) = match ended {
+        Ok(ended) => ended,
+        Err(why) => {
+            tally.left_out.push(LeftOut { trial, why });
+            return None;
+        }
+    };
+    tally.trials += 1;
+    tally.actions += game.actions;
+    *tally.results.entry(result.clone()).or_insert(0) += 1;
+    *tally.outcomes.entry(text).or_insert(0) += 1;
+    if ready.boundary.is_some() {
+        *tally.rounds.entry(round as u32).or_insert(0) += 1;
+    }
+    for (seat, card, [used, rolled, met]) in counts {
+        let count = tally.cards.entry(seat).or_default().entry(card).or_default();
+        count.used += used;
+        count.rolled += rolled;
+        count.met += met;
+    }
+    for (which, round, value) in samples {
+        let rounds = tally.statistics.entry(ready.statistics[which].label.to_string()).or_default();
+        rounds.resize(rounds.len().max(round + 1), Sum::default());
+        rounds[round].games += 1;
+        rounds[round].sum += value;
+    }
+    Some(result)
+}
+
+/// Reads the numbers that the ruleset follows.
+fn sample(
+    ready: &Ready,
+    vm: &mut Vm,
+    desk: &mut crate::play::Desk,
+    round: usize,
+    samples: &mut Vec<(usize, usize, i64)>,
+) -> Result<(), String> {
+    for (which, statistic) in ready.statistics.iter().enumerate() {
+        let value = match statistic.field {
+            Some((kind, field)) => desk
+                .state
+                .entities()
+                .filter(|(_, entity)| entity.kind == kind)
+                .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
+                .sum(),
+            None => vm.statistic(desk, &statistic.label).map_err(|fault| fault.to_string())?,
+        };
+        samples.push((which, round, value));
+    }
+    Ok(())
+}
+
+impl Findings {
+    fn add_block(&mut self, block: &Block) {
+        self.blocks += 1;
+        self.add_counts(&block.tallies, &block.pairs);
+    }
+
+    fn add_counts(&mut self, tallies: &[Tally], pairs: &[BTreeMap<String, BTreeMap<String, u64>>]) {
+        for (own, more) in self.tallies.iter_mut().zip(tallies) {
+            own.add(more);
+        }
+        for (own, more) in self.pairs.iter_mut().zip(pairs) {
+            for (first, results) in more {
+                for (result, count) in results {
+                    *own.entry(first.clone()).or_default().entry(result.clone()).or_insert(0) += count;
+                }
+            }
+        }
+    }
+
+    /// How far the least well known share may be off, up and down.
+    fn precision(&self) -> f64 {
+        let rates =
+            self.tallies.iter().flat_map(|tally| tally.results.keys().map(|result| tally.rate(result).precision()));
+        // Nothing counted yet: nothing is known.
+        rates.fold(if self.tallies.iter().any(|tally| tally.trials == 0) { 1.0 } else { 0.0 }, f64::max)
+    }
+
+    /// Puts the shards of one simulation together: what comes of it is what the whole would have come to.
+    ///
+    /// # Errors
+    ///
+    /// Shards of different simulations, one twice, one missing, or one that was interrupted.
+    pub fn merge(parts: Vec<(String, Findings)>) -> Result<Findings, SimulationError> {
+        let wrong = |message: String| Err(SimulationError::Findings(message));
+        let Some((first_name, first)) = parts.first() else { return wrong("there is nothing to put together".into()) };
+        let Some(Shard { count, .. }) = first.shard else {
+            return match parts.as_slice() {
+                [(_, only)] => Ok(only.clone()),
+                _ => wrong(format!("{first_name} is no shard but a whole simulation")),
+            };
+        };
+        let mut seen: BTreeMap<u64, &str> = BTreeMap::new();
+        let mut whole = Findings {
+            shard: None,
+            blocks: 0,
+            complete: true,
+            tallies: vec![Tally::default(); first.tallies.len()],
+            pairs: vec![BTreeMap::new(); first.pairs.len()],
+            ..first.clone()
+        };
+        for (name, part) in &parts {
+            if part.format != FORMAT {
+                return wrong(format!("{name} has format {}, this program reads format {FORMAT}", part.format));
+            }
+            if part.plan != first.plan {
+                return wrong(format!("{name} is of another simulation than {first_name}"));
+            }
+            let Some(shard) = part.shard.filter(|shard| shard.count == count) else {
+                return wrong(format!("{name} is not one of {count} shards"));
+            };
+            if !part.complete {
+                return wrong(format!("{name} was interrupted: run the same call again, it goes on where it stopped"));
+            }
+            if let Some(twin) = seen.insert(shard.index, name) {
+                return wrong(format!("{twin} and {name} are both shard {}/{count}", shard.index));
+            }
+            whole.blocks += part.blocks;
+            whole.add_counts(&part.tallies, &part.pairs);
+        }
+        let missing: Vec<String> =
+            (1..=count).filter(|index| !seen.contains_key(index)).map(|index| format!("{index}/{count}")).collect();
+        if !missing.is_empty() {
+            return wrong(format!("shard {} is missing", missing.join(", ")));
+        }
+        Ok(whole)
+    }
+
+    /// Reads findings that were written as JSON.
+    ///
+    /// # Errors
+    ///
+    /// A text that is none.
+    pub fn read(text: &str) -> Result<Findings, SimulationError> {
+        serde_json::from_str(text)
+            .map_err(|error| SimulationError::Findings(format!("no findings of a simulation: {error}")))
+    }
+}

@@ -1,0 +1,145 @@
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What came of many games, counted in whole numbers: tallies of parts add up to the tally of the whole.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// Games that count.
+    pub trials: u64,
+    /// How often each result came: as the ruleset names it, or else the text that the game ended with.
+    pub results: BTreeMap<String, u64>,
+    /// The texts that games ended with.
+    pub outcomes: BTreeMap<String, u64>,
+    /// How many games lasted so many rounds.
+    pub rounds: BTreeMap<u32, u64>,
+    /// Actions of all games together.
+    pub actions: u64,
+    /// By seat and card.
+    pub cards: BTreeMap<String, BTreeMap<String, CardUse>>,
+    /// The numbers that the ruleset follows: by label, for the end of each round.
+    pub statistics: BTreeMap<String, Vec<Sum>>,
+    /// Games that do not count, in the order of their trials.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// How often a card was played, and how it went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CardUse {
+    pub used: u64,
+    /// Plays in which something had to be rolled.
+    pub rolled: u64,
+    /// Those in which the first such roll succeeded.
+    pub met: u64,
+}
+
+/// The sum of a number over the games that came so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sum {
+    pub games: u64,
+    pub sum: i64,
+}
+
+/// A game that does not count: it can be played again with its seed and number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub trial: u64,
+    pub why: String,
+}
+
+impl Tally {
+    pub fn add(&mut self, other: &Tally) {
+        self.trials += other.trials;
+        self.actions += other.actions;
+        add_counts(&mut self.results, &other.results);
+        add_counts(&mut self.outcomes, &other.outcomes);
+        add_counts(&mut self.rounds, &other.rounds);
+        for (seat, cards) in &other.cards {
+            let own = self.cards.entry(seat.clone()).or_default();
+            for (card, count) in cards {
+                let sum = own.entry(card.clone()).or_default();
+                sum.used += count.used;
+                sum.rolled += count.rolled;
+                sum.met += count.met;
+            }
+        }
+        for (label, rounds) in &other.statistics {
+            let own = self.statistics.entry(label.clone()).or_default();
+            own.resize(own.len().max(rounds.len()), Sum::default());
+            for (sum, more) in own.iter_mut().zip(rounds) {
+                sum.games += more.games;
+                sum.sum += more.sum;
+            }
+        }
+        self.left_out.extend(other.left_out.iter().cloned());
+        self.left_out.sort_by_key(|out| out.trial);
+    }
+
+    /// The share of a result with its interval.
+    pub fn rate(&self, result: &str) -> Rate {
+        Rate::of(self.results.get(result).copied().unwrap_or(0), self.trials)
+    }
+
+    /// The average number of rounds.
+    pub fn mean_rounds(&self) -> f64 {
+        let sum: u64 = self.rounds.iter().map(|(rounds, games)| u64::from(*rounds) * games).sum();
+        share(sum, self.trials)
+    }
+}
+
+fn add_counts<K: Ord + Clone>(to: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
+    for (key, count) in from {
+        *to.entry(key.clone()).or_insert(0) += count;
+    }
+}
+
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+/// How often something came, with the 95 % interval of Wilson for its true share.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rate {
+    pub count: u64,
+    pub of: u64,
+    pub share: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Standard deviations around the middle that hold 95 %.
+const Z: f64 = 1.959_963_984_540_054;
+
+impl Rate {
+    pub fn of(count: u64, of: u64) -> Rate {
+        if of == 0 {
+            return Rate { count, of, share: 0.0, low: 0.0, high: 1.0 };
+        }
+        let (n, p) = (of as f64, share(count, of));
+        let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
+        let wide = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let low = if count == 0 { 0.0 } else { (middle - wide).max(0.0) };
+        let high = if count == of { 1.0 } else { (middle + wide).min(1.0) };
+        Rate { count, of, share: p, low, high }
+    }
+
+    /// Half the width of the interval.
+    pub fn precision(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_interval_is_that_of_wilson() {
+        // Newcombe 1998, table I: 81 of 263 is 0.2553 to 0.3662, 0 of 20 is 0 to 0.1611, 1 of 29 is 0.0061 to 0.1718.
+        for (count, of, low, high) in [(81, 263, 0.2553, 0.3662), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)] {
+            let rate = Rate::of(count, of);
+            assert!((rate.low - low).abs() < 5e-5 && (rate.high - high).abs() < 5e-5, "{rate:?}");
+        }
+        assert_eq!((Rate::of(5, 5).high, Rate::of(0, 0).high), (1.0, 1.0));
+    }
+}

@@ -1,0 +1,163 @@
+//! All the answers that a question takes.
+
+use std::sync::Arc;
+
+use super::{Answer, Ask, Question};
+
+impl Question {
+    /// Every answer that the question takes, in the order of its options; `None` if there are more than `most`, or any
+    /// line of text would do.
+    pub(crate) fn answers(&self, most: usize) -> Option<Vec<Answer>> {
+        let ids: Vec<Arc<str>> =
+            self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect();
+        let answers: Vec<Answer> = match &self.ask {
+            Ask::Choose { .. } => ids.into_iter().map(Answer::Choice).collect(),
+            Ask::ChooseMany { min, max, .. } => {
+                let mut sets = vec![Vec::new()];
+                for id in ids {
+                    let with: Vec<Vec<Arc<str>>> = sets
+                        .iter()
+                        .filter(|set| set.len() < *max)
+                        .map(|set| set.iter().cloned().chain([id.clone()]).collect())
+                        .collect();
+                    sets.extend(with);
+                    if sets.len() > most * 4 {
+                        return None;
+                    }
+                }
+                sets.into_iter().filter(|set| set.len() >= *min).map(Answer::Choices).collect()
+            }
+            Ask::Number { min, max } => {
+                if max - min >= most as i64 {
+                    return None;
+                }
+                (*min..=*max).map(Answer::Number).collect()
+            }
+            Ask::Confirm => vec![Answer::Confirm(true), Answer::Confirm(false)],
+            Ask::Order { .. } => {
+                let mut orders = vec![Vec::new()];
+                for id in ids {
+                    let longer = orders.iter().flat_map(|order: &Vec<Arc<str>>| {
+                        let id = &id;
+                        (0..=order.len()).rev().map(move |at| {
+                            let mut order = order.clone();
+                            order.insert(at, id.clone());
+                            order
+                        })
+                    });
+                    let longer: Vec<_> = longer.take(most + 1).collect();
+                    if longer.len() > most {
+                        return None;
+                    }
+                    orders = longer;
+                }
+                orders.into_iter().map(Answer::Order).collect()
+            }
+            Ask::Allot { options, total, least } => {
+                let mut shares: Vec<(Vec<(Arc<str>, i64)>, i64)> = vec![(Vec::new(), 0)];
+                for option in options.iter().filter(|option| option.enabled) {
+                    let room = option.max.unwrap_or(*total);
+                    let mut next = Vec::new();
+                    for (parts, given) in &shares {
+                        for points in 0..=room.min(total - given) {
+                            let more = (points > 0).then(|| (option.id.clone(), points));
+                            next.push((parts.iter().cloned().chain(more).collect(), given + points));
+                        }
+                        if next.len() > most * 16 {
+                            return None;
+                        }
+                    }
+                    shares = next;
+                }
+                shares
+                    .into_iter()
+                    .filter(|(_, given)| given >= least)
+                    .map(|(parts, _)| Answer::Allotment(parts))
+                    .collect()
+            }
+            Ask::Line { .. } | Ask::Dice { .. } => return None,
+        };
+        (answers.len() <= most).then_some(answers)
+    }
+
+    /// The first answer that the question takes, for where it does not matter or nobody says.
+    pub(crate) fn first_answer(&self) -> Option<Answer> {
+        let mut open = self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone());
+        let answer = match &self.ask {
+            Ask::Choose { .. } => Answer::Choice(open.next()?),
+            Ask::ChooseMany { min, .. } => Answer::Choices(open.take(*min).collect()),
+            Ask::Number { min, .. } => Answer::Number(*min),
+            Ask::Confirm => Answer::Confirm(true),
+            Ask::Order { .. } => Answer::Order(open.collect()),
+            Ask::Allot { options, total, .. } => {
+                let mut left = *total;
+                let mut parts = Vec::new();
+                for option in options.iter().filter(|option| option.enabled) {
+                    let points = option.max.unwrap_or(left).min(left);
+                    if points > 0 {
+                        parts.push((option.id.clone(), points));
+                    }
+                    left -= points;
+                }
+                Answer::Allotment(parts)
+            }
+            Ask::Line { .. } => Answer::Line(String::new()),
+            Ask::Dice { .. } => return None,
+        };
+        self.check(&answer).is_ok().then_some(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::{Choice, QuestionId};
+
+    fn question(ask: Ask) -> Question {
+        Question {
+            id: QuestionId { action: 1, ordinal: 0 },
+            seat: "gm".into(),
+            topic: "t".into(),
+            about: None,
+            why: String::new(),
+            ask,
+            default: None,
+            audience: None,
+            sealed: false,
+        }
+    }
+
+    fn options(maxima: &[Option<i64>]) -> Vec<Choice> {
+        let choice = |(at, max): (usize, &Option<i64>)| {
+            let id: Arc<str> = Arc::from(format!("o{at}"));
+            Choice { label: id.clone(), id, enabled: *max != Some(0), reason: None, note: None, max: *max }
+        };
+        maxima.iter().enumerate().map(choice).collect()
+    }
+
+    #[test]
+    fn every_answer_is_listed_once_and_is_taken() {
+        let three = || options(&[None, None, None]);
+        let asks = [
+            (Ask::Choose { options: options(&[None, Some(0), None]), other: false }, 2),
+            (Ask::ChooseMany { options: three(), min: 1, max: 2 }, 6),
+            (Ask::Number { min: -1, max: 3 }, 5),
+            (Ask::Confirm, 2),
+            (Ask::Order { options: three() }, 6),
+            (Ask::Allot { options: options(&[Some(1), None, Some(2)]), total: 3, least: 3 }, 6),
+            (Ask::Allot { options: options(&[None, None]), total: 2, least: 0 }, 6),
+        ];
+        for (ask, count) in asks {
+            let question = question(ask);
+            let answers = question.answers(100).unwrap();
+            assert_eq!(answers.len(), count, "{question:?}");
+            for (at, answer) in answers.iter().enumerate() {
+                assert_eq!(question.check(answer), Ok(()), "{answer:?}");
+                assert!(!answers[..at].contains(answer), "{answer:?}");
+            }
+            assert!(question.first_answer().is_some());
+            assert_eq!(question.answers(1), None);
+        }
+        assert_eq!(question(Ask::Line { max: 9 }).answers(100), None);
+    }
+}

@@ -1,0 +1,333 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::action::{Cause, Done, Open};
+use super::game::{Game, Turned};
+use super::{Driver, Event, Happening, Refusal, Session};
+use crate::ruleset::{Ruleset, changes_between};
+use crate::state::{Converted, Schema, State};
+
+/// What new rules did to a game under way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReloadReport {
+    /// Identity of the rules in force now.
+    pub hash: String,
+    /// What changed in the rules, file by file. Empty where they are the same.
+    pub changed: Vec<String>,
+    /// What it did to the state.
+    pub state: Converted,
+    /// What else had to give way: house rules, seats, agenda entries and attachments that the rules do not know.
+    pub warnings: Vec<String>,
+    /// Whether an action is under way, which runs again under the new rules.
+    pub under_way: bool,
+}
+
+/// The contents of files by path, as far as they changed; nothing for a file that is gone.
+pub(crate) type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
+
+/// A state in another schema than the one in force, for going back.
+#[derive(Clone, Debug)]
+pub(crate) struct Swap {
+    pub schema: Schema,
+    pub state: State,
+}
+
+/// What an undo passed on its way back.
+#[derive(Default)]
+pub(super) struct Passed {
+    /// The youngest first.
+    pub reloads: Vec<Done>,
+}
+
+impl Passed {
+    /// Whether the state is in the schema of other rules.
+    pub fn another_schema(&self) -> bool {
+        self.reloads.iter().any(|done| done.swap.is_some())
+    }
+}
+
+impl Session {
+    /// Puts other rules of the same ruleset in force, between two actions: the open action is taken back to its start and
+    /// runs again with the next [`Session::advance`], with what is on its tape if that still fits. State is carried over
+    /// by name: new fields take their defaults, what has no place any more is kept aside.
+    ///
+    /// It is an entry of the game like an edit; an undo that goes back over it keeps the new rules in force.
+    ///
+    /// # Errors
+    ///
+    /// Rules of another ruleset, or rules without a kind of which there are entities. Nothing has changed then.
+    pub fn reload(&mut self, rules: Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
+        let report = self.game_mut().reload(&rules)?;
+        self.set_rules(rules);
+        Ok(report)
+    }
+
+    /// Values that the rules in force have no place for: entity, field and value in words.
+    pub fn dormant(&self) -> Vec<(String, String, String)> {
+        let desk = &self.game().desk;
+        let all =
+            desk.state.dormant().iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
+        all.filter(|(id, ..)| desk.state.entity(**id).is_some())
+            .map(|(id, field, kept)| (desk.title(*id).to_string(), field.to_string(), desk.words(&kept.value)))
+            .collect()
+    }
+}
+
+impl ReloadReport {
+    /// The report in lines: what changed, and then what it did to the game.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = self.changed.clone();
+        let mut say = |what: &str, list: &[String]| {
+            if !list.is_empty() {
+                lines.push(format!("{what}: {}", list.join(", ")));
+            }
+        };
+        say("new fields", &self.state.defaulted);
+        say("kept aside", &self.state.kept_aside);
+        say("there again", &self.state.returned);
+        say("gone", &self.state.gone);
+        lines.extend(self.warnings.iter().cloned());
+        lines
+    }
+}
+
+impl Game {
+    /// Puts other rules in force before the open action.
+    pub fn reload(&mut self, to: &Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
+        let from = self.desk.rules.clone();
+        if to.id() != from.id() {
+            return Err(Refusal::new(format!(
+                "the game is one of {}, and these are the rules of {}",
+                from.id(),
+                to.id()
+            )));
+        }
+        let under_way = self.open.as_ref().is_some_and(|open| !open.tape.slots.is_empty());
+        let mut report = ReloadReport { hash: to.hash(), under_way, ..ReloadReport::default() };
+        if to.hash() == from.hash() {
+            self.park();
+            self.desk.rules = to.clone();
+            return Ok(report);
+        }
+        let layout = (!from.schema().fits(to.schema())).then(|| from.schema());
+        // The journal holds what the open action did so far, which does not count.
+        self.park();
+        let converted = match layout {
+            None => None,
+            Some(schema) => Some(self.desk.state.converted(schema, to.schema(), false).map_err(Refusal::new)?),
+        };
+        report.changed = changes_between(&from, to);
+        let mut swap = None;
+        if let Some((state, told)) = converted {
+            let state = std::mem::replace(&mut self.desk.state, state);
+            swap = Some(Swap { schema: from.schema().clone(), state });
+            report.state = told;
+        }
+        self.renew_switches(&from, to, &mut report.warnings);
+        self.renew_seats(to, &mut report.warnings);
+        self.desk.rules = to.clone();
+        self.find_strangers(to, &mut report.warnings);
+        if self.first_rules.is_none() {
+            self.first_rules = Some(from.files());
+        }
+        let patch = patch_between(&from, to);
+        self.note_reload(to, patch, swap, &report.lines());
+        Ok(report)
+    }
+
+    /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one.
+    fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, mut swap: Option<Swap>, lines: &[String]) {
+        let (mut number, before) = (None, self.desk.position());
+        if matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
+            && let Some(last) = self.history.pop()
+        {
+            number = Some(last.number);
+            if let Cause::Reload { files: mut earlier, .. } = last.cause {
+                earlier.append(&mut patch);
+                patch = earlier;
+            }
+            swap = last.swap.map(|swap| *swap).or(swap);
+        }
+        let number = number.unwrap_or_else(|| self.take_number());
+        let text = |line: &String| Happening::Notice { text: line.clone() };
+        let event =
+            |(n, line): (usize, &String)| Event { action: number, n: n as u32, audience: None, happening: text(line) };
+        self.history.push(Done {
+            number,
+            cause: Cause::Reload { rules: to.hash(), files: patch },
+            tape: Default::default(),
+            before,
+            seq: None,
+            skipped: None,
+            changes: Vec::new(),
+            events: lines.iter().enumerate().map(event).collect(),
+            swap: swap.map(Box::new),
+        });
+        for open in self.open.iter_mut().chain(&mut self.held) {
+            open.renewed = true;
+        }
+    }
+
+    /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
+    fn renew_switches(&mut self, from: &Ruleset, to: &Ruleset, warnings: &mut Vec<String>) {
+        let was = std::mem::take(&mut self.desk.switches);
+        for switch in to.switches() {
+            let default = switch.default.as_value();
+            let untouched = from.switch(&switch.name).map(|switch| switch.default.as_value());
+            let value = match was.get(&switch.name) {
+                Some(value) if Some(value) == untouched.as_ref() => default,
+                Some(value) => match switch.parse(&value.to_string()) {
+                    Ok(value) => value.as_value(),
+                    Err(error) => {
+                        warnings.push(format!("{error}; it is {default} now"));
+                        default
+                    }
+                },
+                None => default,
+            };
+            self.desk.switches.insert(switch.name.clone(), value);
+        }
+        let gone = was.keys().filter(|name| !self.desk.switches.contains_key(*name));
+        warnings.extend(gone.map(|name| format!("the house rule `{name}` is gone")));
+    }
+
+    /// A seat whose policy is gone is asked itself; a new seat is played by people.
+    fn renew_seats(&mut self, to: &Ruleset, warnings: &mut Vec<String>) {
+        for seat in to.seats().keys() {
+            self.desk.seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
+        }
+        for (seat, driver) in &mut self.desk.seats {
+            if let Driver::Policy(policy) = driver
+                && !to.policies().contains(policy)
+            {
+                warnings.push(format!("the policy `{policy}` is gone: {seat} is asked now"));
+                *driver = Driver::Human;
+            }
+        }
+    }
+
+    /// What the game holds by name and the new rules do not have.
+    fn find_strangers(&self, to: &Ruleset, warnings: &mut Vec<String>) {
+        let mut say = |line: String| {
+            if !warnings.contains(&line) {
+                warnings.push(line);
+            }
+        };
+        for entry in self.desk.state.agenda().entries() {
+            if !to.has_entry(&entry.what) {
+                say(format!("`{}` is on the agenda, and the rules have no such entry any more", entry.what));
+            }
+        }
+        for attachment in self.desk.state.attachments().values() {
+            let known =
+                to.hooks().contains(&attachment.hook) || to.items().iter().any(|item| item.id == attachment.hook);
+            if !known {
+                say(format!(
+                    "`{}` is attached to somebody, and does nothing: the rules have it no more",
+                    attachment.hook
+                ));
+            }
+        }
+    }
+
+    // Going back
+
+    /// Takes the entry of a reload back, as an undo passes it.
+    pub(super) fn pass(&mut self, done: Done, passed: &mut Passed) {
+        if let Some(swap) = &done.swap {
+            self.desk.state = swap.state.clone();
+        }
+        passed.reloads.push(done);
+    }
+
+    /// After an undo went back over reloads: the rules in force stay, and their entry stands here now.
+    pub(super) fn reload_again(&mut self, passed: Passed, before: &State, turned: &mut Turned) {
+        let Some(oldest) = passed.reloads.last() else { return };
+        let rules = self.desk.rules.clone();
+        let mut patch = Patch::new();
+        for done in passed.reloads.iter().rev() {
+            if let Cause::Reload { files, .. } = &done.cause {
+                patch.extend(files.iter().map(|(path, text)| (path.clone(), text.clone())));
+            }
+        }
+        let first = passed.reloads.iter().rev().find_map(|done| done.swap.as_ref());
+        let schema = first.map(|swap| swap.schema.clone());
+        let mut lines: Vec<String> = oldest.events.iter().map(|event| event.happening.line()).collect();
+        let mut swap = None;
+        if let Some(schema) = schema {
+            match self.desk.state.converted(&schema, rules.schema(), true) {
+                Ok((state, told)) => {
+                    lines.extend(told.gone.iter().map(|gone| format!("gone: {gone}")));
+                    let state = std::mem::replace(&mut self.desk.state, state);
+                    swap = Some(Swap { schema, state });
+                }
+                Err(message) => lines.push(message),
+            }
+            turned.changes = self.differences(before);
+        }
+        self.note_reload(&rules, patch, swap, &lines);
+    }
+
+    /// What differs from an earlier state in the same schema, told like changes.
+    fn differences(&self, before: &State) -> Vec<Happening> {
+        let mut told = Vec::new();
+        for (id, entity) in self.desk.state.entities() {
+            let Some(was) = before.entity(id).filter(|was| was.kind == entity.kind) else { continue };
+            for (at, (from, to)) in was.fields.iter().zip(&entity.fields).enumerate() {
+                if from != to {
+                    told.extend(self.desk.changed(id, crate::state::FieldId(at as u16), from, to));
+                }
+            }
+        }
+        told
+    }
+
+    /// The open action asked for something else under new rules than it did under those that its tape was made by.
+    pub(super) fn start_again(&mut self, mut open: Open) {
+        self.desk.state.rollback(0);
+        self.desk.stop = None;
+        self.desk.questions.clear();
+        self.desk.set_position(open.before);
+        open.tape = Default::default();
+        open.questions.clear();
+        open.ran = false;
+        self.notice(&format!(
+            "{} starts again: under the new rules it goes another way than before",
+            super::game::words_of(&open.cause)
+        ));
+        self.open = Some(open);
+    }
+}
+
+/// What was done, the youngest first, each with the schema that its changes are written in.
+pub(super) fn with_schemas<'g>(
+    history: &'g [Done],
+    current: &'g Schema,
+) -> impl Iterator<Item = (&'g Done, &'g Schema)> {
+    let mut schema = current;
+    history.iter().rev().map(move |done| {
+        let of = schema;
+        if let Some(swap) = &done.swap {
+            schema = &swap.schema;
+        }
+        (done, of)
+    })
+}
+
+/// What has to be written over the files of one to have those of the other.
+fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
+    let (old, mut new) = (from.files(), to.files());
+    let mut patch = Patch::new();
+    for (path, text) in old {
+        match new.remove(&path) {
+            Some(now) if now == text => {}
+            now => {
+                patch.insert(path, now);
+            }
+        }
+    }
+    patch.extend(new.into_iter().map(|(path, text)| (path, Some(text))));
+    patch
+}

@@ -1,0 +1,318 @@
+//! Going through every course that an action can take: its rolls and answers are not read from anywhere, but taken one
+//! after the other, class by class, until none is left.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use num_traits::ToPrimitive;
+
+use super::{Answer, Question};
+use crate::dice::{Classes, Dice, Roll, Seen};
+use crate::state::{EntityId, Value};
+
+/// How questions are answered that are met on the way and that nobody has answered beforehand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Answering {
+    /// By the default, or where there is none by the first answer that is possible.
+    #[default]
+    Default,
+    /// By the answer that is worth most to whoever is asked, as the ruleset measures it.
+    Best,
+    /// Only as given; any other question is refused.
+    Given,
+    /// By a policy of the ruleset.
+    Policy(Arc<str>),
+}
+
+/// An answer that is given beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    pub topic: String,
+    /// Only where it is asked for this entity.
+    pub about: Option<EntityId>,
+    pub value: Value,
+}
+
+/// The courses of one action.
+#[derive(Debug)]
+pub(crate) struct Walk {
+    pub given: Vec<Given>,
+    /// Names for whatever question has them among its options.
+    pub against: Option<Value>,
+    pub answering: Answering,
+    /// After so many rolls of the same sort on one course it is left.
+    pub repeats: usize,
+    /// Choices taken on the course that is gone, outermost first.
+    pub points: Vec<Point>,
+    /// How many of them the run under way has met.
+    depth: usize,
+    pub ended: Option<Ended>,
+    /// Topics of `given` that were asked for; `against` counts as an empty one.
+    pub used: BTreeSet<String>,
+    /// What was answered for lack of an answer given: topic, answer, and where it came from.
+    pub taken: BTreeMap<(String, String), &'static str>,
+    /// The most rolls of one sort on one course.
+    pub longest: usize,
+    known: HashMap<(String, Seen), Arc<Classes>>,
+}
+
+/// Where courses part.
+#[derive(Debug)]
+pub(crate) struct Point {
+    pub fork: Fork,
+    /// Which way is gone now.
+    pub at: usize,
+    /// The chance to get here, for leaving courses that are as good as impossible.
+    mass: f64,
+    label: Arc<str>,
+}
+
+#[derive(Debug)]
+pub(crate) enum Fork {
+    Roll(Arc<Classes>),
+    Answers { seat: Arc<str>, topic: Arc<str>, answers: Vec<(Answer, String)> },
+}
+
+/// Why a course ended before its action did.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ended {
+    /// It rolls the same again and again.
+    Loop,
+    Refused(String),
+}
+
+/// What came of a question.
+pub(crate) enum Foretold {
+    Answer(Answer),
+    Policy(Arc<str>),
+    Nothing,
+}
+
+/// On one course, rolls of the same sort that are gone through in full; a loop is left only after that.
+const LEAST_REPEATS: usize = 24;
+/// A course less likely than this is left, if it rolls the same again and again.
+const NEGLIGIBLE: f64 = 1e-12;
+/// Answers that are tried for one question.
+pub(crate) const MOST_ANSWERS: usize = 200;
+
+impl Point {
+    pub fn ways(&self) -> usize {
+        match &self.fork {
+            Fork::Roll(classes) => classes.list.len(),
+            Fork::Answers { answers, .. } => answers.len(),
+        }
+    }
+
+    fn mass_beyond(&self) -> f64 {
+        match &self.fork {
+            Fork::Roll(classes) => self.mass * classes.list[self.at].chance.to_f64().unwrap_or(0.0),
+            Fork::Answers { .. } => self.mass,
+        }
+    }
+}
+
+impl Walk {
+    pub fn new(given: Vec<Given>, against: Option<Value>, answering: Answering) -> Walk {
+        Walk {
+            given,
+            against,
+            answering,
+            repeats: usize::MAX,
+            points: Vec::new(),
+            depth: 0,
+            ended: None,
+            used: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            longest: 0,
+            known: HashMap::new(),
+        }
+    }
+
+    /// Before each run of the action.
+    pub fn begin(&mut self) {
+        self.depth = 0;
+        self.ended = None;
+    }
+
+    /// Before going through everything anew with another limit for loops.
+    pub fn restart(&mut self, repeats: usize) {
+        self.repeats = repeats;
+        self.points.clear();
+        self.taken.clear();
+    }
+
+    fn refuse(&mut self, message: impl Into<String>) {
+        self.ended = Some(Ended::Refused(message.into()));
+    }
+
+    fn mass(&self) -> f64 {
+        match self.depth.checked_sub(1) {
+            Some(last) => self.points[last].mass_beyond(),
+            None => 1.0,
+        }
+    }
+
+    /// The roll on the course that is gone; `None` if the course ends here.
+    pub fn roll(&mut self, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
+        let at = self.enter(label, |walk| {
+            let key = (dice.to_string(), seen.clone());
+            if let Some(known) = walk.known.get(&key) {
+                return Some(Fork::Roll(known.clone()));
+            }
+            match dice.classes(&seen) {
+                Ok(classes) => {
+                    let classes = Arc::new(classes);
+                    walk.known.insert(key, classes.clone());
+                    Some(Fork::Roll(classes))
+                }
+                Err(_) => {
+                    let what = if seen == Seen::Faces { "the faces of " } else { "" };
+                    walk.refuse(format!("{what}{dice} for `{label}` can come in too many ways to go through"));
+                    None
+                }
+            }
+        })?;
+        match &self.points[at].fork {
+            Fork::Roll(classes) => {
+                let class = &classes.list[self.points[at].at];
+                Some(Roll::standing_for(dice, class.total, &class.faces))
+            }
+            Fork::Answers { .. } => {
+                self.strayed();
+                None
+            }
+        }
+    }
+
+    /// One of the numbers from 1 to `n`, each as likely as any other.
+    pub fn pick(&mut self, n: u32) -> Option<u32> {
+        let dice = Dice::parse(&format!("1d{n}")).ok()?;
+        let label = Arc::from("a policy's pick");
+        self.roll(&dice, Seen::Total, &label).map(|roll| roll.total() as u32)
+    }
+
+    /// Goes to the next point of the course, which `make` makes if it is a new one.
+    fn enter(&mut self, label: &Arc<str>, make: impl FnOnce(&mut Walk) -> Option<Fork>) -> Option<usize> {
+        if self.depth == self.points.len() {
+            let fork = make(self)?;
+            let mass = self.mass();
+            let same = |point: &Point| match (&point.fork, &fork) {
+                (Fork::Roll(one), Fork::Roll(other)) => Arc::ptr_eq(one, other) && point.label == *label,
+                _ => false,
+            };
+            let repeats = self.points.iter().filter(|point| same(point)).count();
+            self.longest = self.longest.max(repeats);
+            if repeats > self.repeats || (repeats > LEAST_REPEATS && mass < NEGLIGIBLE) {
+                self.ended = Some(Ended::Loop);
+                return None;
+            }
+            self.points.push(Point { fork, at: 0, mass, label: label.clone() });
+        }
+        self.depth += 1;
+        Some(self.depth - 1)
+    }
+
+    fn strayed(&mut self) {
+        self.refuse("the action went two ways on the same dice and answers: a script keeps something between its runs");
+    }
+
+    /// The answer to a question on the course that is gone.
+    pub fn answer(&mut self, question: &Question) -> Foretold {
+        if let Some(found) = self.given_answer(question) {
+            return found;
+        }
+        let topic = question.topic.to_string();
+        let how = match &self.answering {
+            Answering::Policy(policy) => return Foretold::Policy(policy.clone()),
+            Answering::Given => {
+                self.refuse(format!("`{topic}` is asked of {} and has no answer: {}", question.seat, question.why));
+                return Foretold::Nothing;
+            }
+            Answering::Best => return self.best_answer(question),
+            Answering::Default if question.default.is_some() => "the default",
+            Answering::Default => "the first that is possible",
+        };
+        match question.default.clone().or_else(|| question.first_answer()) {
+            Some(answer) => {
+                self.taken.insert((topic, question.tell(&answer)), how);
+                Foretold::Answer(answer)
+            }
+            None => {
+                self.refuse(format!("`{topic}` has no answer that could be taken unasked; give one"));
+                Foretold::Nothing
+            }
+        }
+    }
+
+    fn given_answer(&mut self, question: &Question) -> Option<Foretold> {
+        let fits = |given: &&Given| given.topic == *question.topic;
+        let exact = self.given.iter().filter(fits).find(|given| given.about.is_some() && given.about == question.about);
+        if let Some(given) = exact.or_else(|| self.given.iter().filter(fits).find(|given| given.about.is_none())) {
+            self.used.insert(given.topic.clone());
+            return Some(match question.read(&given.value) {
+                Ok(answer) => Foretold::Answer(answer),
+                Err(refusal) => {
+                    self.refuse(refusal.message);
+                    Foretold::Nothing
+                }
+            });
+        }
+        let against = self.against.as_ref().filter(|_| !question.ask.options().is_empty())?;
+        match question.read(against) {
+            Ok(answer) => {
+                self.used.insert(String::new());
+                Some(Foretold::Answer(answer))
+            }
+            Err(refusal) if refusal.message.contains("is not open") => {
+                self.refuse(refusal.message);
+                Some(Foretold::Nothing)
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn best_answer(&mut self, question: &Question) -> Foretold {
+        let label = question.topic.clone();
+        let at = self.enter(&label, |walk| {
+            let answers = match question.answers(MOST_ANSWERS) {
+                Some(answers) => answers,
+                // What is said in words of one's own moves no number.
+                None => match question.default.clone().or_else(|| question.first_answer()) {
+                    Some(answer) if matches!(answer, Answer::Line(_)) => vec![answer],
+                    _ => {
+                        let topic = &question.topic;
+                        walk.refuse(format!("`{topic}` has more than {MOST_ANSWERS} possible answers; give one"));
+                        return None;
+                    }
+                },
+            };
+            if answers.is_empty() {
+                walk.refuse(format!("`{}` has no possible answer", question.topic));
+                return None;
+            }
+            Some(Fork::Answers {
+                seat: question.seat.clone(),
+                topic: question.topic.clone(),
+                answers: answers.into_iter().map(|answer| (answer.clone(), question.tell(&answer))).collect(),
+            })
+        });
+        let Some(at) = at else { return Foretold::Nothing };
+        match &self.points[at].fork {
+            Fork::Answers { topic, answers, .. } if *topic == question.topic => {
+                Foretold::Answer(answers[self.points[at].at].0.clone())
+            }
+            _ => {
+                self.strayed();
+                Foretold::Nothing
+            }
+        }
+    }
+
+    /// The seats whose choices part the course that is gone.
+    pub fn deciding(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.points.iter().filter_map(|point| match &point.fork {
+            Fork::Answers { seat, .. } => Some(seat),
+            Fork::Roll(_) => None,
+        })
+    }
+}

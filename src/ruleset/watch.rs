@@ -1,0 +1,405 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use notify::event::{AccessKind, AccessMode, EventKind};
+use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
+
+use super::difference::changes_between;
+use super::library::Library;
+use super::problem::LoadError;
+use super::rules::Ruleset;
+use super::source::{SourceKind, is_litter};
+use super::stack::Stack;
+
+/// Watches the files of a ruleset, of all that it extends and of its layers, and loads it anew when they change.
+///
+/// A burst of changes is one reload. A ruleset that cannot be loaded is reported with all its problems, and tried again
+/// with the next change. The watching ends when this is dropped.
+pub struct Watcher {
+    news: Receiver<Watched>,
+    /// Dropped to end the thread.
+    wakes: mpsc::Sender<Wake>,
+}
+
+/// What a [`Watcher`] has to tell.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Watched {
+    /// The next generation. What changed is told file by file; nothing, where the files are again what is in force.
+    Loaded { rules: Arc<Ruleset>, changed: Vec<String> },
+    /// The files as they are now cannot be loaded; the last good rules stay in force.
+    Broken(LoadError),
+    /// How it watches has changed.
+    Notice(String),
+}
+
+impl Watched {
+    /// What is told, line by line.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Watched::Loaded { rules, changed } if changed.is_empty() => vec![format!("{} is whole again", rules.id())],
+            Watched::Loaded { changed, .. } => {
+                let mut lines: Vec<String> = changed.iter().take(MOST_LINES).cloned().collect();
+                if changed.len() > MOST_LINES {
+                    lines.push(format!("and {} more files", changed.len() - MOST_LINES));
+                }
+                lines
+            }
+            Watched::Broken(error) => error.problems.iter().map(ToString::to_string).collect(),
+            Watched::Notice(text) => vec![text.clone()],
+        }
+    }
+}
+
+/// Files told one by one; what a checkout changes beyond that is counted.
+const MOST_LINES: usize = 5;
+/// A burst is over after so long without a change,
+const QUIET: Duration = Duration::from_millis(55);
+/// or so long after it began.
+const LONGEST_BURST: Duration = Duration::from_millis(500);
+/// Problems wait so long for the next change: a file may be half written.
+const DOUBT: Duration = Duration::from_millis(90);
+/// What the system does not tell is looked for so often.
+const ROUND: Duration = Duration::from_secs(2);
+
+impl Watcher {
+    /// Watches the files of rules that are in force. `None` if none of them lies on the disk.
+    pub fn start(library: &Library, rules: &Arc<Ruleset>) -> Option<Watcher> {
+        Watcher::open(library, rules.id(), rules.extra_layers(), Some(rules.clone()))
+    }
+
+    /// Watches a ruleset that may not be whole yet; the first news are what it is now. `None` if it does not lie on the
+    /// disk.
+    pub fn of_files(library: &Library, id: &str, layers: &[String]) -> Option<Watcher> {
+        Watcher::open(library, id, layers, None)
+    }
+
+    fn open(library: &Library, id: &str, layers: &[String], rules: Option<Arc<Ruleset>>) -> Option<Watcher> {
+        // Of a ruleset that is not whole nobody knows what it is made of.
+        let parts = rules.as_ref().map_or_else(|| library.ids(), |rules| rules.parts());
+        if parts.iter().all(|part| library.folder_of(part).is_none()) {
+            return None;
+        }
+        let (tell, news) = mpsc::channel();
+        let (wakes, woken) = mpsc::channel();
+        let mut watch = Watch {
+            id: id.to_string(),
+            layers: layers.to_vec(),
+            parts,
+            hash: rules.as_ref().map(|rules| rules.hash()).unwrap_or_default(),
+            rules,
+            library: library.clone(),
+            tell,
+            eyes: None,
+            watched: BTreeMap::new(),
+            told_polling: false,
+            broken: None,
+            seen: Print::new(),
+            wakes: wakes.clone(),
+        };
+        thread::Builder::new().name("watch".into()).spawn(move || watch.run(&woken)).ok()?;
+        Some(Watcher { news, wakes })
+    }
+
+    /// What there is to tell, if anything.
+    pub fn poll(&self) -> Option<Watched> {
+        self.news.try_recv().ok()
+    }
+
+    /// Waits for what there is to tell, at most so long.
+    pub fn wait(&self, longest: Duration) -> Option<Watched> {
+        self.news.recv_timeout(longest).ok()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.wakes.send(Wake::End);
+    }
+}
+
+enum Wake {
+    /// Something changed that may be of the ruleset.
+    Change,
+    /// The system has lost sight of something.
+    Lost(notify::Error),
+    End,
+}
+
+/// Size and time of every file, by path: what differs if a file was written.
+type Print = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+
+struct Watch {
+    library: Library,
+    id: String,
+    layers: Vec<String>,
+    parts: Vec<String>,
+    /// The rules in force, if there are any yet.
+    rules: Option<Arc<Ruleset>>,
+    /// Their identity.
+    hash: String,
+    tell: mpsc::Sender<Watched>,
+    eyes: Option<RecommendedWatcher>,
+    /// Folders under watch, with what tells one from another in its place.
+    watched: BTreeMap<PathBuf, Option<u64>>,
+    told_polling: bool,
+    /// The problems that were told last.
+    broken: Option<String>,
+    seen: Print,
+    wakes: mpsc::Sender<Wake>,
+}
+
+impl Watch {
+    fn run(&mut self, woken: &Receiver<Wake>) {
+        self.open_eyes();
+        self.look();
+        // What was written between loading and watching.
+        if !self.try_reload(woken) {
+            return;
+        }
+        loop {
+            match woken.recv_timeout(ROUND) {
+                Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Wake::Change) => {}
+                Ok(Wake::Lost(error)) => self.lost(&error),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look();
+                    if self.print() == self.seen {
+                        continue;
+                    }
+                }
+            }
+            if !self.gather(woken, QUIET) || !self.try_reload(woken) {
+                return;
+            }
+        }
+    }
+
+    /// Waits for the end of a burst; false if the watching is to end.
+    fn gather(&mut self, woken: &Receiver<Wake>, quiet: Duration) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < LONGEST_BURST {
+            match woken.recv_timeout(quiet.min(LONGEST_BURST - begun.elapsed())) {
+                Ok(Wake::Change) => {}
+                Ok(Wake::Lost(error)) => self.lost(&error),
+                Err(RecvTimeoutError::Timeout) => break,
+                Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+        true
+    }
+
+    /// Loads what is there until it holds still, and tells of it; false if the watching is to end.
+    fn try_reload(&mut self, woken: &Receiver<Wake>) -> bool {
+        loop {
+            self.look();
+            let seen = self.print();
+            // Read twice: what differs is being written at this moment.
+            let read = || Stack::resolve(&self.library, &self.id, &self.layers);
+            let (stack, again) = (read(), read());
+            let still = match (&stack, &again) {
+                (Ok(stack), Ok(again)) => stack.hash() == again.hash(),
+                (Err(_), Err(_)) => self.print() == seen,
+                _ => false,
+            };
+            if !still {
+                if !self.gather(woken, QUIET) {
+                    return false;
+                }
+                continue;
+            }
+            let loaded = match stack {
+                Ok(stack) if stack.hash() == self.hash && self.broken.is_none() => {
+                    self.seen = seen;
+                    return true;
+                }
+                Ok(stack) => Ruleset::of_stack(Arc::new(stack), &self.layers),
+                Err(error) => Err(error),
+            };
+            match loaded {
+                Ok(rules) => {
+                    self.seen = seen;
+                    self.publish(rules);
+                    return true;
+                }
+                Err(error) => {
+                    // A little more patience before an author hears of a file that an editor is still writing.
+                    match woken.recv_timeout(DOUBT) {
+                        Ok(Wake::Change) => {
+                            if !self.gather(woken, QUIET) {
+                                return false;
+                            }
+                            continue;
+                        }
+                        Ok(Wake::Lost(lost)) => self.lost(&lost),
+                        Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return false,
+                        Err(RecvTimeoutError::Timeout) => {}
+                    }
+                    self.seen = seen;
+                    let text = error.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
+                    if self.broken.as_ref() != Some(&text) {
+                        self.broken = Some(text);
+                        return self.tell.send(Watched::Broken(error)).is_ok();
+                    }
+                    return true;
+                }
+            }
+        }
+    }
+
+    fn publish(&mut self, rules: Arc<Ruleset>) {
+        let changed = self.rules.as_ref().map_or_else(Vec::new, |old| changes_between(old, &rules));
+        self.broken = None;
+        self.hash = rules.hash();
+        self.parts = rules.parts();
+        self.rules = Some(rules.clone());
+        self.look();
+        let _ = self.tell.send(Watched::Loaded { rules, changed });
+    }
+
+    // Seeing
+
+    fn open_eyes(&mut self) {
+        let wakes = self.wakes.clone();
+        let see = move |event: notify::Result<notify::Event>| {
+            let wake = match event {
+                Ok(event) if matters(&event) => Wake::Change,
+                Ok(_) => return,
+                Err(error) => Wake::Lost(error),
+            };
+            let _ = wakes.send(wake);
+        };
+        match notify::recommended_watcher(see) {
+            Ok(eyes) => self.eyes = Some(eyes),
+            Err(error) => self.lost(&error),
+        }
+    }
+
+    /// Watches every folder that is not watched, or that another has taken the place of.
+    fn look(&mut self) {
+        let mut wanted: BTreeMap<PathBuf, RecursiveMode> = BTreeMap::new();
+        for folder in self.library.folders() {
+            // The folder around it sees it go and come back.
+            if let Some(around) = folder.canonicalize().ok().as_deref().and_then(Path::parent) {
+                wanted.insert(around.to_path_buf(), RecursiveMode::NonRecursive);
+            }
+            wanted.insert(folder, RecursiveMode::NonRecursive);
+        }
+        for part in &self.parts {
+            if let Some(folder) = self.library.folder_of(part) {
+                wanted.insert(folder, RecursiveMode::Recursive);
+            }
+        }
+        let Some(mut eyes) = self.eyes.take() else { return };
+        let mut failed = None;
+        for (folder, mode) in wanted {
+            let identity = identity(&folder);
+            if identity.is_none() {
+                if self.watched.remove(&folder).is_some() {
+                    let _ = eyes.unwatch(&folder);
+                }
+                continue;
+            }
+            if self.watched.get(&folder) == Some(&identity) {
+                continue;
+            }
+            if self.watched.contains_key(&folder) {
+                let _ = eyes.unwatch(&folder);
+            }
+            match eyes.watch(&folder, mode) {
+                Ok(()) => {
+                    self.watched.insert(folder, identity);
+                }
+                // It may have gone in this moment; the next round finds it.
+                Err(_) if !folder.exists() => {}
+                Err(error) => failed = Some(error),
+            }
+        }
+        self.eyes = Some(eyes);
+        if let Some(error) = failed {
+            self.lost(&error);
+        }
+    }
+
+    /// Without the system's help changes are found by looking.
+    fn lost(&mut self, error: &notify::Error) {
+        if self.told_polling || matches!(error.kind, notify::ErrorKind::PathNotFound | notify::ErrorKind::WatchNotFound)
+        {
+            return;
+        }
+        self.told_polling = true;
+        let why = match &error.kind {
+            notify::ErrorKind::MaxFilesWatch => "the system watches no more folders".to_string(),
+            _ => error.to_string(),
+        };
+        let text = format!("changes are looked for every {} seconds: {why}", ROUND.as_secs());
+        let _ = self.tell.send(Watched::Notice(text));
+    }
+
+    fn print(&self) -> Print {
+        let mut print = Print::new();
+        let folders: BTreeSet<PathBuf> = self.parts.iter().filter_map(|part| self.library.folder_of(part)).collect();
+        for folder in folders {
+            print_folder(&folder, 0, &mut print);
+        }
+        print
+    }
+}
+
+/// Deeper and larger than any ruleset that loads.
+const DEEPEST: usize = 9;
+const MOST_FILES: usize = 20_000;
+
+fn print_folder(folder: &Path, depth: usize, print: &mut Print) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        if is_litter(&name.to_string_lossy()) || print.len() >= MOST_FILES {
+            continue;
+        }
+        let path = entry.path();
+        // A link counts as what it leads to; a link to a folder is refused when it is read.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth < DEEPEST {
+            print_folder(&path, depth + 1, print);
+        }
+        if let Ok(data) = fs::metadata(&path) {
+            let size = if data.is_dir() { 0 } else { data.len() };
+            let time = if data.is_dir() { None } else { data.modified().ok() };
+            print.insert(path, (size, time));
+        }
+    }
+}
+
+/// What tells a folder from another that takes its place.
+fn identity(folder: &Path) -> Option<u64> {
+    let data = fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?;
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::ino(&data));
+    #[cfg(not(unix))]
+    return Some(data.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as u64);
+}
+
+/// Whether an event may be a change of a ruleset: not a look into a file, and not about litter.
+fn matters(event: &notify::Event) -> bool {
+    if event.need_rescan() {
+        return true;
+    }
+    if let EventKind::Access(kind) = event.kind
+        && kind != AccessKind::Close(AccessMode::Write)
+    {
+        return false;
+    }
+    // Folders come and go as well, and have no ending.
+    let may_be = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let in_git = path.components().any(|part| part.as_os_str() == ".git");
+        !in_git && !is_litter(&name) && (SourceKind::of(&name).is_some() || !name.contains('.'))
+    };
+    event.paths.is_empty() || event.paths.iter().any(may_be)
+}

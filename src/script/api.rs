@@ -1,0 +1,539 @@
+//! The vocabulary of rules in one table: the types that authors complete by, the reference page and the check of
+//! misspelt words are made from it, and a test holds it against what a script machine offers.
+
+/// One word of `rb`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Word {
+    pub name: &'static str,
+    pub group: Group,
+    /// How it is called, for the reference.
+    pub usage: &'static str,
+    /// Its Luau type; types of the ruleset at hand are written in it by name (`Kinds`, `Verbs`, `Switches`).
+    pub ty: &'static str,
+    pub text: &'static str,
+    /// Whether it does something, so that it may not stand where only reading is allowed.
+    pub acts: bool,
+}
+
+/// Under which heading the reference lists a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    Declaring,
+    Fields,
+    Changing,
+    Entities,
+    Verbs,
+    Cards,
+    Questions,
+    Dice,
+    Agenda,
+    Telling,
+    Policies,
+    Sheets,
+    Specs,
+}
+
+impl Group {
+    pub const ALL: [(Group, &'static str); 13] = [
+        (Group::Declaring, "Declaring"),
+        (Group::Fields, "Types of fields"),
+        (Group::Changing, "Changing what a parent declares"),
+        (Group::Entities, "Entities"),
+        (Group::Verbs, "Verbs and hooks"),
+        (Group::Cards, "Cards, items and data"),
+        (Group::Questions, "Questions"),
+        (Group::Dice, "Dice"),
+        (Group::Agenda, "Agenda"),
+        (Group::Telling, "Ending, saying, explaining"),
+        (Group::Policies, "Policies"),
+        (Group::Sheets, "Sheets"),
+        (Group::Specs, "Specs"),
+    ];
+}
+
+const fn reads(group: Group, name: &'static str, usage: &'static str, ty: &'static str, text: &'static str) -> Word {
+    Word { name, group, usage, ty, text, acts: false }
+}
+
+const fn acts(group: Group, name: &'static str, usage: &'static str, ty: &'static str, text: &'static str) -> Word {
+    Word { name, group, usage, ty, text, acts: true }
+}
+
+use Group::*;
+
+pub(crate) const WORDS: &[Word] = &[
+    reads(
+        Declaring,
+        "kinds",
+        "rb.kinds({ NAME = { title, fields, derived, sheet } })",
+        "(kinds: { [string]: KindBody | Changed }) -> Declaration",
+        "The kinds of entities, in `kinds.luau`.",
+    ),
+    reads(
+        Declaring,
+        "verbs",
+        "rb.verbs({ NAME = rb.verb(...) })",
+        "(verbs: { [string]: any }) -> Declaration",
+        "The named operations, in `verbs.luau`.",
+    ),
+    reads(
+        Declaring,
+        "verb",
+        "rb.verb({ \"target\", \"amount\" }, function(target, amount) end)",
+        "(parameters: { string }, run: (...any) -> ...any) -> Verb",
+        "One operation: the names of its parameters, which hooks see, and its function.",
+    ),
+    reads(
+        Declaring,
+        "play",
+        "rb.play({ start, entries, free, boundary, prompt, card, item })",
+        "(play: PlayBody) -> Declaration",
+        "How a game starts and what stands on the agenda, in `play.luau`.",
+    ),
+    reads(
+        Declaring,
+        "creation",
+        "rb.creation({ check, build })",
+        "(creation: CreationBody) -> Declaration",
+        "Building and checking sheets, in `creation.luau`.",
+    ),
+    reads(
+        Declaring,
+        "maneuver",
+        "rb.maneuver({ id, title, rules, text, when, resolve, ... })",
+        "(card: CardBody) -> Declaration",
+        "One card a file, in `maneuvers/`.",
+    ),
+    reads(
+        Declaring,
+        "item",
+        "rb.item({ id, title, rules, text, before, after, wrap, ... })",
+        "(item: ItemBody) -> Declaration",
+        "A hook holder with facts of its own, in `items/`.",
+    ),
+    reads(
+        Declaring,
+        "hook",
+        "rb.hook({ id, rules, priority, always, before, after, wrap })",
+        "(hook: HookBody) -> Declaration",
+        "A condition or a house rule that hangs on verbs, in `hooks/`.",
+    ),
+    reads(
+        Declaring,
+        "policy",
+        "rb.policy({ id, answer })",
+        "(policy: PolicyBody) -> Declaration",
+        "How a seat without a person answers, in `policies/`.",
+    ),
+    reads(
+        Declaring,
+        "convert",
+        "rb.convert({ ... })",
+        "(convert: { [string]: any }) -> Declaration",
+        "State that comes from another ruleset, in `convert/`.",
+    ),
+    reads(
+        Fields,
+        "int",
+        "rb.int({ min, max, default, label, show, audience })",
+        "(options: IntOptions?) -> FieldType",
+        "A whole number, bounds included.",
+    ),
+    reads(Fields, "bool", "rb.bool({ default })", "(options: FieldOptions?) -> FieldType", "True or false."),
+    reads(Fields, "text", "rb.text({ default })", "(options: FieldOptions?) -> FieldType", "A text."),
+    reads(Fields, "ratio", "rb.ratio({ default })", "(options: FieldOptions?) -> FieldType", "A fraction `{n, d}`."),
+    reads(
+        Fields,
+        "enum",
+        "rb.enum({ \"open\", \"guarded\" }, { default })",
+        "(values: { string }, options: FieldOptions?) -> FieldType",
+        "One of some texts; the first is the default where none is named.",
+    ),
+    reads(
+        Fields,
+        "ref",
+        "rb.ref(\"side\")",
+        "(kind: KindName?, options: FieldOptions?) -> FieldType",
+        "An entity of a kind, or nothing.",
+    ),
+    reads(
+        Fields,
+        "list",
+        "rb.list(rb.int())",
+        "(element: FieldType, options: FieldOptions?) -> FieldType",
+        "A list; it is replaced whole.",
+    ),
+    reads(
+        Fields,
+        "map",
+        "rb.map(rb.int())",
+        "(element: FieldType, options: FieldOptions?) -> FieldType",
+        "Texts to values; it is replaced whole.",
+    ),
+    reads(
+        Changing,
+        "extend",
+        "rb.extend(rb.maneuver({ id = \"feint\", max_risk = 2 }))",
+        "<T>(declaration: T) -> T",
+        "Changes only these fields of the declaration below.",
+    ),
+    reads(
+        Changing,
+        "replace",
+        "rb.replace(rb.maneuver({ ... }))",
+        "<T>(declaration: T) -> T",
+        "Stands instead of the declaration below.",
+    ),
+    reads(
+        Changing,
+        "removed",
+        "rb.removed(\"maneuver\", \"feint\")",
+        "(what: string?, id: string?) -> any",
+        "Takes the declaration below away.",
+    ),
+    reads(
+        Changing,
+        "wrapped",
+        "rb.wrapped(function(below, ...) end)",
+        "(run: (...any) -> ...any) -> any",
+        "A function that is given the one below.",
+    ),
+    reads(
+        Entities,
+        "each",
+        "rb.each(\"character\")",
+        "Each",
+        "The entities of a kind in order of id: a frozen list. Do not keep it over a spawn.",
+    ),
+    reads(Entities, "first", "rb.first(\"fight\")", "First", "The first entity of a kind, or nil."),
+    acts(
+        Entities,
+        "spawn",
+        "rb.spawn(\"character\", { name = \"Foe\" })",
+        "Spawn",
+        "Makes an entity; fields not given take their default.",
+    ),
+    acts(
+        Entities,
+        "remove",
+        "rb.remove(foe)",
+        "(entity: Entity) -> ()",
+        "Takes an entity away with its agenda entries and attachments; references to it become empty.",
+    ),
+    reads(
+        Verbs,
+        "act",
+        "rb.act.NAME(...)",
+        "Verbs",
+        "The ruleset's verbs. Gives what the verb returns, or false and the reason where a hook vetoed.",
+    ),
+    acts(
+        Verbs,
+        "attach",
+        "rb.attach(\"armour\", actor, data)",
+        "(hook: HookName, owner: Entity, data: any?) -> number",
+        "Puts a hook or an item on an entity; gives the number of the attachment.",
+    ),
+    acts(Verbs, "detach", "rb.detach(number)", "(attachment: number) -> ()", "Ends an attachment."),
+    reads(
+        Verbs,
+        "attached",
+        "rb.attached(actor)",
+        "(owner: Entity?) -> { Holder }",
+        "The attachments of an entity: `{id, hook, owner, data}`.",
+    ),
+    acts(
+        Verbs,
+        "set_data",
+        "rb.set_data(number, data)",
+        "(attachment: number, data: any?) -> ()",
+        "Replaces the data of an attachment.",
+    ),
+    reads(Cards, "cards", "rb.cards.feint", "{ [string]: Card }", "The cards by id."),
+    reads(
+        Cards,
+        "card",
+        "rb.card(\"feint\")",
+        "(id: CardName) -> Card",
+        "A card by its id; a fault names the nearest one.",
+    ),
+    reads(Cards, "card_ids", "rb.card_ids", "{ string }", "The ids of the cards, sorted."),
+    reads(
+        Cards,
+        "fact",
+        "rb.fact(card, \"max_risk\", ctx)",
+        "(card: Card, name: string, ctx: any?) -> any",
+        "A fact of a card, worked out where it is a function.",
+    ),
+    reads(
+        Cards,
+        "options",
+        "rb.options(rb.card_ids, ctx)",
+        "(ids: { string }, ctx: any) -> { Option }",
+        "Runs `when` of each card and gives the options of a question.",
+    ),
+    reads(Cards, "items", "rb.items.bow", "{ [string]: Item }", "The items by id."),
+    reads(Cards, "item_of", "rb.item_of(\"bow\")", "(id: ItemName) -> Item", "An item by its id."),
+    reads(Cards, "cast", "rb.cast.fighter", "{ [string]: any }", "The tables of `cast/*.toml` by file name."),
+    reads(Cards, "switches", "rb.switches.NAME", "Switches", "The house rules in force."),
+    acts(
+        Questions,
+        "choose",
+        "rb.choose({ seat, topic, options, ... })",
+        "(question: ChooseQuestion) -> any",
+        "One of the options: gives its value. `other = true` takes any line of text besides.",
+    ),
+    acts(
+        Questions,
+        "choose_many",
+        "rb.choose_many({ options, min, max, ... })",
+        "(question: ManyQuestion) -> { any }",
+        "Some of the options: gives the list of their values, in the options' order.",
+    ),
+    acts(Questions, "number", "rb.number({ min, max, ... })", "(question: NumberQuestion) -> number", "A number."),
+    acts(
+        Questions,
+        "allot",
+        "rb.allot({ options, total, least, ... })",
+        "(question: AllotQuestion) -> { number }",
+        "Points given out: a number for each option.",
+    ),
+    acts(Questions, "confirm", "rb.confirm({ ... })", "(question: Question) -> boolean", "Yes or no."),
+    acts(
+        Questions,
+        "order",
+        "rb.order({ options, ... })",
+        "(question: OptionsQuestion) -> { any }",
+        "The values of the options in the order chosen.",
+    ),
+    acts(Questions, "line", "rb.line({ max, ... })", "(question: LineQuestion) -> string", "A line of text."),
+    acts(
+        Questions,
+        "all",
+        "rb.all({ { ask = \"number\", ... }, ... })",
+        "(questions: { { [string]: any } }) -> { any }",
+        "Several questions at once, of any seats: the list of their answers.",
+    ),
+    acts(
+        Dice,
+        "roll",
+        "rb.roll(\"3d12\", label, ...)",
+        "(dice: string, label: string, ...any) -> number",
+        "The total.",
+    ),
+    acts(
+        Dice,
+        "faces",
+        "rb.faces(\"4d6kh3\", label, ...)",
+        "(dice: string, label: string, ...any) -> { number }",
+        "The kept faces in the order rolled.",
+    ),
+    acts(
+        Dice,
+        "under",
+        "rb.under(\"1d10\", n, label, ...)",
+        "(dice: string, n: number, label: string, ...any) -> boolean",
+        "Whether the total is below n.",
+    ),
+    acts(
+        Dice,
+        "at_most",
+        "rb.at_most(\"1d10\", n, label, ...)",
+        "(dice: string, n: number, label: string, ...any) -> boolean",
+        "Whether the total is at most n.",
+    ),
+    acts(
+        Dice,
+        "at_least",
+        "rb.at_least(\"1d10\", n, label, ...)",
+        "(dice: string, n: number, label: string, ...any) -> boolean",
+        "Whether the total is at least n.",
+    ),
+    acts(
+        Dice,
+        "band",
+        "rb.band(\"3d12\", { 6, 10, 14 }, label, ...)",
+        "(dice: string, cuts: { number }, label: string, ...any) -> number",
+        "How many of the rising cuts the total reaches.",
+    ),
+    acts(
+        Agenda,
+        "schedule",
+        "rb.schedule(\"turn\", { 1, 2 }, actor, args)",
+        "(what: EntryName, key: Key, owner: Entity?, args: any?) -> number",
+        "Puts an entry on the agenda; gives its number. A smaller key comes first.",
+    ),
+    acts(
+        Agenda,
+        "recur",
+        "rb.recur(\"turn\", { 1, 2 }, { 1, 0 }, actor, args)",
+        "(what: EntryName, key: Key, step: Key, owner: Entity?, args: any?) -> number",
+        "An entry that is scheduled again at key + step each time before it runs.",
+    ),
+    acts(Agenda, "cancel", "rb.cancel(number)", "(entry: number) -> ()", "Takes an entry off the agenda."),
+    acts(Agenda, "rekey", "rb.rekey(number, key)", "(entry: number, key: Key) -> ()", "Gives an entry another key."),
+    reads(
+        Agenda,
+        "agenda",
+        "rb.agenda({ what = \"turn\", owner = actor })",
+        "(filter: { what: string?, owner: Entity? }?) -> { AgendaEntry }",
+        "The entries in order: `{id, key, what, owner, args}`.",
+    ),
+    acts(
+        Telling,
+        "say",
+        "rb.say(\"{} takes {}\", target, n)",
+        "(text: string, ...any) -> ()",
+        "A line of the story, `{}` filled in.",
+    ),
+    acts(
+        Telling,
+        "whisper",
+        "rb.whisper(\"gm\", text, ...)",
+        "(audience: string, text: string, ...any) -> ()",
+        "A line for one seat.",
+    ),
+    acts(
+        Telling,
+        "cut",
+        "rb.cut(reason, ...)",
+        "(reason: string, ...any) -> ()",
+        "Ends the action at once and keeps what it changed.",
+    ),
+    acts(
+        Telling,
+        "finish",
+        "rb.finish(text, ...)",
+        "(text: string, ...any) -> ()",
+        "The game is over after this action.",
+    ),
+    reads(
+        Telling,
+        "term",
+        "rb.term(\"Wit as bought\", self.wit)",
+        "(label: string, n: number) -> number",
+        "Gives back n; `why` lists it with file and line.",
+    ),
+    reads(
+        Policies,
+        "pick",
+        "rb.pick(q, n)",
+        "(question: any, n: number) -> number",
+        "In a policy: a repeatable whole number in 1..n.",
+    ),
+    reads(
+        Sheets,
+        "check_sheet",
+        "rb.check_sheet(sheet)",
+        "(sheet: any) -> { Breach }",
+        "The breaches that `creation.check` finds.",
+    ),
+    reads(
+        Sheets,
+        "build_sheet",
+        "rb.build_sheet(sheet)",
+        "(sheet: any) -> (string, { [string]: any })",
+        "The kind and the fields that a sheet becomes.",
+    ),
+    reads(
+        Specs,
+        "spec",
+        "rb.spec(name, { \"RULE-1\" }, function(t) end)",
+        "(name: string, rules: { string }, run: (t: Spec) -> ()) -> ()",
+        "A rule with dice, in `specs/`.",
+    ),
+];
+
+/// Fields that every question takes, and those of the single kinds.
+pub(crate) const QUESTION_FIELDS: &[&str] =
+    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "ask"];
+pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
+    ("choose", &["options", "other"]),
+    ("choose_many", &["options", "min", "max"]),
+    ("number", &["min", "max"]),
+    ("allot", &["options", "total", "least"]),
+    ("confirm", &[]),
+    ("order", &["options"]),
+    ("line", &["max"]),
+];
+
+/// Methods of every entity, besides its derived values.
+pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "exists"];
+pub(crate) const ENTITY_FIELDS: &[&str] = &["id", "kind"];
+
+/// What a file may use without declaring it.
+pub(crate) fn globals() -> impl Iterator<Item = &'static str> {
+    let libraries = super::sandbox::ALLOWED.iter();
+    let names =
+        libraries.flat_map(|(library, names)| if library.is_empty() { *names } else { std::slice::from_ref(library) });
+    names.copied().chain(["require"])
+}
+
+/// What a library offers.
+pub(crate) fn library(name: &str) -> Option<&'static [&'static str]> {
+    let found = super::sandbox::ALLOWED.iter().find(|(library, _)| *library == name && !library.is_empty());
+    found.map(|(_, names)| *names)
+}
+
+/// Words of other Lua that are not here, with what to use instead.
+pub(crate) const NOT_HERE: &[(&str, &str)] = &[
+    ("pcall", "a fault is told to the game master and taken back; test what may fail before it does"),
+    ("xpcall", "a fault is told to the game master and taken back; test what may fail before it does"),
+    ("coroutine", "a question stops the action by itself"),
+    ("os", "a game has no clock"),
+    ("io", "a rule reads no file; data stands in cast/*.toml and is read by rb.cast"),
+    ("print", "use rb.say, which the log keeps"),
+    ("loadstring", "use require"),
+    ("load", "use require"),
+    ("dofile", "use require"),
+    ("getfenv", "name what is wanted"),
+    ("setfenv", "name what is wanted"),
+    ("setmetatable", "keep what must last in fields of entities"),
+    ("getmetatable", "entities are read like tables"),
+    ("rawset", "fields are written with entity:set"),
+    ("collectgarbage", "leave it out"),
+    ("newproxy", "leave it out"),
+    ("debug", "use rb.term and `why`"),
+    ("_G", "a ruleset has no globals"),
+    ("wait", "use rb.schedule"),
+];
+
+pub(crate) fn word(name: &str) -> Option<&'static Word> {
+    WORDS.iter().find(|word| word.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The table and the trusted script name the same words.
+    #[test]
+    fn the_table_holds_every_word_and_no_other() {
+        let prelude = include_str!("prelude.luau");
+        let mut offered: Vec<&str> = Vec::new();
+        for line in prelude.lines() {
+            let line = line.trim_start();
+            for start in ["rb.", "function rb."] {
+                let Some(rest) = line.strip_prefix(start) else { continue };
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+                let after = rest[end..].trim_start();
+                if start == "function rb." || after.starts_with('=') {
+                    offered.push(&rest[..end]);
+                }
+            }
+        }
+        // Those that are made in a loop, and the one of specs.
+        offered.extend(["kinds", "verbs", "play", "creation", "maneuver", "item", "hook", "policy", "convert", "spec"]);
+        offered.extend(QUESTIONS.iter().map(|(ask, _)| *ask));
+        let missing: Vec<_> = offered.iter().filter(|name| word(name).is_none()).collect();
+        let invented: Vec<_> = WORDS.iter().map(|word| word.name).filter(|name| !offered.contains(name)).collect();
+        assert!(missing.is_empty() && invented.is_empty(), "missing {missing:?}, invented {invented:?}");
+    }
+
+    #[test]
+    fn no_word_is_there_twice() {
+        for (at, word) in WORDS.iter().enumerate() {
+            assert!(WORDS[..at].iter().all(|other| other.name != word.name), "{}", word.name);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! What authors see of the vocabulary: types for their editor, and the reference page.
+
+use std::fmt::Write as _;
+
+use super::api::{self, Group};
+use crate::ruleset::{Ruleset, SwitchKind};
+use crate::state::{Kind, Type};
+
+/// Types that are the same for every ruleset.
+const COMMON: &str = r#"export type Declaration = { [string]: any }
+export type Verb = { [string]: any }
+export type FieldType = { [string]: any }
+export type Changed = any
+export type Key = number | { number }
+export type FieldOptions = { default: any?, label: string?, show: boolean?, audience: string? }
+export type IntOptions = { default: number?, min: number?, max: number?, label: string?, show: boolean?, audience: string? }
+export type Holder = { id: number, hook: string, owner: any, data: any }
+export type HookFunction = (e: any, holder: Holder) -> ...any
+export type Hooks = { [string]: HookFunction }
+export type Card = { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: any) -> (), [string]: any }
+export type Item = { id: string, title: string?, text: string?, rules: { string }?, [string]: any }
+export type KindBody = { title: string?, fields: { [string]: any }?, derived: { [string]: any }?, sheet: ((self: any) -> { any })? }
+export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: any) -> ...any)?, resolve: any, [string]: any }
+export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: { [string]: any }?, [string]: any }
+export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, before: Hooks?, after: Hooks?, wrap: { [string]: any }? }
+export type PolicyBody = { id: string, title: string?, text: string?, answer: (q: any) -> any, [string]: any }
+export type PlayBody = { start: ((scenario: any) -> ())?, entries: { [string]: any }?, free: { [string]: any }?, boundary: string?, prompt: ((about: any, seat: string) -> string)?, card: { [string]: string }?, item: { [string]: string }?, [string]: any }
+export type CreationBody = { check: ((sheet: any) -> { any })?, build: ((sheet: any) -> (string, { [string]: any }))? }
+export type AgendaEntry = { id: number, key: { number }, what: string, owner: any, args: any }
+export type Breach = { rule: string?, text: string, cost: number?, have: number?, warning: boolean? }
+export type Option = { id: string, label: string?, value: any, enabled: boolean?, reason: string?, note: string?, max: number? }
+export type Question = { seat: string?, topic: string?, about: any, why: string?, default: any, audience: string?, auto: boolean?, sealed: boolean? }
+export type OptionsQuestion = Question & { options: { any } }
+export type ChooseQuestion = OptionsQuestion & { other: boolean? }
+export type ManyQuestion = OptionsQuestion & { min: number?, max: number? }
+export type NumberQuestion = Question & { min: number?, max: number? }
+export type AllotQuestion = OptionsQuestion & { total: number, least: number? }
+export type LineQuestion = Question & { max: number? }
+export type Spec = { [string]: (self: Spec, ...any) -> ...any }
+"#;
+
+/// The module `@riskbreaker` with its types, those of a ruleset's own kinds, verbs and switches among them, as an editor
+/// reads it.
+pub fn type_module(rules: &Ruleset) -> String {
+    let mut text = String::from("--!strict\n");
+    let _ = writeln!(
+        text,
+        "-- The vocabulary with the types of {}. `riskbreaker types` writes it anew; changes are lost.\n",
+        rules.id()
+    );
+    text.push_str(COMMON);
+    let kinds = &rules.schema().kinds;
+    let types: Vec<(&Kind, String)> = kinds.iter().map(|kind| (kind, type_name(&kind.name))).collect();
+    for (kind, name) in &types {
+        let _ = write!(text, "\n{}", kind_type(kind, name));
+    }
+    let union = types.iter().map(|(_, name)| name.clone()).collect::<Vec<_>>().join(" | ");
+    let _ = writeln!(text, "\nexport type Entity = {}", if union.is_empty() { "any" } else { &union });
+    let texts = |names: &mut dyn Iterator<Item = String>| {
+        let names: Vec<String> = names.map(|name| format!("{name:?}")).collect();
+        if names.is_empty() { "string".to_string() } else { names.join(" | ") }
+    };
+    let cards = |cards: &[crate::ruleset::Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
+    let _ = writeln!(text, "export type KindName = {}", texts(&mut kinds.iter().map(|kind| kind.name.to_string())));
+    let _ = writeln!(text, "export type CardName = {}", texts(&mut cards(rules.cards()).into_iter()));
+    let _ = writeln!(text, "export type ItemName = {}", texts(&mut cards(rules.items()).into_iter()));
+    let mut hooks = rules.hooks().iter().map(|hook| hook.to_string()).chain(cards(rules.items()));
+    let _ = writeln!(text, "export type HookName = {}", texts(&mut hooks));
+    let _ = writeln!(text, "export type EntryName = {}", texts(&mut rules.entries().map(str::to_string)));
+    let by_kind = |one: &dyn Fn(&Kind, &str) -> String| {
+        let all: Vec<String> = types.iter().map(|(kind, name)| format!("({})", one(kind, name))).collect();
+        if all.is_empty() { "(kind: string, ...any) -> any".to_string() } else { all.join("\n\t& ") }
+    };
+    let _ = writeln!(
+        text,
+        "export type Each = {}",
+        by_kind(&|kind, name| format!("(kind: {:?}) -> {{ {name} }}", &*kind.name))
+    );
+    let _ =
+        writeln!(text, "export type First = {}", by_kind(&|kind, name| format!("(kind: {:?}) -> {name}", &*kind.name)));
+    let spawn = |kind: &Kind, name: &str| {
+        let fields: Vec<String> = kind
+            .fields
+            .iter()
+            .map(|field| format!("{}: {}", key(&field.name), optional(&luau_type(&field.ty))))
+            .collect();
+        format!("(kind: {:?}, fields: {{ {} }}?) -> {name}", &*kind.name, fields.join(", "))
+    };
+    let _ = writeln!(text, "export type Spawn = {}", by_kind(&spawn));
+    text.push_str("export type Verbs = {\n");
+    for verb in rules.verbs() {
+        let params = rules.verb_params(verb).unwrap_or_default();
+        let params: Vec<String> = params.iter().map(|name| format!("{name}: any")).collect();
+        let params = if params.is_empty() { "...any".to_string() } else { params.join(", ") };
+        let _ = writeln!(text, "\t{}: ({params}) -> ...any,", key(verb));
+    }
+    text.push_str("}\nexport type Switches = {\n");
+    for switch in rules.switches() {
+        let ty = match &switch.kind {
+            SwitchKind::Choice { values } => texts(&mut values.iter().cloned()),
+            SwitchKind::Toggle => "boolean".to_string(),
+            SwitchKind::Range { .. } => "number".to_string(),
+        };
+        let _ = writeln!(text, "\t-- {}\n\t{}: {ty},", switch.text.replace('\n', " "), key(&switch.name));
+    }
+    text.push_str("}\n\nexport type Vocabulary = {\n");
+    for word in api::WORDS {
+        let _ = writeln!(text, "\t-- {}\n\t{}: {},", word.text, word.name, word.ty);
+    }
+    text.push_str("}\n\nlocal rb: Vocabulary = nil :: any\nreturn rb\n");
+    text
+}
+
+fn kind_type(kind: &Kind, name: &str) -> String {
+    let mut text = format!("export type {name} = {{\n\tid: number,\n\tkind: string,\n");
+    for field in &kind.fields {
+        let _ = writeln!(text, "\t{}: {},", key(&field.name), luau_type(&field.ty));
+    }
+    for derived in &kind.derived {
+        let _ = writeln!(text, "\t{}: (self: {name}, ...any) -> any,", key(derived));
+    }
+    let names = |wanted: &dyn Fn(&Type) -> bool| {
+        let names: Vec<String> =
+            kind.fields.iter().filter(|field| wanted(&field.ty)).map(|field| format!("{:?}", &*field.name)).collect();
+        if names.is_empty() { "string".to_string() } else { names.join(" | ") }
+    };
+    let _ = writeln!(text, "\tset: (self: {name}, field: {}, value: any) -> (),", names(&|_| true));
+    let _ = writeln!(
+        text,
+        "\tadd: (self: {name}, field: {}, n: number) -> number,",
+        names(&|ty| matches!(ty, Type::Int { .. }))
+    );
+    let _ = writeln!(text, "\texists: (self: {name}) -> boolean,\n}}");
+    text
+}
+
+/// The type of a field as a script reads it.
+fn luau_type(ty: &Type) -> String {
+    match ty {
+        Type::Int { .. } => "number".into(),
+        Type::Bool => "boolean".into(),
+        Type::Text => "string".into(),
+        Type::Enum(values) if values.is_empty() => "string".into(),
+        Type::Enum(values) => values.iter().map(|value| format!("{:?}", &**value)).collect::<Vec<_>>().join(" | "),
+        // An empty reference is nil; who reads on must know that it is not.
+        Type::Ref(Some(kind)) => type_name(kind),
+        Type::Ref(None) => "any".into(),
+        Type::Ratio => "{ number }".into(),
+        Type::List(element) => format!("{{ {} }}", luau_type(element)),
+        Type::Map(element) => format!("{{ [string]: {} }}", luau_type(element)),
+    }
+}
+
+fn optional(ty: &str) -> String {
+    if ty.contains('|') { format!("({ty})?") } else { format!("{ty}?") }
+}
+
+/// `fight_side` -> `FightSide`; a name that the common types have gets an ending.
+fn type_name(kind: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+    };
+    let name: String = kind.split(|c: char| !c.is_ascii_alphanumeric()).map(word).collect();
+    let own = ["Entity", "Each", "First", "Spawn", "Verbs", "Switches", "Vocabulary"];
+    let taken = COMMON.contains(&format!("export type {name} ")) || own.contains(&&*name) || name.ends_with("Name");
+    if taken || name.starts_with(|c: char| c.is_ascii_digit()) { format!("{name}Entity") } else { name }
+}
+
+const KEYWORDS: &[&str] = &[
+    "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not", "or",
+    "repeat", "return", "then", "true", "until", "while",
+];
+
+/// A key of a table type.
+fn key(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        && !KEYWORDS.contains(&name);
+    if plain { name.to_string() } else { format!("[{name:?}]") }
+}
+
+/// The reference page of the vocabulary, in Markdown.
+pub fn reference_page() -> String {
+    let mut text = String::from(
+        "# Reference of the vocabulary\n\nEvery word of `local rb = require(\"@riskbreaker\")`. This page is made from the table that the types and the check are \
+         made from (`riskbreaker types --reference`); [Writing rules in Luau](scripting.md) explains how the words go together. A word marked * does something, \
+         and is a fault where a rule may only read.\n",
+    );
+    for (group, title) in Group::ALL {
+        let _ = write!(text, "\n## {title}\n\n| word | does |\n|---|---|\n");
+        for word in api::WORDS.iter().filter(|word| word.group == group) {
+            let mark = if word.acts { " *" } else { "" };
+            let _ =
+                writeln!(text, "| `{}`{mark} | {} |", word.usage.replace('|', "\\|"), word.text.replace('|', "\\|"));
+        }
+    }
+    text.push_str("\n## Fields of questions\n\n");
+    let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let common: Vec<&str> = api::QUESTION_FIELDS.iter().copied().filter(|name| *name != "ask").collect();
+    let _ = writeln!(
+        text,
+        "Every question takes {}; in `rb.all` also `ask`. Besides:\n\n| question | fields |\n|---|---|",
+        list(&common)
+    );
+    for (ask, own) in api::QUESTIONS {
+        let _ = writeln!(text, "| `rb.{ask}` | {} |", if own.is_empty() { "none".to_string() } else { list(own) });
+    }
+    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`, `e:exists()`, and every derived value of its kind as a method.\n");
+    text.push_str("\n## What else a file may use\n\n");
+    let libraries: Vec<String> = api::globals()
+        .map(|name| match api::library(name) {
+            Some(names) => format!("- `{name}`: {}", list(names)),
+            None => format!("- `{name}`"),
+        })
+        .collect();
+    text.push_str(&libraries.join("\n"));
+    text.push_str("\n\nWhat other Lua has and this has not:\n\n| word | instead |\n|---|---|\n");
+    for (name, cure) in api::NOT_HERE {
+        let _ = writeln!(text, "| `{name}` | {cure} |");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_page_is_that_of_the_table() {
+        let page = include_str!("../../docs/reference.md").replace("\r\n", "\n");
+        assert!(
+            page == reference_page(),
+            "docs/reference.md is old: `riskbreaker types --reference > docs/reference.md`"
+        );
+    }
+
+    #[test]
+    fn names_of_types_do_not_clash() {
+        assert_eq!(type_name("fight_side"), "FightSide");
+        assert_eq!(type_name("item"), "ItemEntity");
+        assert_eq!(type_name("entity"), "EntityEntity");
+        assert_eq!(key("end"), "[\"end\"]");
+        assert_eq!(key("wit"), "wit");
+    }
+
+    #[cfg(feature = "check")]
+    #[test]
+    fn the_module_reads_as_luau() {
+        use luau_syntax::parser::{ParseOptions, ParsedSource};
+        for id in crate::ruleset::Library::embedded().ids() {
+            let rules = Ruleset::load(&crate::ruleset::Library::embedded(), &id).unwrap();
+            let text = type_module(&rules);
+            if let Err(errors) = ParsedSource::parse(text.as_bytes(), ParseOptions::default()) {
+                panic!("{id}: {} at {:?}\n{text}", errors.first(), errors.first().location);
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Mistakes planted in the small game: each is found at its line, with a cure.
+#![cfg(feature = "check")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use riskbreaker::{Library, findings};
+
+fn tug() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
+    let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("tug")]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+                files.insert(name, std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+fn found(files: BTreeMap<String, String>) -> Vec<String> {
+    findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect()
+}
+
+/// Puts one text in the place of another and gives what is found.
+fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
+    let mut files = tug();
+    let text = files.get_mut(&format!("tug/{path}")).unwrap();
+    assert!(text.contains(from), "{path} has no `{from}`");
+    *text = text.replacen(from, to, 1);
+    found(files)
+}
+
+fn alone(path: &str, from: &str, to: &str, told: &str) {
+    assert_eq!(planted(path, from, to), [format!("tug/{path}:{told}")], "{from} -> {to}");
+}
+
+#[test]
+fn a_sound_ruleset_has_nothing_to_find() {
+    assert!(found(tug()).is_empty(), "{:?}", found(tug()));
+}
+
+#[test]
+fn names_that_nothing_has() {
+    alone(
+        "maneuvers/pull.luau",
+        "rb.act.move_rope",
+        "rb.act.move_roope",
+        "11:10: there is no verb `move_roope` (did you mean `move_rope`?)",
+    );
+    alone("maneuvers/pull.luau", "rb.under(", "rb.undr(", "10:18: rb has no `undr` (did you mean `under`?)");
+    alone("play.luau", "rb.spawn(\"rope\"", "rb.spawn(\"rop\"", "5:25: there is no kind `rop` (did you mean `rope`?)");
+    alone(
+        "maneuvers/rest.luau",
+        ":add(\"rests\"",
+        ":add(\"rest\"",
+        "15:17: no kind has a field `rest` (did you mean `rests`?)",
+    );
+    alone(
+        "kinds.luau",
+        "self.strength",
+        "self.strenght",
+        "20:41: a puller has no `strenght` (did you mean `strength`?)",
+    );
+    alone(
+        "verbs.luau",
+        "rb.switches.wins_at",
+        "rb.switches.win_at",
+        "6:41: there is no switch `win_at` (did you mean `wins_at`?)",
+    );
+    alone("verbs.luau", "math.abs", "maths.abs", "6:6: there is no `maths` (did you mean `math`?)");
+    alone(
+        "maneuvers/rest.luau",
+        "\trules = { \"TUG-2\" }",
+        "\trules = { \"TUG-20\" }",
+        "6:12: the rule `TUG-20` is in no RULES.md (did you mean `TUG-2`? Or add the rule to RULES.md)",
+    );
+    alone(
+        "specs/maneuvers/rest.luau",
+        "{ \"TUG-2\" }",
+        "{ \"TUG-9\" }",
+        "3:43: the rule `TUG-9` is in no RULES.md (did you mean `TUG-1`? Or add the rule to RULES.md)",
+    );
+    alone(
+        "play.luau",
+        "rb.recur(\"turn\", { 1, 1 }",
+        "rb.recur(\"trun\", { 1, 1 }",
+        "8:12: there is no entry `trun` (did you mean `turn`?)",
+    );
+    alone(
+        "maneuvers/pull.luau",
+        "topic = \"risk\"",
+        "topik = \"risk\"",
+        "9:59: rb.number has no field `topik` (did you mean `topic`?)",
+    );
+    alone("policies/hasty.luau", "rb.pick", "rb.peck", "9:13: rb has no `peck` (did you mean `pick`?)");
+}
+
+#[test]
+fn things_that_a_script_may_not_do() {
+    let told = planted("maneuvers/rest.luau", "\t\tif ctx", "\t\tctx.actor:add(\"rests\", 1)\n\t\tif ctx");
+    assert!(told[0].starts_with("tug/maneuvers/rest.luau:9:3: :add is called in `when` of a card"), "{told:?}");
+    let told = planted(
+        "verbs.luau",
+        "local rb = require(\"@riskbreaker\")\n",
+        "local rb = require(\"@riskbreaker\")\nlocal turns = 0\n",
+    );
+    assert!(told.is_empty(), "{told:?}");
+    let mut files = tug();
+    let verbs = files.get_mut("tug/verbs.luau").unwrap();
+    *verbs = verbs
+        .replace(
+            "local rb = require(\"@riskbreaker\")\n",
+            "local rb = require(\"@riskbreaker\")\nlocal turns, seen = 0, {}\n",
+        )
+        .replace("\t\trope:add(", "\t\tturns += 1\n\t\tseen[turns] = true\n\t\tcount = turns\n\t\trope:add(");
+    let told = found(files);
+    assert_eq!(told.len(), 3, "{told:#?}");
+    assert!(told[0].contains(":6:3: a function changes `turns`, a variable of the file"), "{told:#?}");
+    assert!(told[1].contains(":7:3: a function writes into `seen`"), "{told:#?}");
+    assert!(told[2].contains(":8:3: `count` is written as a global"), "{told:#?}");
+    let told = planted(
+        "maneuvers/pull.luau",
+        "rb.under(\"1d10\", ctx.actor:need(), \"{} pulls\", ctx.actor)",
+        "math.random(10) < 5",
+    );
+    assert!(told[0].contains("math has no `random` (roll dice"), "{told:?}");
+    let told = planted("verbs.luau", "\t\trope:add(\"at\", by)", "\t\tpcall(rope.add, rope, \"at\", by)");
+    assert!(told[0].contains(":5:3: there is no `pcall` (a fault is told to the game master"), "{told:?}");
+}
+
+#[test]
+fn things_that_make_no_sense() {
+    let told = planted(
+        "ruleset.toml",
+        "[seats]",
+        "[switches.wet_rope]\nvalues = [true, false]\ntext = \"The rope is wet.\"\n\n[seats]",
+    );
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("nothing reads the switch `wet_rope`"), "{told:?}");
+    let told = planted("maneuvers/rest.luau", "return true", "return false");
+    assert!(told[0].contains("nobody can ever use this card"), "{told:?}");
+    let told = planted("maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"{} rests {}\", ctx.actor)");
+    assert!(told[0].contains("has 2 `{}`, and 1 values"), "{told:?}");
+    let told = planted("maneuvers/pull.luau", "\"1d10\"", "\"d\"");
+    assert!(told[0].contains("\"d\" are no dice"), "{told:?}");
+    let told = planted("play.luau", "rb.spawn(\"rope\", {})", "rb.spawn(\"rope\", { at = 99 })");
+    assert!(told[0].contains("the field `at` takes a whole number from -50 to 50, not 99"), "{told:?}");
+    let told = planted("maneuvers/pull.luau", ", ctx.actor)\n\tend", ", ctx.actor, 5)\n\tend");
+    assert!(
+        told[0].contains("the verb `move_rope` takes 3 values, here are 4 (it is move_rope(rope, by, who))"),
+        "{told:?}"
+    );
+    let told = planted(
+        "play.luau",
+        "\t\tlocal rope =",
+        "\t\tlocal by = {}\n\t\tfor _, p in rb.each(\"puller\") do by[p] = 1 end\n\t\tfor p, n in by do rb.say(\"{}\", n) end\n\t\tlocal rope =",
+    );
+    assert!(told[0].contains("a loop over `by`, whose keys are entities"), "{told:?}");
+}
+
+#[test]
+fn files_in_no_place_and_several_mistakes_at_once() {
+    let mut files = tug();
+    let card = files["tug/maneuvers/rest.luau"].clone();
+    files.insert("tug/manuevers/nap.luau".into(), card);
+    files.insert("tug/lore/order.luau".into(), "return {}\n".into());
+    files.insert("tug/lib/used.luau".into(), "return {}\n".into());
+    let verbs = files.get_mut("tug/verbs.luau").unwrap();
+    *verbs = format!("local used = require(\"lib/used\")\nlocal gone = require(\"lib/usde\")\n{verbs}");
+    let told = found(files);
+    assert!(
+        told.iter().any(|line| line
+            .contains("manuevers/nap.luau: nothing reads this file (is its folder meant to be `maneuvers`?)")),
+        "{told:#?}"
+    );
+    assert!(told.iter().any(|line| line.contains("lore/order.luau: nothing reads this file")), "{told:#?}");
+    assert!(told.iter().any(|line| line.contains("verbs.luau:2:") && line.contains("`lib/used`")), "{told:#?}");
+    assert!(!told.iter().any(|line| line.contains("lib/used.luau: nothing")), "{told:#?}");
+}
+
+#[test]
+fn hostile_files_are_told_and_do_no_harm() {
+    let mut files = tug();
+    files.insert("tug/lib/deep.luau".into(), format!("return {}1{}", "{".repeat(60_000), "}".repeat(60_000)));
+    files.insert("tug/lib/ops.luau".into(), format!("return {}1", "1+".repeat(60_000)));
+    files.insert("tug/lib/calls.luau".into(), format!("return f{}", "()".repeat(60_000)));
+    files.insert("tug/lib/dots.luau".into(), format!("return f{}", ".a".repeat(60_000)));
+    files.insert("tug/specs/deep.luau".into(), format!("{}{}", "do ".repeat(50_000), "end ".repeat(50_000)));
+    let told = found(files);
+    assert!(!told.is_empty());
+}

@@ -1,0 +1,394 @@
+//! Odds, simulation and advice through the front door, against numbers worked out by hand and by brute force.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use num_rational::BigRational;
+use riskbreaker::{
+    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Moment, Odds, OddsQuery, Ruleset,
+    Session, Setup, Shard, Simulation, Value, Variant,
+};
+
+fn library(folder: &str) -> Library {
+    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()
+}
+
+fn rules(id: &str) -> Arc<Ruleset> {
+    let folder = if id.starts_with("riskbreaker") { "rulesets" } else { "tests/rulesets" };
+    Ruleset::load(&library(folder), id).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn of(part: i64, whole: i64) -> BigRational {
+    BigRational::new(part.into(), whole.into())
+}
+
+fn given(answers: &[(&str, Value)]) -> Vec<Given> {
+    let one = |(topic, value): &(&str, Value)| Given { topic: topic.to_string(), about: None, value: value.clone() };
+    answers.iter().map(one).collect()
+}
+
+fn moment(card: &str, answers: &[(&str, Value)]) -> Moment {
+    Moment {
+        card: card.into(),
+        query: OddsQuery { given: given(answers), ..OddsQuery::default() },
+        ..Moment::default()
+    }
+}
+
+fn odds(rules: &Arc<Ruleset>, moment: &Moment) -> Odds {
+    moment.odds(rules).unwrap_or_else(|refusal| panic!("{}: {refusal}", moment.card)).0
+}
+
+/// The chances of the values of a field, smallest first.
+fn values(odds: &Odds, field: &str) -> Vec<(i64, BigRational)> {
+    let found = odds.fields.iter().find(|found| &*found.field == field).expect("the field changes");
+    let mut values: Vec<(i64, BigRational)> =
+        found.to.iter().map(|(value, chance)| (value.as_int().unwrap(), chance.clone())).collect();
+    values.sort();
+    values
+}
+
+fn expected(odds: &Odds, field: &str) -> BigRational {
+    odds.fields.iter().find(|found| &*found.field == field).unwrap().expected.clone().unwrap()
+}
+
+#[test]
+fn a_pull_at_the_rope_has_the_odds_of_its_need() {
+    let tug = rules("tug");
+    let odds = odds(&tug, &Moment { actor: Some("Ann".into()), ..moment("pull", &[("risk", 2.into())]) });
+    assert_eq!(values(&odds, "at"), [(-2, of(5, 10)), (2, of(5, 10))]);
+    assert_eq!(expected(&odds, "at"), of(0, 1));
+    assert!(odds.is_exact());
+    let strong = Moment {
+        actor: Some("Bob".into()),
+        edits: vec![("Bob".into(), "strength".into(), "8".into()), ("rope".into(), "at".into(), "-1".into())],
+        ..moment("pull", &[("risk", 3.into())])
+    };
+    let (odds, place) = strong.odds(&tug).unwrap();
+    assert_eq!(values(&odds, "at"), [(-4, of(2, 10)), (2, of(8, 10))]);
+    assert_eq!(place.actor.as_deref(), Some("Bob"));
+    // Who pulls the rope to his end ends the game.
+    let over = |text: &str| odds.chance(|outcome| outcome.effects.contains(&Effect::Over { text: text.into() }));
+    assert_eq!((over("Bob has won"), over("Ann has won")), (of(2, 10), of(0, 1)));
+}
+
+#[test]
+fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
+    let dicey = rules("dicey");
+    let of_card = |card: &str| odds(&dicey, &moment(card, &[]));
+    let five = of_card("five");
+    let power = |base: i64, n: u32| base.pow(n);
+    let binomial = [1, 5, 10, 10, 5, 1];
+    let by_hand: Vec<(i64, BigRational)> = (0..=5_u32)
+        .map(|k| (i64::from(k), of(binomial[k as usize] * power(3, k) * power(7, 5 - k), 100_000)))
+        .collect();
+    assert_eq!(values(&five, "gold"), by_hand);
+    assert_eq!(five.courses, 32);
+    assert_eq!(expected(&five, "gold"), of(3, 2));
+
+    let bands = values(&of_card("bands"), "gold");
+    let ways = [10, 74, 202, 792, 650];
+    let by_hand: Vec<(i64, BigRational)> = (0..5).map(|band| (band, of(ways[band as usize], 1728))).collect();
+    assert_eq!(bands, by_hand);
+
+    let mut products = std::collections::BTreeMap::new();
+    for (a, b, c) in (1..=6).flat_map(|a| (1..=6).flat_map(move |b| (1..=4).map(move |c| (a, b, c)))) {
+        *products.entry(i64::from((a + b + 1) * c)).or_insert(0) += 1;
+    }
+    let by_hand: Vec<(i64, BigRational)> = products.into_iter().map(|(gold, ways)| (gold, of(ways, 144))).collect();
+    assert_eq!(values(&of_card("totals"), "gold"), by_hand);
+
+    let mut sixes = [0; 4];
+    for roll in 0..1296 {
+        let dice = [roll % 6, roll / 6 % 6, roll / 36 % 6, roll / 216];
+        sixes[dice.iter().filter(|face| **face == 5).count().min(3)] += 1;
+    }
+    let by_hand: Vec<(i64, BigRational)> = (0..4).map(|n| (n as i64, of(sixes[n], 1296))).collect();
+    assert_eq!(values(&of_card("count_sixes"), "gold"), by_hand);
+}
+
+#[test]
+fn a_pool_too_large_for_orders_is_counted_by_what_it_shows_and_a_script_that_looks_at_the_order_is_refused() {
+    let dicey = rules("dicey");
+    let mut slow = moment("pool", &[]);
+    slow.query.limits.time = std::time::Duration::from_secs(120);
+    let pool = odds(&dicey, &slow);
+    assert!(pool.is_exact());
+    assert_eq!(values(&pool, "gold")[3], (3, of(20 * 27 * 343, 1_000_000)));
+    let refusal = Moment { card: "first_of_pool".into(), ..slow }.odds(&dicey).unwrap_err();
+    assert!(refusal.message.contains("order"), "{refusal}");
+}
+
+#[test]
+fn rolls_made_again_and_again_are_left_with_their_remaining_chance() {
+    let dicey = rules("dicey");
+    let mut slow = moment("again", &[]);
+    slow.query.limits.courses = 50_000;
+    slow.query.limits.time = std::time::Duration::from_secs(120);
+    let again = odds(&dicey, &slow);
+    assert!(!again.is_exact() && again.remaining < of(1, 100_000), "{}", again.remaining);
+    let sum: BigRational = again.outcomes.iter().map(|(_, chance)| chance).sum();
+    assert_eq!(sum + &again.remaining, of(1, 1));
+    let chances: Vec<_> = values(&again, "gold").into_iter().map(|(_, chance)| chance).collect();
+    assert!(chances.iter().all(|chance| *chance == chances[0]), "{chances:?}");
+
+    let seldom = odds(&dicey, &moment("again_seldom", &[]));
+    assert!(seldom.remaining < of(1, 1_000_000_000_000) && !seldom.is_exact());
+    assert_eq!(values(&seldom, "gold")[3], (3, of(1, 16)));
+    let boom = odds(&dicey, &moment("exploding", &[]));
+    assert_eq!(values(&boom, "gold")[5], (7, of(1, 36)));
+    assert!(!boom.is_exact());
+}
+
+#[test]
+fn too_many_courses_are_refused_with_a_word_on_simulation() {
+    let mut moment = moment("far", &[]);
+    moment.query.limits.courses = 5_000;
+    let refusal = moment.odds(&rules("dicey")).unwrap_err();
+    assert!(refusal.message.contains("5000 ways") && refusal.message.contains("sim"), "{refusal}");
+}
+
+#[test]
+fn questions_on_the_way_are_answered_as_it_is_said() {
+    let dicey = rules("dicey");
+    let by = |answering: Answering, answers: &[(&str, Value)]| {
+        let mut moment = moment("offer", answers);
+        moment.query.answering = answering;
+        moment.odds(&dicey).map(|(odds, _)| odds)
+    };
+    let default = by(Answering::Default, &[]).unwrap();
+    assert_eq!(values(&default, "gold"), [(-1, of(3, 10)), (1, of(7, 10))]);
+    assert_eq!(default.answers.len(), 2);
+    let stated = by(Answering::Default, &[("stake", 3.into())]).unwrap();
+    assert_eq!(values(&stated, "gold"), [(-1, of(5, 10)), (3, of(5, 10))]);
+    // The player stakes for the most, the gm doubles where that costs the player: 2 stakes 4 then, of which 4 in 10 succeed.
+    let best = by(Answering::Best, &[]).unwrap();
+    let worth = |stake: i64| of(8 - stake, 10) * of(stake, 1) - of(2 + stake, 10);
+    let most =
+        (1..=4).map(|stake| worth(stake).min(if stake < 4 { worth(2 * stake) } else { of(-1, 1) })).max().unwrap();
+    assert_eq!(expected(&best, "gold"), most);
+    assert!(by(Answering::Given, &[("stake", 1.into())]).unwrap_err().message.contains("`double`"));
+    let mixed = by(Answering::Policy("mixed".into()), &[]).unwrap();
+    assert_eq!(values(&mixed, "gold"), [(-1, of(7, 20)), (1, of(7, 20)), (2, of(6, 20))]);
+    assert!(by(Answering::Default, &[("stake", 5.into())]).unwrap_err().message.contains("0 to 4"));
+    assert!(by(Answering::Default, &[("stoke", 5.into())]).unwrap_err().message.contains("nothing asks for `stoke`"));
+}
+
+#[test]
+fn outcomes_are_named_by_what_changed_and_bookkeeping_is_left_out() {
+    let dicey = rules("dicey");
+    let trap = odds(&dicey, &moment("trap", &[]));
+    let lines = trap.lines();
+    assert!(lines.iter().any(|line| line.contains("Pit (trap) comes")), "{lines:?}");
+    assert!(lines.iter().all(|line| !line.contains("tries")), "{lines:?}");
+    let mut blind = moment("trap", &[]);
+    blind.query.blind = Some(["gm".into()].into());
+    let trap = odds(&dicey, &blind);
+    assert!(trap.lines().iter().all(|line| !line.contains("secret")), "{:?}", trap.lines());
+    let stop = odds(&dicey, &moment("stop", &[]));
+    let mut lines: Vec<String> = stop.lines();
+    lines.sort();
+    assert_eq!(lines, ["cut short: tails", "over: heads"]);
+    let refusal = moment("broken", &[]).odds(&dicey).unwrap_err();
+    assert!(refusal.message.contains("the fuse is lit"), "{refusal}");
+    assert!(moment("brokn", &[]).odds(&dicey).unwrap_err().message.contains("did you mean `broken`"));
+}
+
+#[test]
+fn the_success_table_of_the_first_rules_comes_from_their_scripts() {
+    let first = rules("riskbreaker-0.0.1");
+    // RB1-072: under stat + 2 on one die of ten, from 20 % with stat 1 to 90 % with stat 8 and more.
+    for (stat, tenths) in [(1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 9), (9, 9), (10, 9)] {
+        let moment = Moment {
+            setup: Setup::scenario("duel"),
+            actor: Some("Fighter".into()),
+            edits: ["muscle", "agility", "wit", "personality"]
+                .map(|field| ("Fighter".into(), field.into(), stat.to_string()))
+                .to_vec(),
+            ..moment("advantage", &[("risk", 2.into())])
+        };
+        let odds = odds(&first, &moment);
+        let found = odds.fields.iter().find(|field| &*field.field == "advantage").unwrap();
+        let from = found.from.as_int().unwrap();
+        let gained = found.to.iter().find(|(to, _)| to.as_int() == Some(from + 2)).unwrap();
+        assert_eq!(gained.1, of(tenths, 10), "stat {stat}");
+    }
+}
+
+#[test]
+fn the_dice_of_the_odds_are_those_of_the_game() {
+    // The same card played over and over: what the odds say comes up as often as they say.
+    let tug = rules("tug");
+    let odds = odds(&tug, &Moment { actor: Some("Ann".into()), ..moment("pull", &[("risk", 1.into())]) });
+    let wins = values(&odds, "at")[0].1.clone();
+    let mut seen = 0;
+    for face in 1..=10 {
+        let setup = Setup::default().dice(riskbreaker::DiceSource::Written(vec![face]));
+        let mut session = riskbreaker::Session::start(&tug, setup).unwrap();
+        let _ = session.advance().unwrap();
+        let _ = session.reply(&[("card".into(), "pull".into()), ("risk".into(), 1.into())]).unwrap();
+        let rope = session.view().find("rope").unwrap();
+        seen += i64::from(session.view().field(rope, "at") == Some(&Value::Int(-1)));
+    }
+    assert_eq!(wins, of(seen, 10));
+}
+
+fn simulation(rules: &Arc<Ruleset>, scenario: &str, trials: u64) -> Simulation {
+    let policy = |name: &str| Driver::Policy(name.into());
+    let setup = Setup::scenario(scenario);
+    let setup = match rules.id() {
+        "tug" => setup.seat("left", policy("hasty")).seat("right", policy("hasty")),
+        _ => setup.seat("players", policy("bold")).seat("foes", policy("careful")),
+    };
+    let variant = Variant::new(rules.id(), rules, setup).unwrap();
+    Simulation { scenario: scenario.into(), variants: vec![variant], trials, seed: 7, until: None, actions: 20_000 }
+}
+
+fn run(simulation: &Simulation, threads: usize, shard: Option<Shard>) -> Findings {
+    simulation.run(threads, shard, None, &mut |_, _| true).unwrap()
+}
+
+#[test]
+fn the_findings_depend_neither_on_threads_nor_on_shards_nor_on_interruptions() {
+    let tug = rules("tug");
+    let whole = simulation(&tug, "two", 1_100);
+    let one = run(&whole, 1, None);
+    assert_eq!(one.tallies[0].trials, 1_100);
+    assert_eq!(run(&whole, 2, None), one);
+    let parts = (1..=3).map(|index| {
+        let shard = Some(Shard { index, count: 3 });
+        let part = run(&whole, 2, shard);
+        (format!("part {index}"), Findings::read(&serde_json::to_string(&part).unwrap()).unwrap())
+    });
+    let mut parts: Vec<_> = parts.collect();
+    parts.reverse();
+    assert_eq!(Findings::merge(parts.clone()).unwrap(), one);
+    assert!(Findings::merge(parts[1..].to_vec()).unwrap_err().to_string().contains("shard 3/3 is missing"));
+    parts.push(parts[0].clone());
+    assert!(Findings::merge(parts).unwrap_err().to_string().contains("both shard 3/3"));
+
+    let mut heard = 0;
+    let interrupted = whole.run(2, None, None, &mut |_, _| {
+        heard += 1;
+        heard < 2
+    });
+    let interrupted = interrupted.unwrap();
+    assert!(!interrupted.complete && interrupted.blocks == 2);
+    assert_eq!(whole.run(2, None, Some(interrupted), &mut |_, _| true).unwrap(), one);
+}
+
+#[test]
+fn a_simulation_that_is_sure_enough_stops_at_the_same_game_on_any_number_of_threads() {
+    let mut early = simulation(&rules("tug"), "two", 100_000);
+    early.until = Some(0.03);
+    let one = run(&early, 1, None);
+    assert!(one.complete && one.tallies[0].trials < 2_000, "{}", one.tallies[0].trials);
+    assert_eq!(run(&early, 2, None), one);
+    let shard = Some(Shard { index: 1, count: 2 });
+    assert!(early.run(1, shard, None, &mut |_, _| true).is_err());
+}
+
+#[test]
+fn what_is_counted_is_what_the_games_come_to() {
+    let tug = rules("tug");
+    let plan = simulation(&tug, "two", 60);
+    let tally = run(&plan, 1, None).tallies.remove(0);
+    let mut results = std::collections::BTreeMap::new();
+    let (mut actions, mut pulls) = (0, 0);
+    for trial in 1..=60 {
+        let mut game = plan.game(0, trial).unwrap();
+        let step = game.advance().unwrap();
+        assert!(matches!(step, riskbreaker::Step::Over(_)), "{step:?}");
+        *results.entry(game.outcome().unwrap().to_string()).or_insert(0) += 1;
+        actions += game.actions();
+        pulls += game.log().iter().filter(|event| matches!(event.happening, Happening::Rolled { .. })).count() as u64;
+    }
+    assert_eq!((tally.outcomes, tally.actions), (results, actions));
+    let used = tally.cards.values().map(|cards| cards["pull"]).fold(CardUse::default(), |sum, one| CardUse {
+        used: sum.used + one.used,
+        rolled: sum.rolled + one.rolled,
+        met: sum.met + one.met,
+    });
+    assert_eq!((used.used, used.rolled), (pulls, pulls));
+    assert!(used.met > 0 && used.met < used.rolled);
+    // The rope hangs where it ended, on the average.
+    let games: u64 = tally.statistics["rope"].iter().map(|sum| sum.games).sum();
+    assert_eq!(games, 60);
+}
+
+#[test]
+fn rules_that_are_compared_meet_the_same_dice() {
+    let tug = rules("tug");
+    let mut plan = simulation(&tug, "two", 300);
+    plan.variants.push(plan.variants[0].clone());
+    let same = run(&plan, 2, None);
+    assert_eq!(same.tallies[0], same.tallies[1]);
+    assert!(same.pairs[0].iter().all(|(first, results)| results.keys().all(|result| result == first)));
+    plan.variants[1].setup = plan.variants[1].setup.clone().switch("wins_at", 6);
+    let other = run(&plan, 2, None);
+    assert!(other.tallies[0].actions < other.tallies[1].actions);
+}
+
+#[test]
+fn games_that_fail_or_never_end_are_left_out_and_told() {
+    let dicey = rules("dicey");
+    let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
+    // The first card that is possible is `again`; nothing ends this game.
+    let mut plan =
+        Simulation { scenario: "one".into(), variants: vec![variant], trials: 3, seed: 1, until: None, actions: 50 };
+    let found = run(&plan, 2, None);
+    assert_eq!(found.tallies[0].trials, 0);
+    assert_eq!(found.tallies[0].left_out.len(), 3);
+    assert_eq!(found.tallies[0].left_out[2].trial, 3);
+    plan.trials = 0;
+    assert!(plan.run(1, None, None, &mut |_, _| true).unwrap_err().to_string().contains("zero trials"));
+}
+
+#[test]
+fn fights_of_the_first_rules_are_counted_with_their_rounds_and_numbers() {
+    let plan = simulation(&rules("riskbreaker-0.0.1"), "duel", 250);
+    let one = run(&plan, 1, None);
+    assert_eq!(run(&plan, 2, None), one);
+    let tally = &one.tallies[0];
+    assert_eq!((tally.trials, tally.left_out.as_slice()), (250, &[][..]));
+    assert!(tally.results.keys().all(|result| ["Challenger", "Defender", "nobody"].contains(&result.as_str())));
+    assert_eq!(tally.rounds.values().sum::<u64>(), 250);
+    assert!(tally.statistics.contains_key("Advantage") && tally.cards["players"].contains_key("kill_damage"));
+}
+
+#[test]
+fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
+    let tug = rules("tug");
+    let mut session = Session::start(&tug, Setup::default().seed(3)).unwrap();
+    let _ = session.advance().unwrap();
+    let ann = session.view().find("ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 8.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    let before = (session.state_bytes(), session.log(), session.questions().to_vec());
+    let question = session.questions()[0].id;
+    let advice = session.advise(question, std::time::Duration::from_millis(300)).unwrap();
+    assert_eq!((session.state_bytes(), session.log(), session.questions().to_vec()), before);
+    // Under 9: to pull by 3 is worth 8/10 * 3 - 2/10 * 3.
+    assert_eq!(advice[0].text, "Pull");
+    assert_eq!(advice[0].worth, Some(of(9, 5)));
+    assert_eq!(advice[1].worth, Some(of(0, 1)));
+    let odds = advice[0].odds.as_ref().unwrap();
+    assert!(odds.answers.iter().any(|(topic, answer, _)| topic == "risk" && answer == "3"), "{:?}", odds.answers);
+    assert!(advice[0].played.is_some_and(|(_, games)| games > 0));
+}
+
+#[test]
+fn who_looks_ahead_wins_more_often() {
+    let tug = rules("tug");
+    let seats = |left: &str| {
+        let setup =
+            Setup::default().seat("left", Driver::Policy(left.into())).seat("right", Driver::Policy("hasty".into()));
+        let setup = setup.switch("wins_at", 8);
+        let mut plan = simulation(&tug, "two", 40);
+        plan.variants = vec![Variant::new("tug", &tug, setup).unwrap()];
+        plan
+    };
+    let found = run(&seats("ahead"), 2, None);
+    assert_eq!(found.tallies[0].trials, 40);
+    assert_eq!(run(&seats("ahead"), 1, None), found);
+}

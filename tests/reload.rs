@@ -1,0 +1,307 @@
+//! Rules that change while a game is under way.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use riskbreaker::{
+    DiceSource, Driver, Edit, EntityId, Happening, Library, ReloadReport, Remedy, Ruleset, Session, Setup, Step, Value,
+};
+
+/// The files of the small game, to be changed at will.
+#[derive(Clone)]
+struct Files(BTreeMap<String, String>);
+
+impl Files {
+    fn of_tug() -> Files {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
+        let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("tug")]);
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else {
+                    let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+                    files.insert(name, std::fs::read_to_string(path).unwrap());
+                }
+            }
+        }
+        Files(files)
+    }
+
+    fn with(&self, path: &str, from: &str, to: &str) -> Files {
+        let mut files = self.clone();
+        let text = files.0.get_mut(&format!("tug/{path}")).unwrap();
+        assert!(text.contains(from), "{path} has no `{from}`");
+        *text = text.replace(from, to);
+        files
+    }
+
+    fn library(&self) -> Library {
+        Library::from_files(self.0.clone())
+    }
+
+    fn load(&self) -> Arc<Ruleset> {
+        Ruleset::load(&self.library(), "tug").unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+fn start(files: &Files, dice: &[u32]) -> Session {
+    let setup = Setup::default().dice(DiceSource::Written(dice.to_vec())).switch("wins_at", 20);
+    let mut session = Session::start(&files.load(), setup).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session
+}
+
+fn say(session: &mut Session, replies: &[(&str, Value)]) -> Step {
+    let replies: Vec<_> = replies.iter().map(|(topic, value)| (topic.to_string(), value.clone())).collect();
+    session.reply(&replies).unwrap()
+}
+
+fn pull(session: &mut Session, risk: i64) {
+    let _ = say(session, &[("card", "pull".into()), ("risk", risk.into())]);
+}
+
+fn field(session: &Session, title: &str, name: &str) -> Option<Value> {
+    let view = session.view();
+    view.field(view.find(title).unwrap(), name).cloned()
+}
+
+fn rope(session: &Session) -> i64 {
+    field(session, "rope", "at").unwrap().as_int().unwrap()
+}
+
+fn reload(session: &mut Session, files: &Files) -> ReloadReport {
+    let report = session.reload(files.load()).unwrap();
+    let _ = session.advance().unwrap();
+    report
+}
+
+fn notices(session: &mut Session) -> Vec<String> {
+    let events = session.take_events();
+    let notice = |event: &riskbreaker::Event| match &event.happening {
+        Happening::Notice { text } => Some(text.clone()),
+        _ => None,
+    };
+    events.iter().filter_map(notice).collect()
+}
+
+#[test]
+fn a_reload_says_what_changed_and_the_next_action_plays_by_it() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5]);
+    pull(&mut session, 2);
+    assert_eq!(rope(&session), -2);
+    let faster = files.with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 2 * risk or -risk)");
+    let report = reload(&mut session, &faster);
+    assert_eq!(report.changed, ["maneuvers/pull.luau: one line"]);
+    pull(&mut session, 2);
+    assert_eq!(rope(&session), 2);
+}
+
+#[test]
+fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5]);
+    let _ = say(&mut session, &[("card", "pull".into())]);
+    assert_eq!(&*session.questions()[0].topic, "risk");
+    session.take_events();
+    let report = reload(&mut session, &files.with("maneuvers/pull.luau", "max = 3", "max = 9"));
+    assert!(report.under_way);
+    assert_eq!(report.changed, ["maneuvers/pull.luau: one line"]);
+    assert_eq!(&*session.questions()[0].topic, "risk");
+    assert!(notices(&mut session).is_empty());
+    let _ = say(&mut session, &[("risk", 9.into())]);
+    assert_eq!(rope(&session), -9);
+}
+
+#[test]
+fn an_action_whose_tape_does_not_fit_starts_again_and_says_so() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5]);
+    let _ = say(&mut session, &[("card", "pull".into())]);
+    session.take_events();
+    // The card that was chosen is not to be had under the new rules.
+    let new = files.with(
+        "maneuvers/pull.luau",
+        "\tresolve",
+        "\twhen = function() return false, \"the rope is wet\" end,\n\tresolve",
+    );
+    let new = new.with("play.luau", "default = \"pull\"", "default = \"rest\"");
+    reload(&mut session, &new);
+    assert_eq!(&*session.questions()[0].topic, "card");
+    let told = notices(&mut session);
+    assert!(told.iter().any(|text| text.starts_with("turn starts again")), "{told:?}");
+    let _ = say(&mut session, &[("card", "rest".into())]);
+    assert_eq!(field(&session, "Ann", "rests"), Some(1.into()));
+}
+
+#[test]
+fn a_broken_card_that_is_mended_goes_on_where_it_stood() {
+    let files = Files::of_tug();
+    let broken = files.with("maneuvers/pull.luau", "rb.act.move_rope(ctx.rope", "rb.act.move_rope(ctx.roope.at");
+    let mut session = start(&broken, &[5, 5]);
+    let fault = session.reply(&[("card".into(), "pull".into()), ("risk".into(), 2.into())]).unwrap_err();
+    assert!(fault.message.contains("pull.luau:"), "{fault}");
+    let _ = say(&mut session, &[("card", "pull".into())]);
+    let question = session.questions()[0].id;
+    session.answer(question, riskbreaker::Answer::Number(2)).unwrap();
+    assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+    session.reload(files.load()).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(rope(&session), -2);
+    assert_eq!(session.unrolled(), 1);
+    assert!(session.remedy(Remedy::Retry).is_err());
+}
+
+#[test]
+fn new_fields_take_their_default_and_dropped_ones_come_back() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5, 5, 5]);
+    let ann = session.view().find("Ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 7.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    let new = files
+        .with("kinds.luau", "strength = rb.int({ min = 0, max = 10, default = 5 })", "armour = rb.int({ default = 4 })")
+        .with("kinds.luau", "rb.term(\"strength\", self.strength)", "rb.term(\"armour\", self.armour)");
+    let report = reload(&mut session, &new);
+    assert_eq!(report.state.defaulted, ["puller.armour = 4"]);
+    assert_eq!(report.state.kept_aside, ["puller.strength"]);
+    assert_eq!(field(&session, "Ann", "strength"), None);
+    assert_eq!(field(&session, "Ann", "armour"), Some(4.into()));
+    assert!(session.dormant().contains(&("Ann".into(), "strength".into(), "7".into())), "{:?}", session.dormant());
+    assert_eq!(session.derived(ann, "need", &[]).unwrap(), 5.into());
+    pull(&mut session, 1);
+
+    let report = reload(&mut session, &files);
+    assert_eq!(report.state.returned, ["puller.strength"]);
+    assert_eq!(field(&session, "Ann", "strength"), Some(7.into()));
+    assert_eq!(field(&session, "Bob", "strength"), Some(5.into()));
+    assert_eq!(session.derived(ann, "need", &[]).unwrap(), 8.into());
+}
+
+#[test]
+fn a_value_out_of_its_new_bounds_moves_to_the_nearest_and_comes_back() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5]);
+    let narrow = files.with("kinds.luau", "max = 10, default = 5", "max = 3, default = 2");
+    let report = reload(&mut session, &narrow);
+    assert_eq!(report.state.kept_aside, ["puller.strength, which takes a whole number from 0 to 3, not 5"]);
+    assert_eq!(field(&session, "Ann", "strength"), Some(3.into()));
+    reload(&mut session, &files);
+    assert_eq!(field(&session, "Ann", "strength"), Some(5.into()));
+}
+
+#[test]
+fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5, 5]);
+    let wide = files
+        .with(
+            "kinds.luau",
+            "rests = rb.int({ min = 0, label = \"rests\" })",
+            "rests = rb.int({ min = 0, label = \"rests\" }),\n\t\t\ta_first = rb.int({ default = 1 })",
+        )
+        .with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 3 * risk or -risk)");
+    pull(&mut session, 2);
+    let bytes = session.state_bytes();
+    reload(&mut session, &wide);
+    pull(&mut session, 1);
+    assert_eq!(rope(&session), 1);
+    session.undo().unwrap();
+    session.undo().unwrap();
+    let undone = session.undo().unwrap();
+    assert!(undone.text.contains("risk"), "{}", undone.text);
+    let _ = session.advance().unwrap();
+    assert_eq!(rope(&session), 0);
+    assert_eq!(field(&session, "Ann", "a_first"), Some(1.into()));
+    // The same pull again, by the rules of now.
+    let _ = say(&mut session, &[("risk", 2.into())]);
+    assert_eq!(rope(&session), -6);
+    assert_ne!(session.state_bytes(), bytes);
+    let why = session.why(EntityId(1), "at").unwrap();
+    assert_eq!(why.changes.last().map(String::as_str), Some("action 2 (turn): 0 -> -6"));
+}
+
+#[test]
+fn a_kind_that_is_in_use_cannot_go() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5]);
+    let before = session.state_bytes();
+    let renamed = files.with("kinds.luau", "\tpuller =", "\tpullers =").with(
+        "play.luau",
+        "rb.spawn(\"puller\"",
+        "rb.spawn(\"pullers\"",
+    );
+    let refusal = session.reload(renamed.load()).unwrap_err();
+    assert_eq!(
+        refusal.message,
+        "the kind `puller` is gone, and there are 2 of them in the game; declare it again, or take them away first"
+    );
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.state_bytes(), before);
+    pull(&mut session, 2);
+    assert_eq!(rope(&session), -2);
+}
+
+#[test]
+fn house_rules_and_seats_are_carried_by_name() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5]);
+    session.set_seat("right", Driver::Policy("hasty".into())).unwrap();
+    let mut new = files.with("ruleset.toml", "max = 20", "max = 9");
+    new.0.remove("tug/policies/hasty.luau");
+    let report = reload(&mut session, &new);
+    assert_eq!(session.switch("wins_at"), Some(&3.into()));
+    assert_eq!(session.seats()["right"], Driver::Human);
+    assert_eq!(report.warnings.len(), 2, "{report:?}");
+}
+
+#[test]
+fn a_game_with_reloads_is_saved_and_read_with_all_its_rules() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5, 5, 5]);
+    pull(&mut session, 2);
+    let second = files.with("maneuvers/pull.luau", "(won and risk or -risk)", "(won and 3 * risk or -risk)").with(
+        "kinds.luau",
+        "default = 5 })",
+        "default = 5 }),\n\t\t\tgrip = rb.int({ default = 2 })",
+    );
+    reload(&mut session, &second);
+    pull(&mut session, 1);
+    let third = second.with("maneuvers/pull.luau", "3 * risk", "5 * risk");
+    reload(&mut session, &third);
+    let _ = say(&mut session, &[("card", "pull".into())]);
+    let text = session.save();
+    for library in [third.library(), files.library()] {
+        let mut read = Session::load(&library, &text).unwrap_or_else(|error| panic!("{error}"));
+        let _ = read.advance().unwrap();
+        assert_eq!(read.state_bytes(), session.state_bytes());
+        assert_eq!(read.ruleset().hash(), session.ruleset().hash());
+        assert_eq!(read.save(), text);
+        let _ = say(&mut read, &[("risk", 1.into())]);
+        assert_eq!(rope(&read), -4);
+    }
+}
+
+#[test]
+fn reloads_in_a_row_are_one_entry() {
+    let files = Files::of_tug();
+    let mut session = start(&files, &[5, 5]);
+    pull(&mut session, 2);
+    for factor in 2..40 {
+        let new = files.with(
+            "maneuvers/pull.luau",
+            "(won and risk or -risk)",
+            &format!("(won and {factor} * risk or -risk)"),
+        );
+        reload(&mut session, &new);
+    }
+    reload(&mut session, &files);
+    assert_eq!(session.log().iter().filter(|event| matches!(event.happening, Happening::Notice { .. })).count(), 1);
+    pull(&mut session, 2);
+    assert_eq!(rope(&session), 0);
+    let read = Session::load(&files.library(), &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read.state_bytes(), session.state_bytes());
+}

@@ -1,0 +1,98 @@
+//! What `riskbreaker new` writes is sound, and its specs hold; the types and the cards are written.
+#![cfg(feature = "cli")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+struct Place(PathBuf);
+
+impl Place {
+    fn new(name: &str) -> Place {
+        let folder = std::env::temp_dir().join(format!("riskbreaker-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        Place(folder)
+    }
+
+    fn call(&self, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_riskbreaker")).args(args).current_dir(&self.0).output().unwrap()
+    }
+
+    /// Standard output of a call that must go well.
+    fn well(&self, args: &[&str]) -> String {
+        let output = self.call(args);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(output.status.success(), "{args:?}: {text}{}", String::from_utf8_lossy(&output.stderr));
+        text
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_ruleset_and_its_parts_work_as_they_are_written() {
+    let place = Place::new("new");
+    place.well(&["new", "my-game"]);
+    assert_eq!(place.well(&["check"]), "my-game: 3 cards, no problem\n");
+    for (what, name) in [("maneuver", "quick_jab"), ("item", "lucky_coin"), ("hook", "cheering"), ("spec", "opening")] {
+        let told = place.well(&["new", what, name]);
+        assert!(told.ends_with("its spec holds\n"), "{told}");
+    }
+    assert_eq!(place.well(&["check"]), "my-game: 5 cards, no problem\n");
+    assert!(place.well(&["test", "--coverage"]).contains("11 specs hold"));
+    let jab = fs::read_to_string(place.0.join("rulesets/my-game/specs/maneuvers/quick_jab.luau")).unwrap();
+    assert!(jab.contains("t:play(\"Ann\", \"quick_jab\")"), "{jab}");
+    let again = place.call(&["new", "maneuver", "quick_jab"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    assert!(place.well(&["dev", "my-game", "--once"]).contains("nothing to find fault with, 11 specs hold"));
+}
+
+#[test]
+fn house_rules_lie_on_a_ruleset_of_the_program() {
+    let place = Place::new("house");
+    place.well(&["new", "ruleset", "my-house", "--extends", "riskbreaker-0.0.1"]);
+    assert!(place.well(&["check"]).starts_with("my-house: "));
+    let told = place.well(&["test", "my-house", "--filter", "First House Rule"]);
+    assert!(told.contains("1 specs hold") || told.contains("one spec holds"), "{told}");
+    let mut play = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+    let play = play.args(["play", "--rules", "my-house", "--seed", "1"]).current_dir(&place.0);
+    assert!(play.stdin(std::process::Stdio::null()).output().unwrap().status.success());
+}
+
+#[test]
+fn names_that_cannot_be_are_refused() {
+    let place = Place::new("names");
+    for name in ["", "My Game", "../out", "a..b", "-x", "9lives"] {
+        assert_eq!(place.call(&["new", "ruleset", name]).status.code(), Some(2), "{name}");
+    }
+    assert_eq!(place.call(&["new", "maneuver", "x"]).status.code(), Some(2));
+    assert!(fs::read_dir(&place.0).unwrap().next().is_none());
+}
+
+#[test]
+fn types_and_cards_are_written() {
+    let place = Place::new("types");
+    place.well(&["new", "my-game"]);
+    fs::remove_dir_all(place.0.join("rulesets/my-game/.riskbreaker")).unwrap();
+    place.well(&["types"]);
+    let types = fs::read_to_string(place.0.join("rulesets/my-game/.riskbreaker/riskbreaker.luau")).unwrap();
+    assert!(
+        types.contains("export type Character = {")
+            && types.contains("hurt: (target: any, amount: any, by: any) -> ...any")
+    );
+    assert!(types.contains("need: (self: Character, ...any) -> any"));
+    place.well(&["cards", "my-game", "--out", "cards.html"]);
+    let page = fs::read_to_string(place.0.join("cards.html")).unwrap();
+    assert_eq!(page.matches("class=\"page cards\"").count(), 3);
+    assert_eq!(page.matches("class=\"page sheets\"").count(), 1);
+    assert!(
+        page.contains("Catch breath") && page.contains("<b>MG-6</b> Catch breath: take 1 harm off yourself"),
+        "{page}"
+    );
+}

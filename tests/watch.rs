@@ -1,0 +1,271 @@
+//! Rulesets on the disk that change as editors change them.
+#![cfg(feature = "watch")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step, Watched, Watcher};
+
+/// A copy of the small game on the disk, with a house rule that lies on it.
+struct Table {
+    root: PathBuf,
+    rules: Arc<Ruleset>,
+    watcher: Watcher,
+}
+
+const LIMIT: Duration = Duration::from_secs(10);
+
+impl Table {
+    fn new() -> Table {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("riskbreaker-watch-{}-{n}", std::process::id())).join("rulesets");
+        copy(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug"), &root.join("tug"));
+        fs::create_dir_all(root.join("wet")).unwrap();
+        fs::write(
+            root.join("wet/ruleset.toml"),
+            "id = \"wet\"\ntitle = \"Wet rope\"\nversion = \"1\"\nextends = \"tug\"\n",
+        )
+        .unwrap();
+        let library = Library::open(&root).unwrap();
+        let rules = Ruleset::load_with(&library, "tug", &["wet".into()]).unwrap();
+        let watcher = Watcher::start(&library, &rules).expect("it lies on the disk");
+        // The first look takes a moment.
+        thread::sleep(Duration::from_millis(300));
+        Table { root, rules, watcher }
+    }
+
+    fn path(&self, path: &str) -> PathBuf {
+        self.root.join(path)
+    }
+
+    /// The text of the card with another stake at most.
+    fn pull(&self, most: u32) -> String {
+        let text = self.rules.source("tug/maneuvers/pull.luau").unwrap();
+        text.replace("max = 3", &format!("max = {most}"))
+    }
+
+    fn next(&self) -> Watched {
+        self.watcher.wait(LIMIT).expect("something is told")
+    }
+
+    fn loaded(&self) -> (Arc<Ruleset>, Vec<String>) {
+        match self.next() {
+            Watched::Loaded { rules, changed } => (rules, changed),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Waits for exactly one reload, of the card with this stake at most.
+    fn one_reload(&self, most: u32) {
+        let (rules, changed) = self.loaded();
+        assert_eq!(rules.source("tug/maneuvers/pull.luau"), Some(&*self.pull(most)), "{changed:?}");
+        let more = self.watcher.wait(Duration::from_millis(400));
+        assert!(more.is_none(), "{more:?}");
+    }
+}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(self.root.parent().unwrap());
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target)
+        } else {
+            fs::write(target, fs::read(entry.path()).unwrap()).unwrap()
+        }
+    }
+}
+
+#[test]
+fn every_way_of_saving_is_one_reload() {
+    let table = Table::new();
+    let card = table.path("tug/maneuvers/pull.luau");
+    // In place.
+    fs::write(&card, table.pull(4)).unwrap();
+    table.one_reload(4);
+    // Truncated, and written in two pieces.
+    let text = table.pull(5);
+    let mut file = fs::File::create(&card).unwrap();
+    let (head, tail) = text.split_at(text.len() / 2);
+    std::io::Write::write_all(&mut file, head.as_bytes()).unwrap();
+    thread::sleep(Duration::from_millis(20));
+    std::io::Write::write_all(&mut file, tail.as_bytes()).unwrap();
+    drop(file);
+    table.one_reload(5);
+    // Written beside it and moved over it.
+    fs::write(table.path("tug/maneuvers/.pull.luau.swp"), "\0").unwrap();
+    fs::write(table.path("tug/maneuvers/pull.luau.tmp"), table.pull(6)).unwrap();
+    fs::rename(table.path("tug/maneuvers/pull.luau.tmp"), &card).unwrap();
+    table.one_reload(6);
+    // Moved away as a backup and made anew.
+    fs::rename(&card, table.path("tug/maneuvers/pull.luau~")).unwrap();
+    fs::write(&card, table.pull(7)).unwrap();
+    table.one_reload(7);
+    // Read, which is no change.
+    let _ = fs::read(&card).unwrap();
+    fs::write(table.path("tug/notes.txt"), "x").unwrap();
+    assert!(table.watcher.wait(Duration::from_millis(400)).is_none());
+}
+
+#[test]
+fn many_files_at_once_are_one_reload() {
+    let table = Table::new();
+    fs::create_dir_all(table.path("tug/.git")).unwrap();
+    for n in 0..50 {
+        fs::write(table.path(&format!("tug/lib_{n}.luau")), "return {}\n").unwrap();
+        fs::write(table.path(&format!("tug/.git/{n}")), "x").unwrap();
+    }
+    let (_, changed) = table.loaded();
+    assert_eq!(changed.len(), 50);
+    assert!(table.watcher.wait(Duration::from_millis(400)).is_none());
+}
+
+#[test]
+fn a_layer_and_a_manifest_count_and_a_folder_may_come_late() {
+    let table = Table::new();
+    fs::create_dir_all(table.path("wet/maneuvers")).unwrap();
+    let card =
+        "local rb = require(\"@riskbreaker\")\nreturn rb.extend(rb.maneuver({ id = \"pull\", title = \"Tug\" }))\n";
+    fs::write(table.path("wet/maneuvers/pull.luau"), card).unwrap();
+    let (rules, changed) = table.loaded();
+    assert_eq!(changed, ["wet/maneuvers/pull.luau: new"]);
+    assert_eq!(&*rules.card("pull").unwrap().title, "Tug");
+    fs::write(table.path("wet/maneuvers/pull.luau"), card.replace("Tug", "Heave")).unwrap();
+    assert_eq!(&*table.loaded().0.card("pull").unwrap().title, "Heave");
+    let manifest = fs::read_to_string(table.path("tug/ruleset.toml")).unwrap();
+    fs::write(table.path("tug/ruleset.toml"), manifest.replace("default = 3", "default = 4")).unwrap();
+    assert_eq!(table.loaded().1, ["ruleset.toml: default 3 -> 4"]);
+    fs::remove_file(table.path("wet/maneuvers/pull.luau")).unwrap();
+    assert_eq!(table.loaded().1, ["wet/maneuvers/pull.luau: gone"]);
+}
+
+#[test]
+fn what_is_broken_is_told_once_and_the_repair_as_well() {
+    let table = Table::new();
+    let card = table.path("tug/maneuvers/pull.luau");
+    let begun = Instant::now();
+    fs::write(&card, "return {").unwrap();
+    let Watched::Broken(error) = table.next() else { panic!("it is broken") };
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
+    assert_eq!(error.problems[0].path, "tug/maneuvers/pull.luau");
+    assert_eq!(error.problems[0].line, Some(1));
+    fs::write(&card, table.pull(3)).unwrap();
+    let (rules, changed) = table.loaded();
+    assert!(changed.is_empty(), "{changed:?}");
+    assert_eq!(rules.hash(), table.rules.hash());
+}
+
+#[test]
+fn a_folder_that_vanishes_and_returns_is_watched_again() {
+    let table = Table::new();
+    let aside = table.root.parent().unwrap().join("aside");
+    fs::rename(&table.root, &aside).unwrap();
+    assert!(matches!(table.next(), Watched::Broken(_)));
+    copy(&aside, &table.root);
+    assert!(table.loaded().1.is_empty());
+    // The new folder, which is another than the one watched first.
+    fs::write(table.path("tug/maneuvers/pull.luau"), table.pull(8)).unwrap();
+    table.one_reload(8);
+    fs::remove_dir_all(table.path("tug")).unwrap();
+    assert!(matches!(table.next(), Watched::Broken(_)));
+    copy(&aside.join("tug"), &table.path("tug"));
+    assert!(matches!(table.next(), Watched::Loaded { .. }));
+    fs::write(table.path("tug/maneuvers/pull.luau"), table.pull(9)).unwrap();
+    let (rules, _) = table.loaded();
+    assert_eq!(rules.source("tug/maneuvers/pull.luau"), Some(&*table.pull(9)));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_ruleset_behind_a_link_is_seen_at_last() {
+    let table = Table::new();
+    let aside = table.root.parent().unwrap().join("real");
+    fs::rename(table.path("tug"), &aside).unwrap();
+    std::os::unix::fs::symlink(&aside, table.path("tug")).unwrap();
+    while table.watcher.wait(Duration::from_millis(700)).is_some() {}
+    fs::write(aside.join("maneuvers/pull.luau"), table.pull(8)).unwrap();
+    table.one_reload(8);
+}
+
+#[test]
+fn a_ruleset_inside_the_program_is_not_watched() {
+    let library = Library::from_files([("g/ruleset.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n")]);
+    let rules = Ruleset::load(&library, "g");
+    if let Ok(rules) = rules {
+        assert!(Watcher::start(&library, &rules).is_none());
+    }
+}
+
+/// A storm of saves while a game plays: every set of rules that came into force was whole, and the last one is on the disk.
+#[test]
+fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
+    let table = Table::new();
+    let setup = || {
+        let bold = Driver::Policy("hasty".into());
+        Setup::default().seed(3).switch("wins_at", 20).seat("left", bold.clone()).seat("right", Driver::Human)
+    };
+    let mut session = Session::start(&table.rules, setup()).unwrap();
+    let writer = {
+        let (card, verbs) = (table.path("tug/maneuvers/pull.luau"), table.path("tug/verbs.luau"));
+        let pulls: Vec<String> = (0..100).map(|n| table.pull(n + 3)).collect();
+        let text = table.rules.source("tug/verbs.luau").unwrap().to_string();
+        let draft = table.path("tug/maneuvers/pull.luau.tmp");
+        thread::spawn(move || {
+            for (n, pull) in pulls.iter().enumerate() {
+                match n % 3 {
+                    0 => fs::write(&card, pull).unwrap(),
+                    1 => {
+                        fs::write(&draft, pull).unwrap();
+                        fs::rename(&draft, &card).unwrap();
+                    }
+                    _ => {
+                        let _ = fs::remove_file(&card);
+                        fs::write(&card, pull).unwrap();
+                    }
+                }
+                fs::write(&verbs, format!("{text}-- {n}\n")).unwrap();
+                thread::sleep(Duration::from_millis(12));
+            }
+        })
+    };
+    let (mut reloads, mut last) = (0, table.rules.clone());
+    let mut quiet = Instant::now();
+    while !writer.is_finished() || quiet.elapsed() < Duration::from_millis(1200) {
+        match table.watcher.poll() {
+            Some(Watched::Loaded { rules, .. }) => {
+                session.reload(rules.clone()).unwrap();
+                (last, reloads, quiet) = (rules, reloads + 1, Instant::now());
+            }
+            Some(Watched::Broken(error)) => panic!("{error}"),
+            Some(_) => {}
+            None if !writer.is_finished() => quiet = Instant::now(),
+            None => {}
+        }
+        match session.advance().unwrap() {
+            Step::Ask => {
+                let question = session.questions()[0].clone();
+                session.answer(question.id, question.default.clone().unwrap()).unwrap();
+            }
+            Step::Over(_) => session = Session::start(&last, setup()).unwrap(),
+            Step::Fault(fault) => panic!("{fault}"),
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    writer.join().unwrap();
+    assert!(reloads >= 2, "{reloads}");
+    assert_eq!(last.source("tug/maneuvers/pull.luau"), Some(&*table.pull(102)));
+    assert!(last.source("tug/verbs.luau").unwrap().ends_with("-- 99\n"));
+    assert_eq!(session.ruleset().hash(), last.hash());
+}
