@@ -89,7 +89,7 @@ fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
         if asked {
             return options(words);
         }
-        // `skill` is answered by what stands in a list `skills`.
+        // A question is answered by what stands in a list that is called like it: `tool` by `tools`.
         return match words.items.iter().find(|(field, _)| field.starts_with(&topic)) {
             Some((_, items)) => items.iter().map(|item| (item.clone(), String::new())).collect(),
             None => names.collect(),
