@@ -1,36 +1,52 @@
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Odds, OddsQuery};
-use crate::play::{Ask, Driver, Given, Refusal, Session, Setup, Step};
+use super::{Odds, OddsQuery, explore};
+use crate::play::{Ask, Driver, Given, Question, Refusal, Session, Setup, Step};
 use crate::ruleset::Ruleset;
 use crate::state::Value;
 
-/// The odds of a card where it is open for the first time.
+/// What two sets of rules make of one card in one position.
 #[derive(Clone, Debug, PartialEq)]
-pub struct FirstOdds {
+pub struct CardOdds {
+    pub card: Arc<str>,
     /// Who could play it.
     pub actor: Option<Arc<str>>,
-    pub odds: Result<Odds, Refusal>,
+    pub before: Result<Odds, Refusal>,
+    pub now: Result<Odds, Refusal>,
+}
+
+impl CardOdds {
+    pub fn differs(&self) -> bool {
+        self.before != self.now
+    }
 }
 
 /// Questions after which a card that was never open is given up.
 const QUESTIONS: usize = 600;
 
-/// Plays a scenario and works out the odds of every card where it is open for the first time, everything that it asks
-/// answered by its default or the first answer that is possible.
+/// Plays a scenario by the rules as they are now, and where a card is open for the first time, works out its odds in
+/// that position by both sets of rules. What a card asks is answered by its default or the first answer that is possible.
 ///
 /// # Errors
 ///
-/// A scenario that does not start, or a script that fails on the way.
-pub fn first_odds(rules: &Arc<Ruleset>, setup: &Setup) -> Result<BTreeMap<Arc<str>, FirstOdds>, Refusal> {
+/// A scenario that does not start, a script that fails on the way, or rules that declare other kinds and fields, so that
+/// no position is one of both.
+pub fn compare_cards(before: &Arc<Ruleset>, now: &Arc<Ruleset>, setup: &Setup) -> Result<Vec<CardOdds>, Refusal> {
+    let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
+    if kinds(before) != kinds(now) {
+        return Err(Refusal::new(
+            "the two declare other kinds or fields, so that a position of one is none of the other: only whole games are compared",
+        ));
+    }
     let mut setup = setup.clone();
     let drivers = setup.seats.clone();
-    for seat in rules.seats().keys() {
+    for seat in now.seats().keys() {
         setup = setup.seat(seat, Driver::Human);
     }
-    let mut session = Session::start(rules, setup).map_err(|error| Refusal::new(error.to_string()))?;
-    let mut found = BTreeMap::new();
+    let mut session = Session::start(now, setup).map_err(|error| Refusal::new(error.to_string()))?;
+    let mut seen: BTreeSet<Arc<str>> = BTreeSet::new();
+    let mut found = Vec::new();
     for _ in 0..QUESTIONS {
         match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
             Step::Ask => {}
@@ -39,31 +55,39 @@ pub fn first_odds(rules: &Arc<Ruleset>, setup: &Setup) -> Result<BTreeMap<Arc<st
         }
         let Some(question) = session.questions().first().cloned() else { break };
         if let Ask::Choose { options, .. } = &question.ask {
-            for option in options.iter().filter(|option| option.enabled && rules.card(&option.id).is_some()) {
-                if found.contains_key(&option.id) {
+            for option in options.iter().filter(|option| option.enabled && now.card(&option.id).is_some()) {
+                if !seen.insert(option.id.clone()) {
                     continue;
                 }
                 let (topic, value) = (question.topic.to_string(), Value::Text(option.id.clone()));
                 let given = vec![Given { topic, about: question.about, value }];
-                let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() });
+                let query = OddsQuery { given, ..OddsQuery::default() };
                 let actor = question.about.map(|about| session.view().title(about));
-                found.insert(option.id.clone(), FirstOdds { actor, odds });
+                let by_old = by_other(&session, before, &question, query.clone());
+                let by_new = session.odds_at(question.id, query);
+                found.push(CardOdds { card: option.id.clone(), actor, before: by_old, now: by_new });
             }
         }
-        if found.len() == rules.cards().len() {
+        if seen.len() == now.cards().len() {
             break;
         }
-        let policy = match drivers.get(&question.seat) {
-            Some(Driver::Policy(policy)) => Some(policy.clone()),
+        let suggested = match drivers.get(&question.seat) {
+            Some(Driver::Policy(policy)) => session.suggest(question.id, policy)?,
             _ => None,
-        };
-        let suggested = match policy {
-            Some(policy) => session.suggest(question.id, &policy)?,
-            None => None,
         };
         let answer = suggested.or_else(|| question.default.clone()).or_else(|| question.first_answer());
         let Some(answer) = answer else { break };
         session.answer(question.id, answer)?;
     }
+    found.sort_by(|one, other| one.card.cmp(&other.card));
     Ok(found)
+}
+
+/// The odds in the position of a session by other rules of the same kinds and fields.
+fn by_other(session: &Session, rules: &Arc<Ruleset>, question: &Question, query: OddsQuery) -> Result<Odds, Refusal> {
+    let mut fork = session.game().fork();
+    fork.desk.rules = rules.clone();
+    let seat = question.seat.clone();
+    let found = rules.engine().run(move |vm| explore(&mut fork, vm, &query, &[seat]));
+    found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))
 }

@@ -9,7 +9,7 @@ mod simulation;
 mod tally;
 
 pub use advice::Advice;
-pub use comparison::{FirstOdds, first_odds};
+pub use comparison::{CardOdds, compare_cards};
 pub use moment::{Moment, Place};
 pub use odds::{FieldOdds, Limits, Odds, OddsQuery};
 pub use outcome::{Effect, Outcome};

@@ -423,7 +423,7 @@ fn for_question(session: &Session, question: &Question, value: &Value) -> (Optio
 fn in_words_of(topic: &str, value: &Value) -> String {
     match value {
         Value::Map(by_title) => {
-            let titles: Vec<&str> = by_title.iter().map(|(title, _)| &**title).collect();
+            let titles: Vec<&str> = by_title.keys().map(|title| &**title).collect();
             format!("`{topic}` of {}", titles.join(" or "))
         }
         _ => format!("`{topic}`"),
