@@ -290,3 +290,75 @@ fn a_typed_die_that_explodes_asks_for_the_next() {
     assert_eq!(&*session.questions()[0].topic, "card");
     assert_eq!(rope(&session), 1);
 }
+
+/// A council that asks everyone at the table at once, rolls, and asks again.
+fn council() -> Session {
+    let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ member = { title = 'name', fields = { name = rb.text(), gone = rb.bool() } } })";
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function()
+                rb.spawn("member", { name = "left" })
+                rb.recur("round", { 1 }, { 1 }, rb.spawn("member", { name = "right" }))
+            end,
+            entries = {
+                round = function()
+                    local asked = {}
+                    for _, member in rb.each("member") do
+                        if not member.gone then
+                            table.insert(asked, { ask = "confirm", seat = member.name, topic = "stay", about = member, why = "?" })
+                        end
+                    end
+                    rb.all(asked)
+                    rb.roll("1d10", "the mood")
+                    rb.confirm({ seat = "left", topic = "judge", why = "?" })
+                end,
+            },
+            free = {
+                leave = { title = "Leave", run = function(seat) rb.each("member")[2]:set("gone", true) end },
+                toast = { title = "Toast", run = function(seat) rb.confirm({ seat = seat, topic = "toast", why = "?" }) end },
+            },
+        })
+    "#;
+    let manifest = "id = \"council\"\ntitle = \"C\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
+    let files = [("council/ruleset.toml", manifest), ("council/kinds.luau", kinds), ("council/play.luau", play)];
+    let rules = Ruleset::load(&Library::from_files(files), "council").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session
+}
+
+fn topics(session: &Session) -> Vec<&str> {
+    session.questions().iter().map(|question| &*question.topic).collect()
+}
+
+#[test]
+fn a_question_that_is_not_asked_any_more_keeps_no_action_open() {
+    let mut session = council();
+    assert_eq!(topics(&session), ["stay", "stay"]);
+    session.act("right", "leave").unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["stay"]);
+    let _ = say(&mut session, &[("stay", true.into())]);
+    assert_eq!(topics(&session), ["judge"]);
+}
+
+#[test]
+fn a_free_act_that_waits_for_dice_waits_again_after_an_undo() {
+    let mut session = council();
+    for _ in 0..2 {
+        let question = session.questions()[0].id;
+        session.answer(question, Answer::Confirm(true)).unwrap();
+    }
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["judge"]);
+    session.act("right", "toast").unwrap();
+    let _ = say(&mut session, &[("judge", true.into())]);
+    assert_eq!(topics(&session), ["toast"]);
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["judge"]);
+    session.redo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["toast"]);
+}

@@ -701,6 +701,11 @@ impl Game {
             self.open = self.held.pop();
             return Ok(Turned { text, changes: Vec::new() });
         }
+        // A free act that waited for the dice of what is taken back waits again.
+        if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), .. }) = &self.open {
+            self.queued.push_front((seat.clone(), name.clone(), *seq));
+            self.open = None;
+        }
         // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
         // for what came before it.
         let mut changes = Vec::new();

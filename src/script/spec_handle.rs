@@ -649,6 +649,7 @@ impl UserData for CaseHandle {
                 case.settle()?;
             }
             let session = case.session()?;
+            let _ = session.advance().map_err(wrong)?;
             session.act(&seat, &name).map_err(wrong)?;
             match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
