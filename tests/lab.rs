@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 use riskbreaker::{
     Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Moment, Odds, OddsQuery, Ruleset,
-    Session, Setup, Shard, Simulation, Value, Variant,
+    Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
 };
 
 fn library(folder: &str) -> Library {
@@ -391,4 +391,38 @@ fn who_looks_ahead_wins_more_often() {
     let found = run(&seats("ahead"), 2, None);
     assert_eq!(found.tallies[0].trials, 40);
     assert_eq!(run(&seats("ahead"), 1, None), found);
+}
+
+/// The files of a ruleset of the tests, for a copy in memory.
+fn files_of(id: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
+    let mut found = Vec::new();
+    let mut open = vec![root.join(id)];
+    while let Some(folder) = open.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                open.push(path);
+            } else {
+                let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+                found.push((name, std::fs::read_to_string(path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
+    let edited = files_of("tug").into_iter().map(|(path, text)| {
+        let text = if path.ends_with("pull.luau") { text.replace("ctx.actor:need()", "ctx.actor:need() - 2") } else { text };
+        (path, text)
+    });
+    let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
+    let cards = compare_cards(&rules("tug"), &now, &Setup::default()).unwrap();
+    let changed: Vec<&str> = cards.iter().filter(|card| card.differs()).map(|card| &*card.card).collect();
+    assert_eq!((cards.len(), changed), (2, vec!["pull"]));
+    let chances = |odds: &Odds| values(odds, "at").into_iter().map(|(_, chance)| chance).collect::<Vec<_>>();
+    assert_eq!(chances(cards[0].before.as_ref().unwrap()), [of(5, 10), of(5, 10)]);
+    assert_eq!(chances(cards[0].now.as_ref().unwrap()), [of(3, 10), of(7, 10)]);
 }

@@ -4,7 +4,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::{Driver, FirstOdds, Library, Rate, Ruleset, Scenario, Setup, Simulation, Value, Variant, first_odds};
+use riskbreaker::{
+    CardOdds, Driver, Library, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
+};
 use serde_json::json;
 
 use super::figures::{float, percent};
@@ -63,12 +65,10 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     let sides = [("before", library::load(&there, &id, &[])?), ("now", library::load(&here, &id, &[])?)];
     let mut variants = Vec::new();
-    let mut odds = Vec::new();
     for (name, rules) in &sides {
-        let variant = Variant::new(*name, rules, setup(&args)).map_err(|error| call_error(error.to_string()))?;
-        odds.push(first_odds(rules, &variant.setup).map_err(|refusal| anyhow::anyhow!("{name}: {refusal}"))?);
-        variants.push(variant);
+        variants.push(Variant::new(*name, rules, setup(&args)).map_err(|error| call_error(error.to_string()))?);
     }
+    let cards = compare_cards(&sides[0].1, &sides[1].1, &variants[1].setup);
     let scenario =
         args.scenario.clone().or_else(|| sides[1].1.default_scenario().map(String::from)).unwrap_or_default();
     let simulation = Simulation {
@@ -83,40 +83,40 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let findings =
         simulation.run(threads, None, None, &mut |_, _| true).map_err(|error| call_error(error.to_string()))?;
 
-    let cards: BTreeSet<Arc<str>> = odds.iter().flat_map(|side| side.keys().cloned()).collect();
-    let changed: Vec<&Arc<str>> = cards.iter().filter(|card| odds[0].get(*card) != odds[1].get(*card)).collect();
+    let ids = |at: usize| sides[at].1.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
+    let gone: Vec<Arc<str>> = ids(0).difference(&ids(1)).cloned().collect();
     let mut screen = Screen::stdout(args.json);
     if args.json {
-        let side = |at: usize, card: &Arc<str>| odds[at].get(card).map(first_json);
-        let cards: Vec<_> =
-            changed.iter().map(|card| json!({ "card": card, "before": side(0, card), "now": side(1, card) })).collect();
-        screen.object(&json!({ "ruleset": id, "scenario": scenario, "cards": cards, "findings": findings }))?;
+        let listed: Vec<_> = cards.iter().flatten().filter(|card| card.differs()).map(card_json).collect();
+        let refused = cards.as_ref().err().map(|refusal| refusal.message.clone());
+        screen.object(&json!({
+            "ruleset": id, "scenario": scenario, "cards": listed, "gone": gone, "cards_refused": refused, "findings": findings,
+        }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut text = String::new();
-    let mut row = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-        text += &format!("| {} |\n", cells.join(" | "));
-    };
-    if !changed.is_empty() {
-        row(&["card".into(), "before".into(), "now".into()]);
-        row(&["---".into(), "---".into(), "---".into()]);
-        for card in &changed {
-            let title = |rules: &Ruleset| rules.card(card).map(|card| card.title.to_string());
-            let title = title(&sides[1].1).or_else(|| title(&sides[0].1)).unwrap_or_default();
-            let cell = |at: usize| -> String {
-                let rules: &Ruleset = &sides[at].1;
-                match odds[at].get(*card) {
-                    Some(first) => told(first),
-                    None if rules.card(card).is_none() => "no such card".into(),
-                    None => "never open here".into(),
-                }
-            };
-            row(&[title, cell(0), cell(1)]);
+    match &cards {
+        Err(refusal) => text += &format!("{refusal}\n\n"),
+        Ok(cards) if gone.is_empty() && cards.iter().all(|card| !card.differs()) => {
+            text += &format!("The odds of the {} cards that come up in {scenario} are the same.\n\n", cards.len());
         }
-        text += "\n";
-    } else {
-        text += &format!("The odds of the {} cards that come up in {scenario} are the same.\n\n", cards.len());
+        Ok(cards) => {
+            let mut row = |cells: [&str; 3]| {
+                let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+                text += &format!("| {} |\n", cells.join(" | "));
+            };
+            row(["card", "before", "now"]);
+            row(["---"; 3]);
+            for card in cards.iter().filter(|card| card.differs()) {
+                let title = sides[1].1.card(&card.card).map_or(&*card.card, |card| &*card.title);
+                let who = card.actor.as_deref().map(|actor| format!("{title} by {actor}"));
+                row([who.as_deref().unwrap_or(title), &told(&card.before), &told(&card.now)]);
+            }
+            for card in &gone {
+                row([&**card, "", "no such card"]);
+            }
+            text += "\n";
+        }
     }
     let mut row = |cells: [String; 3]| text += &format!("| {} |\n", cells.join(" | "));
     row([format!("{scenario}, {} games each", args.trials), "before".into(), "now".into()]);
@@ -162,30 +162,28 @@ fn setup(args: &Args) -> Setup {
 /// Outcomes that a cell names.
 const NAMED: usize = 4;
 
-fn told(first: &FirstOdds) -> String {
-    let who = first.actor.as_deref().map(|actor| format!("{actor}: ")).unwrap_or_default();
-    match &first.odds {
-        Err(refusal) => format!("{who}{refusal}"),
-        Ok(odds) => {
-            let lines = odds.lines();
-            let mut parts: Vec<String> = lines
-                .iter()
-                .zip(&odds.outcomes)
-                .take(NAMED)
-                .map(|(line, (_, chance))| format!("{} {line}", percent(float(chance))))
-                .collect();
-            if lines.len() > NAMED {
-                parts.push(format!("{} more", lines.len() - NAMED));
-            }
-            format!("{who}{}", parts.join("; "))
-        }
+fn told(odds: &Result<Odds, Refusal>) -> String {
+    let odds = match odds {
+        Ok(odds) => odds,
+        Err(refusal) => return refusal.to_string(),
+    };
+    let lines = odds.lines();
+    let mut parts: Vec<String> = lines
+        .iter()
+        .zip(&odds.outcomes)
+        .take(NAMED)
+        .map(|(line, (_, chance))| format!("{} {line}", percent(float(chance))))
+        .collect();
+    if lines.len() > NAMED {
+        parts.push(format!("{} more", lines.len() - NAMED));
     }
+    parts.join("; ")
 }
 
-fn first_json(first: &FirstOdds) -> serde_json::Value {
-    let odds = match &first.odds {
+fn card_json(card: &CardOdds) -> serde_json::Value {
+    let side = |odds: &Result<Odds, Refusal>| match odds {
         Ok(odds) => odds_json(odds),
         Err(refusal) => json!({ "refused": refusal.message }),
     };
-    json!({ "actor": first.actor, "odds": odds })
+    json!({ "card": card.card, "actor": card.actor, "before": side(&card.before), "now": side(&card.now) })
 }

@@ -136,11 +136,11 @@ fn lengths(findings: &Findings) -> String {
     let columns = f64::from(last - first + 1);
     let wide = (700.0 / columns).min(60.0);
     let each = wide * 0.8 / findings.tallies.len() as f64;
-    let mut body = String::from("<line x1=\"40\" x2=\"760\" y1=\"180\" y2=\"180\" stroke=\"#9aa1ae\"/>");
-    let _ = write!(body, "<text x=\"34\" y=\"24\" text-anchor=\"end\" font-size=\"11\">{}</text>", percent(most));
+    let mut body = String::from("<line x1=\"64\" x2=\"784\" y1=\"180\" y2=\"180\" stroke=\"#9aa1ae\"/>");
+    let _ = write!(body, "<text x=\"58\" y=\"24\" text-anchor=\"end\" font-size=\"11\">{}</text>", percent(most));
     let every = (columns / 20.0).ceil() as u32;
     for round in first..=last {
-        let left = 46.0 + wide * f64::from(round - first);
+        let left = 70.0 + wide * f64::from(round - first);
         for (at, tally) in findings.tallies.iter().enumerate() {
             let tall = if most > 0.0 { share(tally, round) / most * 160.0 } else { 0.0 };
             let _ = write!(
@@ -163,7 +163,7 @@ fn lengths(findings: &Findings) -> String {
             );
         }
     }
-    svg(780, 206, &body)
+    svg(800, 206, &body)
 }
 
 /// The average of a number from round to round.

@@ -122,6 +122,7 @@ mod tests {
             why: String::new(),
             ask,
             default: None,
+            proposes: true,
             audience: None,
             sealed: false,
         }
