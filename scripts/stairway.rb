@@ -39,7 +39,7 @@ pass
 
 # -- Round 3: the loss, and a success --------------------------------------------------------------------------------------------
 #
-# All as last round, on both sides. Fighter and Ranger are better than the guards by 2, which alone would make 5 of our 3.
+# All as last round, on both sides. Fighter and Ranger are better than the guards by 2, which alone would make 3 of our 1.
 ok
 ok
 log 4

@@ -415,7 +415,8 @@ fn files_of(id: &str) -> Vec<(String, String)> {
 #[test]
 fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
     let edited = files_of("tug").into_iter().map(|(path, text)| {
-        let text = if path.ends_with("pull.luau") { text.replace("ctx.actor:need()", "ctx.actor:need() - 2") } else { text };
+        let text =
+            if path.ends_with("pull.luau") { text.replace("ctx.actor:need()", "ctx.actor:need() - 2") } else { text };
         (path, text)
     });
     let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));

@@ -109,7 +109,7 @@ fn an_action_under_way_runs_again_with_its_tape_where_that_fits() {
     session.take_events();
     let report = reload(&mut session, &files.with("maneuvers/pull.luau", "max = 3", "max = 9"));
     assert!(report.under_way);
-    assert_eq!(report.changed, ["maneuvers/pull.luau: one line"]);
+    assert_eq!(report.changed, ["maneuvers/pull.luau: max 3 -> 9"]);
     assert_eq!(&*session.questions()[0].topic, "risk");
     assert!(notices(&mut session).is_empty());
     let _ = say(&mut session, &[("risk", 9.into())]);
@@ -221,7 +221,7 @@ fn undo_goes_back_over_a_reload_and_the_new_rules_stay() {
     assert_eq!(rope(&session), -6);
     assert_ne!(session.state_bytes(), bytes);
     let why = session.why(EntityId(1), "at").unwrap();
-    assert_eq!(why.changes.last().map(String::as_str), Some("action 2 (turn): 0 -> -6"));
+    assert!(why.changes.last().is_some_and(|line| line.ends_with(": 0 -> -6")), "{:?}", why.changes);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn any_answer(question: &Question, n: u64) -> Answer {
             }
             Answer::Allotment(parts.into_iter().filter(|(_, points)| *points > 0).collect())
         }
-        Ask::Confirm => Answer::Confirm(n % 2 == 0),
+        Ask::Confirm => Answer::Confirm(n.is_multiple_of(2)),
         Ask::Order { .. } => Answer::Order(open.iter().map(|option| option.id.clone()).collect()),
         Ask::Line { .. } => Answer::Line(format!("line {n}")),
         Ask::Dice { sides, .. } => Answer::Faces(sides.iter().map(|sides| n as u32 % sides + 1).collect()),
@@ -141,7 +141,7 @@ fn undo_and_redo(id: &str, scenario: &str, seed: u64, decisions: usize) {
         n ^= n << 13;
         n ^= n >> 7;
         n ^= n << 17;
-        let act = session.free_acts().into_iter().find(|act| act.enabled && n % 8 == 0 && states.len() > 12);
+        let act = session.free_acts().into_iter().find(|act| act.enabled && n.is_multiple_of(8) && states.len() > 12);
         if let Some(act) = act {
             session.act(&act.seat, &act.name).unwrap();
             free += 1;
@@ -212,11 +212,11 @@ fn injuries(table: &Table) -> Vec<(String, bool)> {
 fn contest_two_fighters_wound_each_other_and_both_wounds_land_when_the_round_ends() {
     // The shot: 21 + 16 - 11 = 26, +2. The strike: 20 + 16 - 13 = 23, +1; it would miss if the shot counted already.
     let mut table = Table::new("contest", "point_blank", &[7, 7, 7, 6, 7, 7]);
-    table.say("Knight", &[("target", "Archer".into())]);
-    table.say("Archer", &[("target", "nobody".into()), ("answer", "shoot".into())]);
+    let _ = table.say("Knight", &[("target", "Archer".into())]);
+    let _ = table.say("Archer", &[("target", "nobody".into()), ("answer", "shoot".into())]);
     assert_eq!(injuries(&table), [("serious injury of Knight".to_string(), false)]);
     assert_eq!(table.derived("Knight", "melee_attack"), 14);
-    table.say("Knight", &[("advantage", "melee strike".into())]);
+    let _ = table.say("Knight", &[("advantage", "melee strike".into())]);
     assert_eq!(injuries(&table), [("serious injury of Knight".into(), true), ("flesh wound of Archer".into(), true)]);
     assert_eq!((table.derived("Knight", "melee_attack"), table.derived("Archer", "melee_combat")), (11, 12));
     assert_eq!(table.field("Archer", "loaded"), Value::Bool(false));
@@ -227,22 +227,22 @@ fn contest_two_fighters_wound_each_other_and_both_wounds_land_when_the_round_end
 fn contest_a_mortal_wound_lets_its_bearer_finish_the_round() {
     // The Melee: 23, +1. P strikes: 32 + 16 - 14, +4. Q strikes with 14 + 2: 20 + 16 - 14 = 22, +1. Then the second round.
     let mut table = Table::new("contest", "mortal", &[7, 8, 8, 10, 11, 11, 6, 7, 7, 6, 7, 7]);
-    table.say("P", &[("target", "Q".into())]);
-    table.say("Q", &[("target", "R".into())]);
-    table.say("R", &[("target", "Q".into())]);
-    table.say("Q", &[("answer", "press on".into())]);
-    table.say("R", &[("answer", "melee".into())]);
-    table.say("P", &[("advantage", "melee strike".into())]);
+    let _ = table.say("P", &[("target", "Q".into())]);
+    let _ = table.say("Q", &[("target", "R".into())]);
+    let _ = table.say("R", &[("target", "Q".into())]);
+    let _ = table.say("Q", &[("answer", "press on".into())]);
+    let _ = table.say("R", &[("answer", "melee".into())]);
+    let _ = table.say("P", &[("advantage", "melee strike".into())]);
     assert_eq!(injuries(&table), [("critical injury of Q".to_string(), false)]);
     assert_eq!(table.derived("Q", "melee_attack"), 14);
-    table.say("Q", &[("advantage", "melee strike".into())]);
+    let _ = table.say("Q", &[("advantage", "melee strike".into())]);
     assert_eq!(injuries(&table), [("critical injury of Q".to_string(), true), ("flesh wound of R".to_string(), true)]);
     assert_eq!((table.derived("Q", "melee_combat"), table.derived("R", "melee_combat")), (4, 13));
     // What was -10 a moment ago counts in the next contest: 20 + 13 - 4 = 29 is decisive.
-    table.say("P", &[("target", "nobody".into())]);
-    table.say("Q", &[("target", "nobody".into())]);
-    table.say("R", &[("target", "Q".into())]);
-    table.say("Q", &[("answer", "melee".into())]);
+    let _ = table.say("P", &[("target", "nobody".into())]);
+    let _ = table.say("Q", &[("target", "nobody".into())]);
+    let _ = table.say("R", &[("target", "Q".into())]);
+    let _ = table.say("Q", &[("answer", "melee".into())]);
     assert!(table.told("13 against 4: result 2"), "{}", table.story());
     table.done();
 }
@@ -251,8 +251,8 @@ fn contest_a_mortal_wound_lets_its_bearer_finish_the_round() {
 fn contest_who_is_not_in_reach_is_greyed_with_the_distance() {
     let setup = Setup::scenario("three").switch("melee_range_m", 1).seat("gm", Driver::Absent);
     let mut table = Table::with("contest", setup);
-    table.say("Archer", &[("target", "Raider".into())]);
-    table.say("Raider", &[("target", "Archer".into())]);
+    let _ = table.say("Archer", &[("target", "Raider".into())]);
+    let _ = table.say("Raider", &[("target", "Archer".into())]);
     assert_eq!(table.refused("Brute", "target", "knight"), "Knight is not open: Knight is 2 metres away (CON-040)");
 }
 
@@ -278,19 +278,19 @@ fn silent_winter_the_duel_of_the_catalogue_runs_on_its_segments() {
     let mut table = Table::with("silent-winter", setup.dice(DiceSource::Written(dice.to_vec())));
     assert_eq!(table.int("clock", "segment"), 1);
     assert_eq!(table.refused("Lothaire", "card", "wait"), "Wait is not open: the fight starts with an action (SW-013)");
-    table.say("Lothaire", &[("card", "engage".into())]);
+    let _ = table.say("Lothaire", &[("card", "engage".into())]);
     assert_eq!((table.int("clock", "segment"), table.int("Lothaire", "ready")), (5, 7));
-    table.say("Walking Corpse", &[("card", "engage".into())]);
+    let _ = table.say("Walking Corpse", &[("card", "engage".into())]);
     assert_eq!((table.int("clock", "segment"), table.int("Walking Corpse", "ready")), (7, 11));
     assert!(table.session.free_acts().iter().all(|act| !act.enabled), "its own Engage is under way (SW-AMB-07)");
-    table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
+    let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
     assert_eq!((table.int("Walking Corpse", "health"), table.int("Walking Corpse", "pain")), (13, 5));
     assert_eq!(table.int("clock", "segment"), 9);
-    table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
+    let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
     assert_eq!(table.int("clock", "segment"), 11);
-    table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
+    let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
     assert_eq!((table.int("Walking Corpse", "health"), table.int("Walking Corpse", "pain")), (3, 4));
-    table.say("Walking Corpse", &[("card", "attack".into())]);
+    let _ = table.say("Walking Corpse", &[("card", "attack".into())]);
     assert_eq!((table.int("Lothaire", "health"), table.int("Lothaire", "pain")), (19, 4));
     assert_eq!((table.int("Lothaire", "ready"), table.int("Walking Corpse", "ready")), (13, 13));
     table.done();
@@ -300,7 +300,7 @@ fn silent_winter_the_duel_of_the_catalogue_runs_on_its_segments() {
 fn silent_winter_an_engage_is_answered_by_a_free_act() {
     // SW-EX-03: declared on 1, in force at the start of 5; the Corpse answers at once, and defends itself with 2.
     let mut table = Table::new("silent-winter", "duel", &[4, 11, 17, 14, 6, 6, 2]);
-    table.say("Lothaire", &[("card", "engage".into())]);
+    let _ = table.say("Lothaire", &[("card", "engage".into())]);
     assert_eq!(table.int("clock", "segment"), 5);
     let open = table.session.questions().to_vec();
     assert_eq!(table.field("Lothaire", "engaging"), Value::Entity(table.id("Walking Corpse")));
@@ -311,9 +311,9 @@ fn silent_winter_an_engage_is_answered_by_a_free_act() {
     assert_eq!(table.int("clock", "segment"), 5);
     assert_eq!(table.session.questions()[0].topic, open[0].topic);
     // 11 + 8 against 17 + 2: no hit, since the Corpse is not Undefended any more.
-    table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
+    let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
     assert_eq!(table.int("Walking Corpse", "health"), 20);
-    table.say("Walking Corpse", &[("card", "attack".into())]);
+    let _ = table.say("Walking Corpse", &[("card", "attack".into())]);
     assert_eq!((table.int("Lothaire", "health"), table.int("Lothaire", "ready")), (19, 7));
     table.done();
 }
@@ -324,24 +324,24 @@ fn silent_winter_a_broken_spell_goes_off_on_the_segment_of_its_second_declaratio
     // 6 + 4 against 14; on 11 Spark: 12 + 9 against 10 + 3, damage 4, 2, 5 less nothing.
     let dice = [5, 3, 6, 1, 20, 15, 5, 2, 3, 6, 14, 12, 10, 4, 2, 5];
     let mut table = Table::new("silent-winter", "spell", &dice);
-    table.say("Lothaire", &[("card", "engage".into()), ("target", "Mage".into())]);
+    let _ = table.say("Lothaire", &[("card", "engage".into()), ("target", "Mage".into())]);
     assert_eq!(table.int("clock", "segment"), 4);
-    table.say("Mage", &[("card", "spark".into()), ("target", "Archer".into())]);
+    let _ = table.say("Mage", &[("card", "spark".into()), ("target", "Archer".into())]);
     assert_eq!((table.int("Mage", "ready"), table.int("clock", "segment")), (8, 5));
-    table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
+    let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "none".into())]);
     assert_eq!(table.int("clock", "segment"), 6);
-    table.say("Archer", &[("card", "attack".into()), ("target", "Mage".into())]);
+    let _ = table.say("Archer", &[("card", "attack".into()), ("target", "Mage".into())]);
     assert!(table.told("Mage's spell is broken"), "{}", table.story());
     assert_eq!((table.int("Mage", "magic"), table.int("Mage", "ready"), table.int("Mage", "health")), (12, 7, 11));
     assert_eq!(table.int("clock", "segment"), 7);
-    table.say("Lothaire", &[("card", "wait".into())]);
-    table.say("Mage", &[("card", "spark".into()), ("target", "Archer".into())]);
+    let _ = table.say("Lothaire", &[("card", "wait".into())]);
+    let _ = table.say("Mage", &[("card", "spark".into()), ("target", "Archer".into())]);
     assert_eq!(table.int("Mage", "ready"), 11);
-    table.say("Walking Corpse", &[("card", "wait".into())]);
+    let _ = table.say("Walking Corpse", &[("card", "wait".into())]);
     for segment in 8..=10 {
         assert_eq!(table.int("clock", "segment"), segment);
         assert!(!table.told("Spark works"));
-        while table.session.questions().first().is_some() && table.int("clock", "segment") == segment {
+        while !table.session.questions().is_empty() && table.int("clock", "segment") == segment {
             let question = table.session.questions()[0].clone();
             table.session.answer(question.id, Answer::Choice("wait".into())).unwrap();
             assert_eq!(table.session.advance().unwrap(), Step::Ask);
@@ -358,13 +358,13 @@ fn silent_winter_a_stun_breaks_a_spell_without_a_roll_and_lets_nobody_declare() 
     // Stunning Blow on 5 for 3 segments: nothing of the Mage's on 6, 7 and 8.
     let dice = [6, 3, 6, 20, 1, 2, 2];
     let mut table = Table::new("silent-winter", "spell", &dice);
-    table.say("Lothaire", &[("card", "engage".into()), ("target", "Mage".into())]);
-    table.say("Mage", &[("card", "daze".into()), ("target", "Archer".into())]);
+    let _ = table.say("Lothaire", &[("card", "engage".into()), ("target", "Mage".into())]);
+    let _ = table.say("Mage", &[("card", "daze".into()), ("target", "Archer".into())]);
     // The hit itself costs Pain and asks for Endurance; a second roll would be one too many.
     let question = table.asked("Lothaire", "card");
     assert_eq!(&*question.topic, "card");
     table.session.set_dice(DiceSource::Written(vec![20, 1, 2, 2, 20, 1]));
-    table.say("Lothaire", &[("card", "attack".into()), ("talent", "stunning blow".into())]);
+    let _ = table.say("Lothaire", &[("card", "attack".into()), ("talent", "stunning blow".into())]);
     assert!(table.told("Mage's spell is broken"), "{}", table.story());
     assert_eq!((table.int("Mage", "stunned_until"), table.int("Mage", "magic")), (8, 12));
     table.done();
@@ -386,16 +386,16 @@ fn silent_winter_a_stun_breaks_a_spell_without_a_roll_and_lets_nobody_declare() 
 fn silent_winter_who_is_ready_may_avoid_an_engage() {
     // SW-EX-06, other segments: the Archer waits from 2 on, Lothaire comes in on 7; 15 + 5 against 9 + 6.
     let mut table = Table::new("silent-winter", "ambush", &[6, 1, 1, 20, 15, 9]);
-    table.say("Mage", &[("card", "spark".into())]);
+    let _ = table.say("Mage", &[("card", "spark".into())]);
     for segment in 2..7 {
         assert_eq!(table.int("clock", "segment"), segment);
-        table.say("Archer", &[("card", "wait".into())]);
+        let _ = table.say("Archer", &[("card", "wait".into())]);
         if segment >= 5 {
-            table.say("Mage", &[("card", "wait".into())]);
+            let _ = table.say("Mage", &[("card", "wait".into())]);
         }
     }
-    table.say("Lothaire", &[("card", "engage".into()), ("target", "Archer".into())]);
-    table.say("Archer", &[("avoid", true.into())]);
+    let _ = table.say("Lothaire", &[("card", "engage".into()), ("target", "Archer".into())]);
+    let _ = table.say("Archer", &[("avoid", true.into())]);
     assert_eq!((table.int("Archer", "ready"), table.int("Lothaire", "ready")), (8, 11));
     assert!(table.session.view().agenda().iter().all(|entry| &*entry.what != "engage_works"));
 }
@@ -420,18 +420,18 @@ fn rbf_overwatch_shoots_first_and_the_mover_stays_where_he_was_shot() {
     // Initiative 4 + 4 + 3. The shot: 8 + 4 + 3 = 15 against 14: a Success, spent on the Technique, without damage.
     let mut table = Table::with("rbf", Setup::scenario("approach").dice(DiceSource::Written(vec![4, 4, 8, 4])));
     assert_eq!(table.int("Gunner", "count"), 11);
-    table.say("Raider", &[("slot", 10.into())]);
-    table.say("Gunner", &[("card", "overwatch".into()), ("card", "forgo".into())]);
-    table.say("Raider", &[("card", "move".into()), ("to", 55.into())]);
+    let _ = table.say("Raider", &[("slot", 10.into())]);
+    let _ = table.say("Gunner", &[("card", "overwatch".into()), ("card", "forgo".into())]);
+    let _ = table.say("Raider", &[("card", "move".into()), ("to", 55.into())]);
     assert_eq!(table.int("Raider", "x"), 60, "the point of entry");
-    table.say("Gunner", &[("overwatch", true.into()), ("technique", "pin".into())]);
+    let _ = table.say("Gunner", &[("overwatch", true.into()), ("technique", "pin".into())]);
     assert_eq!((table.int("Raider", "x"), table.int("Raider", "hp")), (60, 15));
     assert_eq!(table.field("Raider", "pinned"), Value::Bool(true));
     assert!(table.told("Raider is stopped at 60 metres"));
     assert_eq!(table.field("Gunner", "weapon_is"), Value::from("empty"));
     // The second action is an entry of its own, and the Overwatch is spent.
     assert_eq!(table.refused("Raider", "card", "move"), "Move is not open: pinned (RBF-141)");
-    table.say("Raider", &[("card", "free yourself".into())]);
+    let _ = table.say("Raider", &[("card", "free yourself".into())]);
     assert_eq!(table.field("Raider", "pinned"), Value::Bool(false));
     table.done();
 }
@@ -440,11 +440,11 @@ fn rbf_overwatch_shoots_first_and_the_mover_stays_where_he_was_shot() {
 fn rbf_an_enemy_on_overwatch_stops_a_character_on_the_way() {
     // Initiative 2 + 2 + 3 = 7, the raider on 20. Defense: 1 + 2 + 3 = 6 against 14: a Failure, 12 damage, the armor breaks, pinned.
     let mut table = Table::with("rbf", Setup::scenario("crossing").dice(DiceSource::Written(vec![2, 2, 1, 2])));
-    table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
-    table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
+    let _ = table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
+    let _ = table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
     assert_eq!(table.int("Blade", "x"), 20);
-    table.say("Raider", &[("overwatch", true.into())]);
-    table.say("Blade", &[("defend", true.into()), ("condition", "pinned".into())]);
+    let _ = table.say("Raider", &[("overwatch", true.into())]);
+    let _ = table.say("Blade", &[("defend", true.into()), ("condition", "pinned".into())]);
     assert_eq!((table.int("Blade", "x"), table.int("Blade", "hp"), table.int("Blade", "dr")), (20, 3, 0));
     assert!(table.told("Blade is stopped at 20 metres"));
     assert!(!table.refused("Blade", "card", "move").is_empty());
@@ -454,14 +454,14 @@ fn rbf_an_enemy_on_overwatch_stops_a_character_on_the_way() {
 #[test]
 fn rbf_a_trigger_may_pass_and_overwatch_ends_with_the_watchers_next_turn() {
     let mut table = Table::with("rbf", Setup::scenario("crossing").dice(DiceSource::Written(vec![2, 2])));
-    table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
-    table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
-    table.say("Raider", &[("overwatch", false.into())]);
+    let _ = table.say("Raider", &[("slot", 20.into()), ("card", "forgo".into()), ("card", "overwatch".into())]);
+    let _ = table.say("Blade", &[("card", "move".into()), ("to", 15.into())]);
+    let _ = table.say("Raider", &[("overwatch", false.into())]);
     assert_eq!(table.int("Blade", "x"), 15);
     // In range from the start: the next action triggers before it is done.
-    table.say("Blade", &[("card", "aim".into())]);
+    let _ = table.say("Blade", &[("card", "aim".into())]);
     assert_eq!(table.int("Blade", "aim"), 0);
-    table.say("Raider", &[("overwatch", false.into())]);
+    let _ = table.say("Raider", &[("overwatch", false.into())]);
     assert_eq!(table.int("Blade", "aim"), 1);
     let raider = table.id("Raider");
     assert_eq!(table.session.view().attached(raider).count(), 0);
@@ -490,7 +490,7 @@ fn rbf_rolls_are_read_in_four_degrees_faces_first() {
         if left == 0 {
             replies.push(("extra", "double damage".into()));
         }
-        table.say("Ann", &replies);
+        let _ = table.say("Ann", &replies);
         assert!(table.told(&format!("Ann: {degree} by")), "{dice:?}\n{}", table.story());
         assert_eq!(table.int("Thug", "hp"), left, "{dice:?}\n{}", table.story());
         table.done();
@@ -507,7 +507,7 @@ fn rbf_players_choose_who_of_equals_goes_first_and_each_has_two_actions() {
     for round in 1..=2 {
         for name in ["Bob", "Bob", "Ann", "Ann"] {
             assert_eq!(table.int("combat", "round"), round);
-            table.say(name, &[("card", "forgo".into())]);
+            let _ = table.say(name, &[("card", "forgo".into())]);
         }
     }
     table.session.undo().unwrap();
@@ -535,7 +535,7 @@ fn rbf_plays_itself() {
 /// (4, the side with less Advantage first), then the Bandit (3). The party leads by 9 to 7 and has 5 in Advantage.
 fn ambush(dice: DiceSource) -> Table {
     let mut table = Table::with("riskbreaker-cards", Setup::scenario("ambush").dice(dice));
-    table.say("Fighter", &[("declare", "M:Sword".into())]);
+    let _ = table.say("Fighter", &[("declare", "M:Sword".into())]);
     assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (5, 0));
     table
 }
@@ -543,22 +543,22 @@ fn ambush(dice: DiceSource) -> Table {
 #[test]
 fn riskbreaker_cards_a_cost_is_paid_before_the_roll_and_stays_paid() {
     let mut table = ambush(DiceSource::Typed);
-    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into())]);
+    let _ = table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into())]);
     let roll = table.session.questions()[0].clone();
     assert_eq!(&*roll.topic, "dice");
     assert_eq!(table.int("Party", "advantage"), 3, "paid, and not rolled yet");
     table.session.answer(roll.id, Answer::Faces(vec![6])).unwrap();
     assert_eq!(table.session.advance().unwrap(), Step::Ask);
-    table.say("Fighter", &[("soak", "advantage 2".into())]);
+    let _ = table.say("Fighter", &[("soak", "advantage 2".into())]);
     assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (3, 2));
 }
 
 #[test]
 fn riskbreaker_cards_a_failure_is_split_between_advantage_and_damage_on_oneself() {
     let mut table = ambush(DiceSource::Written(vec![6]));
-    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 3.into())]);
+    let _ = table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 3.into())]);
     assert_eq!(table.refused("Fighter", "soak", "advantage 1, kill 1"), "2 points are given out, there are 3 to give");
-    table.say("Fighter", &[("soak", "advantage 1, kill 1, wit 1".into())]);
+    let _ = table.say("Fighter", &[("soak", "advantage 1, kill 1, wit 1".into())]);
     assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (2, 1));
     assert_eq!((table.int("Fighter", "kill_damage"), table.int("Fighter", "wit_damage")), (1, 1));
     table.done();
@@ -569,14 +569,15 @@ fn riskbreaker_cards_tied_success_levels_roll_the_counter_again_and_only_it() {
     // Ambush 5 - 3 = 2. Observation 5 - 3 = 2: a tie; then 5 - 5 = 0, or 5 - 1 = 4, or a failure.
     for (again, spoiled) in [(5, false), (1, true), (6, false)] {
         let mut table = ambush(DiceSource::Written(vec![3, 3, again]));
-        table.say("Fighter", &[("card", "pass".into())]);
-        table.say("Lookout", &[("card", "pass".into())]);
-        table.say("Thief", &[("card", "gain advantage".into()), ("skill", "A:Ambush".into()), ("risk", 2.into())]);
+        let _ = table.say("Fighter", &[("card", "pass".into())]);
+        let _ = table.say("Lookout", &[("card", "pass".into())]);
+        let _ =
+            table.say("Thief", &[("card", "gain advantage".into()), ("skill", "A:Ambush".into()), ("risk", 2.into())]);
         assert!(table.refused("Thief", "counter", "lookout").contains("lacks P:Observation"));
-        table.say("Thief", &[("counter", "bandit".into())]);
+        let _ = table.say("Thief", &[("counter", "bandit".into())]);
         assert!(table.told("Success Levels of 2 on both sides: the Counter Roll is rolled again"));
         if spoiled {
-            table.say("Thief", &[("soak", "advantage 2".into())]);
+            let _ = table.say("Thief", &[("soak", "advantage 2".into())]);
         }
         let expected = if spoiled { (5, 2) } else { (7, 0) };
         assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), expected);
@@ -587,18 +588,19 @@ fn riskbreaker_cards_tied_success_levels_roll_the_counter_again_and_only_it() {
 #[test]
 fn riskbreaker_cards_the_same_maneuver_with_the_same_skill_is_greyed_the_next_time() {
     let mut table = ambush(DiceSource::Written(vec![1, 1, 1]));
-    table.say("Fighter", &[("card", "gain advantage".into()), ("skill", "M:Knockdown".into()), ("risk", 1.into())]);
-    table.say("Lookout", &[("card", "pass".into())]);
-    table.say("Thief", &[("card", "pass".into())]);
-    table.say("Bandit", &[("card", "gain advantage".into()), ("risk", 1.into())]);
-    table.say("Fighter", &[("declare", "M:Sword".into()), ("card", "gain advantage".into())]);
+    let _ =
+        table.say("Fighter", &[("card", "gain advantage".into()), ("skill", "M:Knockdown".into()), ("risk", 1.into())]);
+    let _ = table.say("Lookout", &[("card", "pass".into())]);
+    let _ = table.say("Thief", &[("card", "pass".into())]);
+    let _ = table.say("Bandit", &[("card", "gain advantage".into()), ("risk", 1.into())]);
+    let _ = table.say("Fighter", &[("declare", "M:Sword".into()), ("card", "gain advantage".into())]);
     assert_eq!(
         table.refused("Fighter", "skill", "M:Knockdown"),
         "M:Knockdown is not open: Gain Advantage with M:Knockdown was Fighter's last maneuver (RB3-036)"
     );
-    table.say("Fighter", &[("skill", "P:Intimidate".into()), ("risk", 1.into())]);
-    table.say("Lookout", &[("card", "pass".into())]);
-    table.say("Thief", &[("card", "pass".into())]);
+    let _ = table.say("Fighter", &[("skill", "P:Intimidate".into()), ("risk", 1.into())]);
+    let _ = table.say("Lookout", &[("card", "pass".into())]);
+    let _ = table.say("Thief", &[("card", "pass".into())]);
     // The Bandit has one skill only: the whole card is greyed.
     assert_eq!(
         table.refused("Bandit", "card", "gain advantage"),
@@ -611,16 +613,18 @@ fn riskbreaker_cards_the_same_maneuver_with_the_same_skill_is_greyed_the_next_ti
 fn riskbreaker_cards_an_item_adds_to_its_skill_and_the_inflict_cards_may_be_repeated() {
     let setup = Setup::scenario("ambush").dice(DiceSource::Written(vec![5, 5]));
     let mut table = Table::with("riskbreaker-cards", setup);
-    table.say("Fighter", &[("declare", "A:Bow".into())]);
+    let _ = table.say("Fighter", &[("declare", "A:Bow".into())]);
     // Bow 4 and 1 for the fine bow: a 5 succeeds. The Lookout's 4 acts first: its side has less Advantage.
-    table.say("Lookout", &[("card", "pass".into())]);
-    table.say("Thief", &[("card", "pass".into())]);
-    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 1.into()), ("shares", "bandit".into())]);
-    table.say("Bandit", &[("card", "pass".into())]);
-    table.say("Fighter", &[("declare", "A:Bow".into())]);
-    table.say("Lookout", &[("card", "pass".into())]);
-    table.say("Thief", &[("card", "pass".into())]);
-    table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into()), ("shares", "bandit 2".into())]);
+    let _ = table.say("Lookout", &[("card", "pass".into())]);
+    let _ = table.say("Thief", &[("card", "pass".into())]);
+    let _ = table
+        .say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 1.into()), ("shares", "bandit".into())]);
+    let _ = table.say("Bandit", &[("card", "pass".into())]);
+    let _ = table.say("Fighter", &[("declare", "A:Bow".into())]);
+    let _ = table.say("Lookout", &[("card", "pass".into())]);
+    let _ = table.say("Thief", &[("card", "pass".into())]);
+    let _ = table
+        .say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 2.into()), ("shares", "bandit 2".into())]);
     assert_eq!(table.field("Bandit", "out"), Value::Bool(true));
     table.done();
 }

@@ -22,7 +22,7 @@ fn is_proved(library: &Library) {
             report.coverage.unknown.iter().map(|rule| format!("{id}: a spec names {rule}, which RULES.md lacks")),
         );
         assert!(wrong.is_empty(), "{id}:\n{}", wrong.join("\n"));
-        assert!(report.passed() > 0, "{id} has no specs");
+        assert!(report.passed() > 0 || report.coverage.rules.is_empty(), "{id} has rules and no specs");
     }
 }
 

@@ -269,3 +269,23 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
     assert!(last.source("tug/verbs.luau").unwrap().ends_with("-- 99\n"));
     assert_eq!(session.ruleset().hash(), last.hash());
 }
+
+/// From a save to the rules being there: `cargo test --test watch -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn how_long_a_save_takes() {
+    let table = Table::new();
+    let mut times: Vec<Duration> = Vec::new();
+    for n in 0..60 {
+        let text = table.pull(n % 50 + 4);
+        let begun = Instant::now();
+        fs::write(table.path("tug/maneuvers/pull.luau"), text).unwrap();
+        let (rules, _) = table.loaded();
+        let mut session = Session::start(&rules, Setup::default()).unwrap();
+        session.reload(rules).unwrap();
+        times.push(begun.elapsed());
+        thread::sleep(Duration::from_millis(30));
+    }
+    times.sort();
+    eprintln!("a save is in force after {:?} (median), {:?} (p95), {:?} (most)", times[30], times[56], times[59]);
+}

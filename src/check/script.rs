@@ -434,11 +434,9 @@ impl<'r> Reader<'r> {
     /// Something is read off an expression by name.
     fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
         match self.thing(of) {
-            Some(Thing::Vocabulary) => {
-                if api::word(name).is_none() {
-                    let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
-                    self.problem(at, (format!("rb has no `{name}`"), instead(name, &names)));
-                }
+            Some(Thing::Vocabulary) if api::word(name).is_none() => {
+                let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
+                self.problem(at, (format!("rb has no `{name}`"), instead(name, &names)));
             }
             Some(Thing::Word(word)) => self.member_of_word(word, name, at),
             Some(Thing::Library(library)) => {

@@ -98,7 +98,7 @@ fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
 }
 
 fn front(card: &Card, what: &str, title: &str) -> String {
-    let mut facts = String::new();
+    let (mut facts, mut lines) = (String::new(), 0);
     for (name, fact) in &card.facts {
         let value = match fact {
             Fact::Plain(Value::Bool(true)) => String::new(),
@@ -106,11 +106,13 @@ fn front(card: &Card, what: &str, title: &str) -> String {
             Fact::Plain(value) => escape(&words(value)),
             Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
             // What it is depends on the moment; there is room to write it in.
-            Fact::Function => "<span class=\"worked\"></span>".to_owned(),
+            Fact::Function => "<i></i>".to_owned(),
         };
+        // The names take a third of the width.
+        lines += value.chars().count().div_ceil(18).max(1);
         let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escape(&name.replace('_', " ")));
     }
-    let size = size_for(std::iter::once(card.text.chars().count()), facts.matches("<dt>").count(), 0);
+    let size = size_for(std::iter::once(card.text.chars().count()), lines, 0);
     format!(
         "<div class=\"card front {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span><span>{}</span></footer></div>",
         escape(&card.title),
@@ -184,8 +186,9 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
             .iter()
             .map(|(label, text)| format!("<tr><th>{}</th><td>{}</td></tr>", escape(label), escape(text)))
             .collect();
+        let height = row_height(lines.len());
         sheets.push(format!(
-            "<div class=\"sheet\"><h2>{}</h2><table>{rows}</table><footer>{title}</footer></div>",
+            "<div class=\"sheet\"><h2>{}</h2><table style=\"--row: {height}mm\">{rows}</table><footer>{title}</footer></div>",
             escape(&name)
         ));
         let labels: Vec<String> = lines.into_iter().map(|(label, _)| label).filter(|label| !label.is_empty()).collect();
@@ -197,9 +200,10 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
     for labels in layouts.iter().take(2) {
         let rows: String =
             labels.iter().map(|label| format!("<tr><th>{}</th><td>&nbsp;</td></tr>", escape(label))).collect();
+        let height = row_height(labels.len());
         for _ in 0..2 {
             sheets.push(format!(
-                "<div class=\"sheet\"><h2 class=\"name\">Name</h2><table>{rows}</table><footer>{title}</footer></div>"
+                "<div class=\"sheet\"><h2 class=\"name\">Name</h2><table style=\"--row: {height}mm\">{rows}</table><footer>{title}</footer></div>"
             ));
         }
     }
@@ -208,6 +212,11 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
         let _ = write!(html, "<section class=\"page sheets\">\n{}\n</section>\n", chunk.join("\n"));
     }
     (html, count)
+}
+
+/// Millimetres for each of so many lines of a sheet.
+fn row_height(lines: usize) -> usize {
+    (108 / lines.max(1)).clamp(3, 9)
 }
 
 fn words(value: &Value) -> String {
@@ -236,7 +245,7 @@ body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times Ne
 .card dl { margin: 0 0 1.5mm; display: grid; grid-template-columns: auto 1fr; gap: 0.4mm 2.5mm; }
 .card dt { font-style: italic; }
 .card dd { margin: 0; font-weight: bold; overflow-wrap: anywhere; }
-.card dd .worked { display: inline-block; width: 14mm; height: 3mm; border-bottom: 0.3mm dotted #000; }
+.card dd i { display: inline-block; width: 14mm; height: 3mm; border-bottom: 0.3mm dotted #000; }
 .card .text { margin: 0; flex: 1; overflow: hidden; }
 .card footer, .sheet footer { display: flex; justify-content: space-between; gap: 2mm; font-size: 5.5pt; margin-top: 1mm; }
 .large { font-size: 10.5pt; line-height: 1.3; } .medium { font-size: 9pt; line-height: 1.28; } .small { font-size: 7.6pt; line-height: 1.25; }
@@ -251,7 +260,9 @@ body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times Ne
 .sheet { border: 0.4mm solid #000; padding: 5mm; display: flex; flex-direction: column; overflow: hidden; }
 .sheet h2 { margin: 0 0 2mm; font-size: 15pt; border-bottom: 0.5mm solid #000; }
 .sheet h2.name { font-size: 9pt; font-weight: normal; font-style: italic; height: 9mm; }
-.sheet table { border-collapse: collapse; width: 100%; flex: 1; font-size: 9pt; }
+.sheet table { border-collapse: collapse; width: 100%; font-size: 9pt; }
+.sheet tr { height: var(--row); }
+.sheet footer { margin-top: auto; }
 .sheet th { text-align: left; font-weight: normal; font-style: italic; vertical-align: bottom; padding: 0.7mm 3mm 0.7mm 0; width: 38%; border-bottom: 0.2mm solid #888; }
 .sheet td { font-weight: bold; vertical-align: bottom; border-bottom: 0.2mm solid #888; padding: 0.7mm 0; }
 @media screen { body { background: #eee; } .page { background: #fff; margin: 6mm auto; box-shadow: 0 0 2mm #888; } .hint { text-align: center; } }

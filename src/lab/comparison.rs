@@ -32,11 +32,7 @@ const QUESTIONS: usize = 600;
 ///
 /// A scenario that does not start, a script that fails on the way, or rules that declare other kinds and fields, so that
 /// no position is one of both.
-pub fn compare_cards(
-    before: &Arc<Ruleset>,
-    now: &Arc<Ruleset>,
-    setup: &Setup,
-) -> Result<Vec<CardOdds>, Refusal> {
+pub fn compare_cards(before: &Arc<Ruleset>, now: &Arc<Ruleset>, setup: &Setup) -> Result<Vec<CardOdds>, Refusal> {
     let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
     if kinds(before) != kinds(now) {
         return Err(Refusal::new(
@@ -88,12 +84,7 @@ pub fn compare_cards(
 }
 
 /// The odds in the position of a session by other rules of the same kinds and fields.
-fn by_other(
-    session: &Session,
-    rules: &Arc<Ruleset>,
-    question: &Question,
-    query: OddsQuery,
-) -> Result<Odds, Refusal> {
+fn by_other(session: &Session, rules: &Arc<Ruleset>, question: &Question, query: OddsQuery) -> Result<Odds, Refusal> {
     let mut fork = session.game().fork();
     fork.desk.rules = rules.clone();
     let seat = question.seat.clone();

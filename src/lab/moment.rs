@@ -74,6 +74,7 @@ impl Moment {
     }
 
     /// Plays to where somebody is asked for the card.
+    #[allow(clippy::type_complexity)] // the session and the answers that led there: topic, about, told
     fn reach(&self, rules: &Arc<Ruleset>) -> Result<(Session, Vec<(String, String, String)>), Refusal> {
         let mut setup = self.setup.clone();
         for seat in rules.seats().keys() {

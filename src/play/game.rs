@@ -604,7 +604,7 @@ impl Game {
         }
         let seq = self.next_seq;
         self.did(Op::Free { seat: seat.clone(), name: name.clone() });
-        if self.open.as_ref().is_some_and(|open| open.tape.has_roll()) {
+        if self.dice_are_cast() {
             self.queued.push_back((seat, name, seq));
             return Ok(());
         }
@@ -907,6 +907,11 @@ impl Game {
     /// Whether an action has begun that is not finished: something on its tape, and a question open.
     pub fn in_the_middle(&self) -> bool {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
+    }
+
+    /// Whether dice have been rolled in the open action: free acts wait for its end.
+    pub fn dice_are_cast(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| open.tape.has_roll())
     }
 
     /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.

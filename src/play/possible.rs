@@ -54,7 +54,7 @@ impl Question {
                 orders.into_iter().map(Answer::Order).collect()
             }
             Ask::Allot { options, total, least } => {
-                let mut shares: Vec<(Vec<(Arc<str>, i64)>, i64)> = vec![(Vec::new(), 0)];
+                let mut shares: Vec<Share> = vec![(Vec::new(), 0)];
                 for option in options.iter().filter(|option| option.enabled) {
                     let room = option.max.unwrap_or(*total);
                     let mut next = Vec::new();
@@ -107,6 +107,9 @@ impl Question {
         self.check(&answer).is_ok().then_some(answer)
     }
 }
+
+/// Points given out so far, by option, and their sum.
+type Share = (Vec<(Arc<str>, i64)>, i64);
 
 #[cfg(test)]
 mod tests {

@@ -451,6 +451,11 @@ impl Session {
         self.game().in_the_middle()
     }
 
+    /// Whether dice have been rolled in the open action.
+    pub(crate) fn dice_are_cast(&self) -> bool {
+        self.game().dice_are_cast()
+    }
+
     /// The state in canonical bytes: equal states give equal bytes.
     pub fn state_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(&self.game().desk.state).unwrap_or_default()

@@ -446,7 +446,7 @@ pub(crate) const WORDS: &[Word] = &[
 
 /// Fields that every question takes, and those of the single kinds.
 pub(crate) const QUESTION_FIELDS: &[&str] =
-    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "ask"];
+    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "ask"];
 pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
     ("choose", &["options", "other"]),
     ("choose_many", &["options", "min", "max"]),
@@ -528,6 +528,19 @@ mod tests {
         let missing: Vec<_> = offered.iter().filter(|name| word(name).is_none()).collect();
         let invented: Vec<_> = WORDS.iter().map(|word| word.name).filter(|name| !offered.contains(name)).collect();
         assert!(missing.is_empty() && invented.is_empty(), "missing {missing:?}, invented {invented:?}");
+    }
+
+    /// What the host reads off a question stands in the table.
+    #[test]
+    fn the_table_holds_every_field_of_a_question() {
+        let host = include_str!("bind.rs");
+        let own = |name: &str| QUESTIONS.iter().any(|(_, fields)| fields.contains(&name));
+        for (at, _) in host.match_indices("q.raw_get") {
+            // A name that is worked out stands in no quotes.
+            let call = host[at..].split(')').next().unwrap_or_default();
+            let Some(name) = call.split('"').nth(1) else { continue };
+            assert!(QUESTION_FIELDS.contains(&name) || own(name), "a question's `{name}` is not in the table");
+        }
     }
 
     #[test]

@@ -403,11 +403,11 @@ impl Case {
     }
 }
 
-/// An answer may be one for every entity that is asked: a table by titles.
+/// An answer may be one for every entity that is asked, or for every seat: a table by titles or by seats.
 fn for_question(session: &Session, question: &Question, value: &Value) -> (Option<Value>, bool) {
     if let (Value::Map(by_title), Some(about)) = (value, question.about) {
         let title = session.view().title(about);
-        if let Some(own) = by_title.get(&title) {
+        if let Some(own) = by_title.get(&title).or_else(|| by_title.get(&question.seat)) {
             let points = matches!(question.ask, crate::play::Ask::Allot { .. });
             if !points || matches!(own, Value::Map(_) | Value::List(_)) {
                 return (Some(own.clone()), false);
@@ -423,7 +423,7 @@ fn for_question(session: &Session, question: &Question, value: &Value) -> (Optio
 fn in_words_of(topic: &str, value: &Value) -> String {
     match value {
         Value::Map(by_title) => {
-            let titles: Vec<&str> = by_title.iter().map(|(title, _)| &**title).collect();
+            let titles: Vec<&str> = by_title.keys().map(|title| &**title).collect();
             format!("`{topic}` of {}", titles.join(" or "))
         }
         _ => format!("`{topic}`"),
@@ -644,8 +644,11 @@ impl UserData for CaseHandle {
         methods.add_method("free", |_, t, (seat, name, answers): (String, String, Option<LuaTable>)| {
             let replies = replies_of(answers)?;
             let mut case = t.0.borrow_mut();
+            // Once its dice are rolled an action is played to its end first.
+            if case.session()?.dice_are_cast() {
+                case.settle()?;
+            }
             let session = case.session()?;
-            let _ = session.advance().map_err(wrong)?;
             session.act(&seat, &name).map_err(wrong)?;
             match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),

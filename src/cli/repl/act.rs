@@ -458,8 +458,14 @@ fn sentence(turned: &[Undone]) -> String {
     let texts: Vec<&str> = turned.iter().map(|undone| undone.text.as_str()).collect();
     let word = texts.first().and_then(|text| text.split_once(' ')).map_or("", |(word, _)| word);
     let rest: Vec<&str> = texts.iter().map(|text| text.strip_prefix(word).map_or(*text, str::trim_start)).collect();
-    format!("{word} {}", rest.join(" · "))
+    match rest.len().checked_sub(TOLD_TURNED) {
+        Some(more @ 1..) => format!("{word} {} · and {more} more", rest[..TOLD_TURNED].join(" · ")),
+        _ => format!("{word} {}", rest.join(" · ")),
+    }
 }
+
+/// So many decisions that went back or forth are named.
+const TOLD_TURNED: usize = 8;
 
 /// A count behind a command: nothing means `default`.
 pub(super) fn count(rest: &str, default: usize) -> Result<usize, Complaint> {

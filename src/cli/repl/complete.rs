@@ -89,7 +89,7 @@ fn plain_play(typed: &str, words: &Vocabulary) -> Vec<(String, String)> {
         if asked {
             return options(words);
         }
-        // `skill` is answered by what stands in a list `skills`.
+        // A question is answered by what stands in a list that is called like it: `tool` by `tools`.
         return match words.items.iter().find(|(field, _)| field.starts_with(&topic)) {
             Some((_, items)) => items.iter().map(|item| (item.clone(), String::new())).collect(),
             None => names.collect(),
@@ -158,10 +158,16 @@ impl Completer for Tab {
             return CompletionResult::fresh(Vec::new());
         };
         let typed = line.get(..pos).unwrap_or(line);
-        let suggestions: Vec<Suggestion> = complete(typed, &words)
+        let mut candidates = complete(typed, &words);
+        if candidates.is_empty() {
+            // What is typed stays as it is: the editor would say in capitals that it found nothing.
+            candidates.push(Candidate { start: 0, text: typed.to_owned(), about: String::new() });
+        }
+        let same = |text: &str| text == typed;
+        let suggestions: Vec<Suggestion> = candidates
             .into_iter()
             .map(|candidate| Suggestion {
-                append_whitespace: !candidate.text.ends_with(' '),
+                append_whitespace: !candidate.text.ends_with(' ') && !same(&candidate.text),
                 description: (!candidate.about.is_empty()).then_some(candidate.about),
                 span: Span::new(candidate.start, typed.len()),
                 value: candidate.text,

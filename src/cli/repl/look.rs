@@ -133,7 +133,7 @@ impl Repl {
         let schema = schema.schema();
         let untold = self.untold();
         let mut names: Vec<(String, String)> = Vec::new();
-        let mut tables: Vec<(String, Vec<(String, Vec<(String, String)>)>)> = Vec::new();
+        let mut tables: Vec<(String, Vec<Line>)> = Vec::new();
         for kind in kinds {
             let view = self.session.view();
             let ids: Vec<(EntityId, String)> = view.of_kind(kind).map(|id| (id, view.title(id).to_string())).collect();
@@ -452,6 +452,9 @@ impl Repl {
         Ok(self.screen.row(&Row::prose(0).with(how, Tone::Faint))?)
     }
 }
+
+/// A row of an overview: what it is called, and the cells with their labels.
+type Line = (String, Vec<(String, String)>);
 
 /// What the rule texts say of an id or a topic.
 fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {

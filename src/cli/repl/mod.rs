@@ -342,7 +342,7 @@ impl Repl {
             Step::Over(_) => {
                 self.asked = None;
                 Ok(self.screen.row(
-                    &Row::at(2).faint("`log all` tells it again, `undo` takes the last decision back, `quit` leaves"),
+                    &Row::at(2).faint("`log all` tells it again, `undo` takes the last line back, `quit` leaves"),
                 )?)
             }
         }
@@ -382,7 +382,7 @@ impl Repl {
             Step::Over(outcome) if !outcome.is_empty() => format!(": {outcome}"),
             _ => String::new(),
         };
-        Complaint::Wrong(format!("the game is over{outcome}; `undo` takes the last decision back"))
+        Complaint::Wrong(format!("the game is over{outcome}; `undo` takes the last line back"))
     }
 
     /// Asks the question that is open, unless that has just been done; `anew` asks in any case.

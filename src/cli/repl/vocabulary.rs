@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use riskbreaker::{Ask, Choice, QuestionId, Session, Value};
+use riskbreaker::{Ask, Choice, EntityId, QuestionId, Session, Value};
 
 use super::asking::whom;
 
@@ -46,7 +46,14 @@ impl Vocabulary {
         }
         let (mut names, mut kinds, mut fields) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let view = session.view();
-        for id in view.entities() {
+        // Those first that the ruleset names to people.
+        let schema = session.ruleset().schema();
+        let told = |id: &EntityId| {
+            let kind = view.kind(*id).and_then(|kind| schema.kind_named(kind)).map(|kind| schema.kind(kind));
+            kind.is_some_and(|kind| kind.title.is_some_and(|title| kind.field(title).show))
+        };
+        let (first, then): (Vec<EntityId>, Vec<EntityId>) = view.entities().partition(told);
+        for id in first.into_iter().chain(then) {
             let title = view.title(id).to_string();
             if !names.contains(&title) {
                 names.push(title);
