@@ -79,7 +79,10 @@ fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
                 if screen.json() {
                     screen.object(&json!({ "id": id, "manifest": manifest }))?;
                 }
-                vec![id, manifest.title, manifest.version, manifest.summary.unwrap_or_default()]
+                let over: Vec<&str> = manifest.over.iter().map(|base| &*base.id).collect();
+                let summary = manifest.summary.unwrap_or_default();
+                let told = if over.is_empty() { summary } else { format!("over {}: {summary}", over.join(" or ")) };
+                vec![id, manifest.title, manifest.version, told]
             }
             Err(error) => {
                 whole = false;
