@@ -146,3 +146,39 @@ fn a_failed_expectation_says_what_was_found() {
             .contains("rests has changed: 0 -> 1")
     );
 }
+
+/// What differs between two rulesets, as text of each side; nothing where it does not differ.
+fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Option<String>, Option<String>)> {
+    let library = folder("rulesets");
+    let load = |id: &str| riskbreaker::Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
+    let contrast = riskbreaker::Contrast::between(&load(first), &load(second));
+    let section = contrast.sections.into_iter().find(|section| section.title == title)?;
+    let found = section.differences.into_iter().find(|differing| differing.name == name)?;
+    Some((found.first, found.second))
+}
+
+#[test]
+fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
+    let (old, new) = ("riskbreaker-0.0.1", "riskbreaker-0.0.3");
+    let both = |title: &str, name: &str| {
+        contrast(old, new, title, name).map(|(first, second)| {
+            let told = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+            (told(first), told(second))
+        })
+    };
+    let (first, second) = both("fields", "character.muscle").unwrap();
+    assert_eq!(first, "Muscle: a whole number from 1 to 10, at first 4");
+    assert_eq!(second, "Muscle: a whole number from 0 to 10, at first 1");
+    assert_eq!(both("fields", "character.level").unwrap().0, "-");
+    assert_eq!(both("numbers", "lib/prices START").unwrap(), ("4".into(), "1".into()));
+    assert!(both("cards", "advance").unwrap().1.starts_with("Advance: "));
+    assert!(both("house rules", "growth").unwrap().0.starts_with("difference (difference or flat_one): "));
+    assert!(both("rolls", "a Counter Roll").unwrap().1.contains("1d10"));
+    assert_eq!(both("verbs", "heal").unwrap().1, "worked out in riskbreaker-common/verbs.luau");
+    assert_eq!(both("fields", "character.kill_damage"), None);
+    // And the same through layers: only what the layer says.
+    let armoured = format!("{old}+house-armour");
+    assert!(contrast(old, &armoured, "fields", "character.armour").unwrap().0.is_none());
+    assert_eq!(contrast(old, &armoured, "fields", "character.level"), None);
+    assert_eq!(contrast(&armoured, &armoured, "made of", "house-armour"), None);
+}

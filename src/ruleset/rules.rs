@@ -232,6 +232,11 @@ impl Ruleset {
         self.blueprint.verb_params.get(at).map(Vec::as_slice)
     }
 
+    /// The file that each verb comes from, in the order of [`Ruleset::verbs`].
+    pub(crate) fn verb_origins(&self) -> &[Arc<str>] {
+        &self.blueprint.verb_origins
+    }
+
     /// Names of the entries that scripts may schedule.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
         self.blueprint.entries.iter().map(|entry| &*entry.name)
