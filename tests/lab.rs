@@ -215,6 +215,97 @@ fn the_success_table_of_the_first_rules_comes_from_their_scripts() {
     }
 }
 
+/// Degrees of an attack of 2d8 against a need of 2 to 18, in 64ths: failure, struggle, success, critical (RBF, the tables of
+/// its degrees).
+const TWO_EIGHTS: [[i64; 4]; 17] = [
+    [1, 0, 20, 43],
+    [1, 0, 27, 36],
+    [1, 2, 33, 28],
+    [1, 5, 37, 21],
+    [1, 9, 39, 15],
+    [1, 14, 39, 10],
+    [1, 20, 37, 6],
+    [3, 25, 33, 3],
+    [6, 30, 27, 1],
+    [10, 33, 20, 1],
+    [15, 34, 14, 1],
+    [21, 33, 9, 1],
+    [28, 30, 5, 1],
+    [36, 25, 2, 1],
+    [43, 20, 0, 1],
+    [49, 14, 0, 1],
+    [54, 9, 0, 1],
+];
+
+/// The same with 3d8 of which the lower two count, in 512ths.
+const LOWER_TWO_EIGHTS: [[i64; 4]; 17] = [
+    [22, 0, 278, 212],
+    [22, 0, 336, 154],
+    [22, 39, 345, 106],
+    [22, 91, 330, 69],
+    [22, 151, 297, 42],
+    [22, 215, 252, 23],
+    [22, 278, 201, 11],
+    [61, 297, 150, 4],
+    [113, 293, 105, 1],
+    [173, 270, 68, 1],
+    [237, 233, 41, 1],
+    [300, 189, 22, 1],
+    [358, 143, 10, 1],
+    [406, 102, 3, 1],
+    [443, 68, 0, 1],
+    [470, 41, 0, 1],
+    [489, 22, 0, 1],
+];
+
+#[test]
+fn the_degrees_of_an_attack_come_from_their_scripts() {
+    let rbf = rules("rbf");
+    for (prone, whole, table) in [("no", 64, TWO_EIGHTS), ("yes", 512, LOWER_TWO_EIGHTS)] {
+        for (need, ways) in (2..).zip(table) {
+            let edit = |field: &str, value: String| ("Axe Raider".to_string(), field.to_string(), value);
+            // The gunner shoots with 3.
+            let edits = vec![edit("defense_tn", (need + 3).to_string()), edit("prone", prone.into())];
+            let mut attack = Moment { actor: Some("Gunner".into()), edits, ..moment("attack", &[]) };
+            attack.query.against = Some("Axe Raider".into());
+            let odds = odds(&rbf, &attack);
+            for (degree, ways) in ["failure", "struggle", "success", "critical"].into_iter().zip(ways) {
+                let said = format!("Gunner: {degree} by ");
+                let chance = odds.chance(|outcome| {
+                    outcome
+                        .effects
+                        .iter()
+                        .any(|effect| matches!(effect, Effect::Said { text } if text.starts_with(&said)))
+                });
+                assert_eq!(chance, of(ways, whole), "need {need}, {degree}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_success_table_of_the_third_rules_comes_from_their_scripts() {
+    let third = rules("riskbreaker-0.0.3");
+    // RB3-049: 1 and 2 succeed always, 10 fails always, in between the stat or less on one die of ten.
+    for (stat, tenths) in [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, 9), (10, 9)] {
+        let edits = ["muscle", "agility", "wit", "personality"]
+            .map(|field| ("Fighter".into(), field.into(), stat.to_string()))
+            .to_vec();
+        let gain = Moment { actor: Some("Fighter".into()), edits, ..moment("gain_advantage", &[("risk", 1.into())]) };
+        let odds = odds(&third, &gain);
+        let up: BigRational = odds
+            .outcomes
+            .iter()
+            .filter(|(outcome, _)| {
+                let gains = |effect: &Effect| matches!(effect, Effect::Changed { title, field, .. } if title.starts_with("Heroes") && &**field == "advantage");
+                outcome.effects.iter().any(gains)
+            })
+            .map(|(_, chance)| chance)
+            .sum();
+        assert_eq!(up, of(tenths, 10), "stat {stat}");
+    }
+}
+
 #[test]
 fn the_dice_of_the_odds_are_those_of_the_game() {
     // The same card played over and over: what the odds say comes up as often as they say.
@@ -426,4 +517,33 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
     let chances = |odds: &Odds| values(odds, "at").into_iter().map(|(_, chance)| chance).collect::<Vec<_>>();
     assert_eq!(chances(cards[0].before.as_ref().unwrap()), [of(5, 10), of(5, 10)]);
     assert_eq!(chances(cards[0].now.as_ref().unwrap()), [of(3, 10), of(7, 10)]);
+}
+
+#[test]
+fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
+    let trap = "resolve = function(ctx)\n\t\tlocal luck = rb.roll(\"1d40\", \"luck\")\n\t\t\
+                if luck == 1 then error(\"a splinter\") end\n\t\twhile luck == 2 do luck = 2 end\n";
+    let edited = files_of("tug").into_iter().map(|(path, text)| {
+        let text = if path.ends_with("pull.luau") {
+            assert!(text.contains("resolve = function(ctx)\n"));
+            text.replace("resolve = function(ctx)\n", trap)
+        } else {
+            text
+        };
+        (path, text)
+    });
+    let broken = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
+    let plan = simulation(&broken, "two", 40);
+    let found = run(&plan, 2, None);
+    let tally = &found.tallies[0];
+    assert_eq!(tally.trials + tally.left_out.len() as u64, 40);
+    let why = |part: &str| tally.left_out.iter().filter(|out| out.why.contains(part)).count();
+    assert!(why("a splinter") > 0 && why("pull.luau") == tally.left_out.len(), "{:?}", tally.left_out);
+    assert!(tally.left_out.len() > why("a splinter") && tally.trials > 0, "{:?}", tally.left_out);
+    assert_eq!(run(&plan, 1, None), found);
+    // The trial plays it again, up to the same fault.
+    let out = tally.left_out.iter().find(|out| out.why.contains("a splinter")).unwrap();
+    let mut again = plan.game(0, out.trial).unwrap();
+    let step = again.advance().unwrap();
+    assert!(matches!(&step, riskbreaker::Step::Fault(fault) if fault.to_string() == out.why), "{step:?}");
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use num_rational::BigRational;
 use num_traits::Zero;
 use riskbreaker::{
-    Answering, Dice, Distribution, Given, Library, Moment, Odds, OddsQuery, Place, Ruleset, Scenario, Setup, Value,
+    Answering, Dice, Distribution, Given, Moment, Odds, OddsQuery, Place, Ruleset, Scenario, Setup, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -68,12 +68,17 @@ pub struct Args {
     #[arg(long, value_name = "NAME.FIELD=VALUE", value_parser = edit)]
     edit: Vec<(String, String, String)>,
 
+    /// An answer to what is asked on the way to the card; can be given again
+    #[arg(long, value_name = "TOPIC=ANSWER", value_parser = pair)]
+    way: Vec<(String, String)>,
+
     /// The seed of the dice that are rolled before the card is played
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// A second column: the same with another value of a house rule, or by another ruleset; can be given again
-    #[arg(long, value_name = "SWITCH=VALUE or RULESET")]
+    /// A second column: the same with another value of a house rule, or by another ruleset, whose card may have another
+    /// name; can be given again
+    #[arg(long, value_name = "SWITCH=VALUE or RULESET[:CARD]")]
     compare: Vec<String>,
 
     /// Dice: the chance of this total or more
@@ -238,8 +243,24 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
                 let set = [(switch.trim().to_owned(), value.trim().to_owned())];
                 column(card, args, &rules, other.clone(), &set)?
             }
-            None => column(card, args, &other_rules(&library, other)?, other.clone(), &[])?,
+            None => {
+                let (id, its_card) = other.split_once(':').unwrap_or((other, card));
+                let rules = library::load(&library, id, &[])?;
+                if super::rules::find_card(&rules, its_card).is_err() && !other.contains(':') {
+                    let ids: Vec<&str> = rules.cards().iter().map(|card| &*card.id).collect();
+                    return Err(call_error(format!(
+                        "{id} has no card `{card}`; say which of its cards is meant: `--compare {id}:CARD` with one of {}",
+                        ids.join(", ")
+                    )));
+                }
+                column(its_card, args, &rules, other.clone(), &[])?
+            }
         });
+    }
+    for topic in &columns[0].odds.unasked {
+        if columns.iter().all(|column| column.odds.unasked.contains(topic)) {
+            return Err(call_error(format!("nothing asks for `{topic}` here")));
+        }
     }
     let mut screen = Screen::stdout(args.json);
     if let Some(path) = &args.svg {
@@ -268,10 +289,6 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
         show_compared(&mut screen, card, &columns)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn other_rules(library: &Library, id: &str) -> Result<Arc<Ruleset>> {
-    library::load(library, id, &[])
 }
 
 /// One set of rules and what the card does by it.
@@ -305,6 +322,7 @@ fn column(card: &str, args: &Args, rules: &Arc<Ruleset>, name: String, set: &[(S
         setup,
         card: id,
         actor: args.actor.clone(),
+        way: args.way.iter().map(|(name, answer)| (topic(name), answer.clone())).collect(),
         edits: args.edit.clone(),
         query: OddsQuery {
             given: args
@@ -314,6 +332,7 @@ fn column(card: &str, args: &Args, rules: &Arc<Ruleset>, name: String, set: &[(S
                 .collect(),
             against: args.against.as_deref().map(Value::text),
             answering: answering(&args.questions, rules)?,
+            lenient: !args.compare.is_empty(),
             ..OddsQuery::default()
         },
     };
@@ -489,6 +508,10 @@ fn show_compared(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<
     for column in columns {
         for (topic, answer, how) in &column.odds.answers {
             screen.row(&Row::at(0).faint(format!("{}: {topic}: {answer}, {how}", column.name)))?;
+        }
+        for topic in &column.odds.unasked {
+            let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };
+            screen.row(&Row::at(0).faint(format!("{}: nothing asks for {what}", column.name)))?;
         }
         tell_remaining(screen, &column.odds.remaining)?;
     }

@@ -34,4 +34,4 @@ pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Sight, Stop};
 pub(crate) use game::{Game, Standing};
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
-pub(crate) use walk::{Ended, Fork, Walk};
+pub(crate) use walk::{Ended, Fork, Patience, Walk};

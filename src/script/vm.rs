@@ -544,8 +544,8 @@ impl Vm {
                         Driver::Human => {}
                     }
                 }
-                let quiet = desk.settles_quietly();
-                Some((self.trusted.refresh.clone(), (switches, seats, quiet).into_lua_multi(&self.lua)?))
+                let (quiet, exploring) = (desk.settles_quietly(), desk.walk.is_some());
+                Some((self.trusted.refresh.clone(), (switches, seats, quiet, exploring).into_lua_multi(&self.lua)?))
             }
         })
     }
