@@ -6,7 +6,7 @@ use super::advice::best_answer;
 use super::tally::{LeftOut, Sum, Tally};
 use crate::dice::Chance;
 use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
-use crate::script::{Statistic, Vm};
+use crate::script::{Code, Statistic, Vm};
 use crate::state::Value;
 
 /// A variant made ready: everything that all its games share.
@@ -85,7 +85,7 @@ impl Table<'_> {
                 }
                 round += 1;
             }
-            match game.advance(vm, 1) {
+            match game.advance_to(vm, actions - game.actions, ready.boundary.as_ref()) {
                 Standing::Paused => {}
                 Standing::Over(text) => break Ok(text),
                 Standing::Fault(fault) => break Err(fault.to_string()),
@@ -141,7 +141,7 @@ impl Table<'_> {
 
 fn machine(ready: &Ready) -> Result<Vm, SimulationError> {
     let rules = &ready.prepared.rules;
-    match Vm::load(rules.stack()) {
+    match Vm::load(rules.stack(), Code::Native) {
         Ok((mut vm, _)) => {
             vm.count();
             Ok(vm)
