@@ -74,7 +74,7 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
 
 /// What one answer can come to, with the best answers to whatever it asks further.
 fn weigh(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer, time: Duration) -> Result<Odds, Refusal> {
-    let mut query = query_of(question, answer, Limits { courses: COURSES, time });
+    let mut query = query_of(question, answer, Limits { courses: COURSES, time: time / 2 });
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;

@@ -186,21 +186,34 @@ fn explore_for(
     let seated = game.desk.seats.clone();
     let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
     game.desk.state.renew_identity();
-    let mut go = |walk: &mut Walk, patience: Patience| {
+    let began = Instant::now();
+    let mut go = |walk: &mut Walk, patience: Patience, time: Duration| {
         walk.restart(patience);
         let lent = std::mem::replace(walk, Walk::new(Vec::new(), None, Answering::Default));
         game.desk.walk = Some(Box::new(lent));
         let (numbers, outcomes) = (HashMap::new(), Vec::new());
-        let found = Explorer { game, vm, query, seats, detail, hidden: &hidden, numbers, outcomes }.all();
+        let found = Explorer {
+            game,
+            vm,
+            query,
+            seats,
+            detail,
+            deadline: began.checked_add(time),
+            hidden: &hidden,
+            numbers,
+            outcomes,
+        }
+        .all();
         *walk = *game.desk.walk.take().expect("it was put there above");
         found
     };
-    let mut found = go(&mut walk, Patience::FULL);
-    if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 {
-        let began = Instant::now();
+    let time = query.limits.time;
+    // A part of the time is kept for loops that cannot be gone through in full.
+    let mut found = go(&mut walk, Patience::FULL, time / 3 * 2);
+    if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
         let mut mass = FIRST_LEFT;
-        while began.elapsed() < query.limits.time {
-            match go(&mut walk, Patience { repeats: 0, mass }) {
+        while began.elapsed() < time {
+            match go(&mut walk, Patience { repeats: 0, mass }, time) {
                 Ok(odds) if odds.remaining <= ratio(MOST_LEFT.0, MOST_LEFT.1) => found = Ok(odds),
                 Ok(_) => {}
                 Err(Failure::TooMany(_)) => break,
@@ -258,6 +271,8 @@ struct Explorer<'a> {
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
     detail: Detail,
+    /// It ends then, whatever is found by then; `None`: never.
+    deadline: Option<Instant>,
     hidden: &'a dyn Fn(&str) -> bool,
     numbers: HashMap<Outcome, u32>,
     outcomes: Vec<Outcome>,
@@ -266,13 +281,13 @@ struct Explorer<'a> {
 impl Explorer<'_> {
     /// Goes course by course, the innermost choice first, and gathers what comes of each on the way back.
     fn all(mut self) -> Result<Odds, Failure> {
-        let limits = self.query.limits;
-        let began = Instant::now();
+        let most = self.query.limits.courses;
+        let late = |deadline: Instant| Instant::now() > deadline;
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut courses = 0;
         let whole = loop {
             courses += 1;
-            if courses > limits.courses || (courses % 64 == 0 && began.elapsed() > limits.time) {
+            if courses > most || (courses % 64 == 0 && self.deadline.is_some_and(late)) {
                 return Err(Failure::TooMany(courses - 1));
             }
             let mut part = self.course()?;
