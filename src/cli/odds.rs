@@ -141,10 +141,21 @@ fn edit(text: &str) -> Result<(String, String, String), String> {
 pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let text = args.what.join(" ");
     match Dice::parse(&text) {
+        Ok(_)
+            if !args.compare.is_empty()
+                || args.actor.is_some()
+                || args.against.is_some()
+                || !args.answer.is_empty() =>
+        {
+            Err(call_error(format!("`{text}` are dice: what is played by whom and compared is told of cards only")))
+        }
         Ok(dice) => of_dice(&dice, &args),
         Err(error) if text.contains(|c: char| c.is_ascii_digit()) && !text.contains('_') && args.actor.is_none() => {
             Err(call_error(format!("{text}: {error}")))
         }
+        Err(_) if args.at_least.is_some() || args.at_most.is_some() => Err(call_error(format!(
+            "`--at-least` and `--at-most` ask for totals of dice, and `{text}` are none; a card tells all its outcomes"
+        ))),
         Err(_) => of_card(&text, &args, folder),
     }
 }
@@ -286,7 +297,9 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
         let column = &columns[0];
         show(&mut screen, &column.heading(card), &column.odds)?;
     } else {
-        show_compared(&mut screen, card, &columns)?;
+        let heading = columns[0].heading(card);
+        let columns: Vec<(&str, &Odds)> = columns.iter().map(|column| (column.name.as_str(), &column.odds)).collect();
+        show_compared(&mut screen, &heading, &columns)?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -454,37 +467,40 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
     Ok(())
 }
 
-fn show_compared(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<()> {
-    screen.row(&Row::at(0).strong(columns[0].heading(card)))?;
-    let mut lines: Vec<String> = Vec::new();
-    for column in columns {
-        for line in column.odds.lines() {
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
+/// The same by several rules, side by side: each column with its name.
+pub fn show_compared(screen: &mut Screen, heading: &str, columns: &[(&str, &Odds)]) -> Result<()> {
+    screen.row(&Row::at(0).strong(heading))?;
+    let told: Vec<Vec<String>> = columns.iter().map(|(_, odds)| odds.lines()).collect();
+    let mut lines: Vec<&String> = Vec::new();
+    for line in told.iter().flatten() {
+        if !lines.contains(&line) {
+            lines.push(line);
         }
     }
+    let with = |first: &'static str| -> Vec<&str> {
+        std::iter::once(first).chain(columns.iter().map(|(name, _)| *name)).collect()
+    };
     let rows = lines
         .iter()
         .map(|line| {
-            let chances = columns.iter().map(|column| {
-                let found = column.odds.lines().iter().position(|other| other == line);
-                found.map_or_else(
-                    || "-".to_owned(),
-                    |at| {
-                        let chance = &column.odds.outcomes[at].1;
-                        format!("{} {}", percent(float(chance)), fraction(chance)).trim_end().to_owned()
-                    },
-                )
+            let chances = columns.iter().zip(&told).map(|((_, odds), told)| {
+                let chance: BigRational = told
+                    .iter()
+                    .zip(&odds.outcomes)
+                    .filter(|(other, _)| other == line)
+                    .map(|(_, (_, chance))| chance)
+                    .sum();
+                match chance.is_zero() {
+                    true => "-".to_owned(),
+                    false => format!("{} {}", percent(float(&chance)), fraction(&chance)).trim_end().to_owned(),
+                }
             });
-            std::iter::once(line.clone()).chain(chances).collect()
+            std::iter::once((*line).clone()).chain(chances).collect()
         })
         .collect();
-    let header: Vec<&str> =
-        std::iter::once("outcome").chain(columns.iter().map(|column| column.name.as_str())).collect();
-    screen.table(&header, rows)?;
+    screen.table(&with("outcome"), rows)?;
     let mut fields: Vec<(String, String)> = Vec::new();
-    for field in columns.iter().flat_map(|column| &column.odds.fields).filter(|field| field.shown) {
+    for field in columns.iter().flat_map(|(_, odds)| &odds.fields).filter(|field| field.shown) {
         let name = (field.title.to_string(), field.label.to_string());
         if field.expected.is_some() && !fields.contains(&name) {
             fields.push(name);
@@ -493,27 +509,25 @@ fn show_compared(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<
     let rows: Vec<Vec<String>> = fields
         .iter()
         .map(|(title, label)| {
-            let cell = |column: &Column| {
-                let found = column.odds.fields.iter().find(|field| *field.title == **title && *field.label == **label);
+            let cell = |(_, odds): &(&str, &Odds)| {
+                let found = odds.fields.iter().find(|field| *field.title == **title && *field.label == **label);
                 found.and_then(|field| field.expected.as_ref()).map_or_else(|| "+0".to_owned(), change)
             };
             std::iter::once(format!("{title} {label}")).chain(columns.iter().map(cell)).collect()
         })
         .collect();
     if !rows.is_empty() {
-        let header: Vec<&str> =
-            std::iter::once("expected").chain(columns.iter().map(|column| column.name.as_str())).collect();
-        screen.table(&header, rows)?;
+        screen.table(&with("expected"), rows)?;
     }
-    for column in columns {
-        for (topic, answer, how) in &column.odds.answers {
-            screen.row(&Row::at(0).faint(format!("{}: {topic}: {answer}, {how}", column.name)))?;
+    for (name, odds) in columns {
+        for (topic, answer, how) in &odds.answers {
+            screen.row(&Row::at(0).faint(format!("{name}: {topic}: {answer}, {how}")))?;
         }
-        for topic in &column.odds.unasked {
+        for topic in &odds.unasked {
             let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };
-            screen.row(&Row::at(0).faint(format!("{}: nothing asks for {what}", column.name)))?;
+            screen.row(&Row::at(0).faint(format!("{name}: nothing asks for {what}")))?;
         }
-        tell_remaining(screen, &column.odds.remaining)?;
+        tell_remaining(screen, &odds.remaining)?;
     }
     Ok(())
 }

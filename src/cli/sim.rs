@@ -70,7 +70,7 @@ pub struct Args {
     save: Option<PathBuf>,
 
     /// Plays one trial and tells it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     trial: Option<u64>,
 
     #[command(flatten)]
@@ -109,6 +109,13 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let simulation = planned(&args, folder)?;
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
+    }
+    if let Some(path) = &args.save {
+        // What cannot be written is known before anything is played.
+        let half = half_of(path);
+        std::fs::write(&half, "")
+            .and_then(|()| std::fs::remove_file(&half))
+            .with_context(|| path.display().to_string())?;
     }
     let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -242,10 +249,14 @@ pub fn read(path: &Path) -> Result<Findings> {
     Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
 }
 
+fn half_of(path: &Path) -> PathBuf {
+    path.with_extension("json.part")
+}
+
 /// Writes the file whole or not at all.
 fn write(path: &Path, findings: &Findings) -> Result<()> {
     let name = || path.display().to_string();
-    let half = path.with_extension("json.part");
+    let half = half_of(path);
     std::fs::write(&half, serde_json::to_string(findings)?).with_context(name)?;
     std::fs::rename(&half, path).with_context(name)
 }
@@ -285,13 +296,13 @@ fn tell_interrupted(save: Option<&Path>) {
 /// Tells what was found, as the call wants it: 1 if no game counts.
 pub fn show(findings: &Findings, output: &Output) -> Result<ExitCode> {
     let mut screen = Screen::stdout(output.json);
-    if let Some(path) = &output.html {
-        std::fs::write(path, page::page(findings)).with_context(|| path.display().to_string())?;
-    }
     if output.json {
         screen.object(&findings_json(findings))?;
     } else {
         tables(&mut screen, findings)?;
+    }
+    if let Some(path) = &output.html {
+        std::fs::write(path, page::page(findings)).with_context(|| path.display().to_string())?;
     }
     let counted = findings.tallies.iter().all(|tally| tally.trials > 0) || findings.shard.is_some();
     Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })

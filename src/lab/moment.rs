@@ -202,6 +202,37 @@ impl Session {
 }
 
 impl Session {
+    /// The same as [`Session::odds_at`], if a house rule had another value. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// As there, and a house rule or value that the ruleset does not know.
+    pub fn odds_by(
+        &mut self,
+        question: QuestionId,
+        query: OddsQuery,
+        switch: &str,
+        value: &str,
+    ) -> Result<Odds, Refusal> {
+        let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
+            return Err(Refusal::new(format!("question {question} is not open")));
+        };
+        let rules = self.ruleset();
+        let Some(declared) = rules.switch(switch) else {
+            let near = crate::ruleset::nearest(switch, rules.switches().map(|switch| &*switch.name));
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(Refusal::new(format!("{} has no switch `{switch}`{near}", rules.id())));
+        };
+        let value = declared.parse(value).map_err(|error| Refusal::new(error.to_string()))?.as_value();
+        let name = declared.name.to_string();
+        self.lend(move |game, vm| {
+            let mut other = game.fork();
+            other.desk.switches.insert(name, value);
+            odds_of(&other, vm, query, &seat)
+        })
+        .map_err(|error| Refusal::new(error.to_string()))?
+    }
+
     /// Works out what every answer to an open question can come to, as they are offered, with the default answers to what
     /// is asked further. Nothing changes.
     ///

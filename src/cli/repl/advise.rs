@@ -21,9 +21,12 @@ const TIME: Duration = Duration::from_secs(1);
 const NAMED: usize = 3;
 
 impl Repl {
-    /// `odds ANSWER [TOPIC ANSWER]...`: what an answer can come to.
+    /// `odds ANSWER [TOPIC ANSWER]... [--compare SWITCH=VALUE]...`: what an answer can come to.
     pub(super) fn odds(&mut self, rest: &str, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
+        let mut parts = rest.split("--compare");
+        let rest = parts.next().unwrap_or_default().trim();
+        let compared = parts.map(|part| switch_value(part.trim())).collect::<Result<Vec<_>, _>>()?;
         if rest.is_empty() {
             return self.odds_of_each(&question);
         }
@@ -43,7 +46,23 @@ impl Repl {
             .collect();
         let query =
             OddsQuery { given, answering: Answering::Default, blind: Some(self.blind()), ..OddsQuery::default() };
-        let found = self.session.odds_at(question.id, query)?;
+        let found = self.session.odds_at(question.id, query.clone())?;
+        if !compared.is_empty() {
+            let mut columns = vec![("as it is".to_owned(), found)];
+            for (switch, value) in compared {
+                let odds = self.session.odds_by(question.id, query.clone(), &switch, &value)?;
+                columns.push((format!("{switch}={value}"), odds));
+            }
+            if self.screen.json() {
+                let columns: Vec<_> = columns
+                    .iter()
+                    .map(|(name, odds)| json!({ "column": name, "odds": odds::odds_json(odds) }))
+                    .collect();
+                return Ok(self.screen.event("odds", &json!({ "of": heading, "compared": columns }))?);
+            }
+            let columns: Vec<(&str, &Odds)> = columns.iter().map(|(name, odds)| (name.as_str(), odds)).collect();
+            return odds::show_compared(&mut self.screen, &heading, &columns).map_err(Complaint::Broken);
+        }
         if self.screen.json() {
             return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::odds_json(&found) }))?);
         }
@@ -115,6 +134,17 @@ impl Repl {
     fn blind(&self) -> BTreeSet<Arc<str>> {
         let played = |driver: &Driver| *driver == Driver::Human;
         self.session.seats().iter().filter(|(_, driver)| !played(driver)).map(|(seat, _)| seat.clone()).collect()
+    }
+}
+
+/// What stands behind `--compare` at the prompt: other rules have no such moment, only other house rules have.
+fn switch_value(text: &str) -> Result<(String, String), Complaint> {
+    match text.split_once('=') {
+        Some((switch, value)) if !switch.trim().is_empty() => Ok((switch.trim().into(), value.trim().into())),
+        _ => Err(Complaint::Wrong(format!(
+            "behind `--compare` a house rule is wanted, such as `--compare SWITCH=VALUE`, not `{text}`; another ruleset is \
+             compared at the shell: `riskbreaker odds CARD --compare RULESET:CARD`"
+        ))),
     }
 }
 
