@@ -221,6 +221,14 @@ impl Desk {
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 
+    /// Whether no person sits anywhere, so that no question will ever be shown.
+    pub fn is_unattended(&self) -> bool {
+        self.walk.is_none()
+            && self.suggest_at.is_none()
+            && self.dice != DiceSource::Typed
+            && !self.seats.values().any(|driver| *driver == Driver::Human)
+    }
+
     // Dice
 
     pub fn position(&self) -> DicePosition {
