@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use super::walk::{Foretold, Walk};
 use super::{
-    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Slot,
-    Tape,
+    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
+    Slot, Tape,
 };
 use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
@@ -40,6 +40,10 @@ pub(crate) struct Desk {
     pub rolled_for: Option<Arc<str>>,
     /// Questions of this run that only one answer was possible to, so that nobody was asked.
     pub autos: Vec<(Question, Answer)>,
+    /// What a person has said besides, by topic, and nothing has asked for yet.
+    pub named: Vec<(String, Value)>,
+    /// What of that cannot be, found before dice were rolled.
+    pub contradicted: Option<Refusal>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
     pub suggest_at: Option<usize>,
     pub suggested: Option<Answer>,
@@ -167,6 +171,8 @@ impl Desk {
             questions: Vec::new(),
             rolled_for: None,
             autos: Vec::new(),
+            named: Vec::new(),
+            contradicted: None,
             suggest_at: None,
             suggested: None,
             quiet: false,
@@ -332,6 +338,12 @@ impl Desk {
                 }
             }
         }
+        // Nobody should see dice fall for what is not what was said.
+        if let Some(refusal) = self.contradiction() {
+            let stop = self.fault(refusal.message.clone());
+            self.contradicted = Some(refusal);
+            return Err(stop);
+        }
         let before = self.position();
         let roll = match &self.dice {
             DiceSource::Seeded => {
@@ -378,6 +390,11 @@ impl Desk {
         }));
         self.cursor = self.tape.slots.len();
         Ok(roll)
+    }
+
+    /// Something that was said of a question to which only another answer was possible.
+    fn contradiction(&self) -> Option<Refusal> {
+        self.named.iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
     }
 
     /// Real dice: puts the question for the next faces out and stops.
@@ -671,6 +688,24 @@ impl Desk {
             }
         }
     }
+}
+
+/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none.
+pub(crate) fn fits_auto(autos: &[(Question, Answer)], topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+    let mut refusal = None;
+    for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *topic) {
+        match question.read(reply) {
+            Ok(given) if given == *answer => return Some(Ok(())),
+            Ok(_) => {
+                let told = Refusal::new(format!("{topic}: only {} is possible", question.tell(answer)));
+                refusal.get_or_insert(told);
+            }
+            Err(wrong) => {
+                refusal.get_or_insert(wrong);
+            }
+        }
+    }
+    refusal.map(Err)
 }
 
 fn words_of(slot: Option<&Slot>) -> String {

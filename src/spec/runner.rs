@@ -147,7 +147,8 @@ pub fn run_specs(
         results.extend(of_file);
         broken.extend(fault);
     }
-    let coverage = Coverage::of(machines[0].rule_texts(), &results);
+    let mut coverage = Coverage::of(machines[0].own_rule_texts(), &results);
+    coverage.unknown = Coverage::of(machines[0].rule_texts(), &results).unknown;
     Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
 }
 
