@@ -392,7 +392,7 @@ fn play(ready: &Ready, vm: &mut Vm, seed: u64, trial: u64, actions: u64, tally: 
             round += 1;
         }
         match game.advance(vm, 1) {
-            Standing::Paused => {}
+            Standing::Paused | Standing::Boundary => {}
             Standing::Over(text) => break Ok(text),
             Standing::Fault(fault) => break Err(fault.to_string()),
             Standing::Ask => {

@@ -15,6 +15,7 @@ mod save;
 mod session;
 mod setup;
 mod tape;
+mod transfer;
 mod view;
 mod walk;
 
@@ -27,6 +28,7 @@ pub use question::{Answer, Ask, Choice, Question, QuestionId, Refusal};
 pub use reload::ReloadReport;
 pub use session::{FreeAct, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
+pub use transfer::{Transfer, TransferError, TransferFate, TransferNote};
 pub use view::View;
 pub use walk::{Answering, Given};
 

@@ -53,7 +53,7 @@ impl Bench {
 
     /// The desk that is lent at the moment.
     #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
-    fn desk(&self) -> Result<&mut Desk> {
+    pub(super) fn desk(&self) -> Result<&mut Desk> {
         match self.desk.get() {
             // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
             // leaf functions do not call each other, so no two references from here live at once.
@@ -106,7 +106,7 @@ fn told(value: &Lv) -> String {
     }
 }
 
-fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
+pub(super) fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
     match value {
         Lv::String(text) => text_of(text),
         other => Err(fault(desk, format!("{what} must be a text, not {}", other.type_name()))),
@@ -114,7 +114,7 @@ fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
 }
 
 /// Fills the `{}` of a template with values in words.
-fn fill(template: &str, args: &[Lv], desk: &Desk, mirror: &Mirror) -> String {
+pub(super) fn fill(template: &str, args: &[Lv], desk: &Desk, mirror: &Mirror) -> String {
     let mut text = String::with_capacity(template.len() + 16);
     let mut args = args.iter();
     let mut rest = template;
@@ -143,6 +143,7 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
     dice(lua, bench, &table)?;
     agenda(lua, bench, &table)?;
     telling(lua, bench, &table)?;
+    super::convert::leaves(lua, bench, &table)?;
     Ok(table)
 }
 
@@ -280,7 +281,7 @@ fn no_kind(desk: &mut Desk, name: &str) -> Error {
     fault(desk, message)
 }
 
-fn entity_arg(desk: &mut Desk, mirror: &Mirror, value: &Lv, what: &str) -> Result<EntityId> {
+pub(super) fn entity_arg(desk: &mut Desk, mirror: &Mirror, value: &Lv, what: &str) -> Result<EntityId> {
     let found = match value {
         Lv::Table(table) => mirror.id_of(table),
         _ => None,
