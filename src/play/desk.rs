@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use super::walk::{Foretold, Walk};
 use super::{
-    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Question, QuestionId, Refusal, Slot,
-    Tape, TransferNote,
+    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
+    Slot, Tape, TransferNote,
 };
 use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
@@ -55,6 +55,8 @@ pub(crate) struct Desk {
     pub notes: Vec<TransferNote>,
     /// Where every course of an action is gone through: it answers what the tape does not hold.
     pub walk: Option<Box<Walk>>,
+    /// Where the game runs on inside the script machine.
+    pub onward: Option<Onward>,
 }
 
 /// How much of a roll the script sees.
@@ -177,6 +179,7 @@ impl Desk {
             pulse: 0,
             notes: Vec::new(),
             walk: None,
+            onward: None,
         }
     }
 

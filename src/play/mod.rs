@@ -7,6 +7,8 @@ mod event;
 mod explanation;
 mod fault;
 mod game;
+mod going_over;
+mod onward;
 mod possible;
 mod question;
 mod reload;
@@ -16,6 +18,7 @@ mod session;
 mod setup;
 mod tape;
 mod transfer;
+mod transfer_notes;
 mod view;
 mod walk;
 
@@ -34,6 +37,7 @@ pub use walk::{Answering, Given};
 
 pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Sight, Stop};
 pub(crate) use game::{Game, Standing};
+pub(crate) use onward::Onward;
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 pub(crate) use walk::{Ended, Fork, Walk};

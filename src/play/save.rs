@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::game::{Game, Standing};
+use super::going_over::Pending;
 use super::reload::{Patch, patch_between};
-use super::transfer::Pending;
 use super::{DicePosition, Driver, Fault, Remedy, Session, Setup, StartError, Tape};
 use crate::ruleset::{Library, LoadError, Ruleset};
 use crate::script::Vm;

@@ -9,6 +9,7 @@ use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::exchange::{from_lua, text_of, to_lua, whole_of};
 use super::mirror::Mirror;
+use super::raw;
 use super::sandbox::charge;
 use crate::dice::{Dice, Fate, Roll};
 use crate::play::{
@@ -16,7 +17,7 @@ use crate::play::{
     Stop, Term,
 };
 use crate::ruleset::nearest;
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, Key, Type, Value};
 
 /// What the leaf functions share: the desk of the game that is being run, and the mirror of its state.
 #[derive(Default)]
@@ -31,7 +32,14 @@ pub(super) struct Bench {
     /// Answers of questions that are out together, told when all are there.
     told_later: RefCell<Vec<Happening>>,
     names: RefCell<Names>,
+    /// Names of the agenda's entries.
+    entries: RefCell<Vec<Arc<str>>>,
+    /// The entry that runs, while the game runs on inside the machine.
+    pub due: RefCell<Option<Entry>>,
 }
+
+/// Most entries that an agenda holds.
+pub(super) const MOST_ENTRIES: usize = 10_000;
 
 /// Names that exist in the ruleset, for messages.
 #[derive(Default)]
@@ -41,23 +49,35 @@ impl Bench {
     /// Lends a desk to the leaf functions while `run` goes on.
     pub fn lend<R>(&self, desk: &mut Desk, run: impl FnOnce() -> R) -> R {
         let outer = self.desk.replace(Some(desk));
-        let result = run();
+        let result = raw::seated(self, run);
         self.desk.set(outer);
         self.told_later.borrow_mut().clear();
         result
     }
 
     pub fn set_names(&self, names: Names) {
+        let entries = names.0.get("entry").into_iter().flatten();
+        *self.entries.borrow_mut() = entries.map(|name| Arc::from(name.as_str())).collect();
         *self.names.borrow_mut() = names;
+    }
+
+    /// The agenda entry of that name in `play.luau`.
+    pub fn entry_named(&self, name: &str) -> Option<Arc<str>> {
+        self.entries.borrow().iter().find(|entry| ***entry == *name).cloned()
     }
 
     /// The desk that is lent at the moment.
     #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
+    pub fn lent(&self) -> Option<&mut Desk> {
+        // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
+        // leaf functions do not call each other, so no two references from here live at once.
+        self.desk.get().map(|desk| unsafe { &mut *desk })
+    }
+
+    #[allow(clippy::mut_from_ref)] // as above
     pub(super) fn desk(&self) -> Result<&mut Desk> {
-        match self.desk.get() {
-            // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
-            // leaf functions do not call each other, so no two references from here live at once.
-            Some(desk) => Ok(unsafe { &mut *desk }),
+        match self.lent() {
+            Some(desk) => Ok(desk),
             None => Err(Error::RuntimeError(
                 "this can only be called while a game is played, not while the file is loaded".into(),
             )),
@@ -144,6 +164,11 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
     agenda(lua, bench, &table)?;
     telling(lua, bench, &table)?;
     super::convert::leaves(lua, bench, &table)?;
+    let handles = lua.create_table()?;
+    table.raw_set("handles", &handles)?;
+    bench.mirror.borrow_mut().listed = Some(handles);
+    raw::add(lua, &table)?;
+    raw::due_parts(lua, bench, &table)?;
     Ok(table)
 }
 
@@ -258,9 +283,7 @@ fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         mirror.remove(id);
         for (other, field) in touched {
             let Some(entity) = desk.state.entity(other) else { continue };
-            let name = desk.rules.schema().kind(entity.kind).field(field).name.clone();
-            let value = to_lua(lua, &entity.fields[field.0 as usize], &mirror)?;
-            mirror.write_field(other, &name, value)?;
+            mirror.write_field(lua, desk.rules.schema(), other, field, &entity.fields[field.0 as usize])?;
         }
         if let Some(kind) = kind {
             let kind = desk.rules.schema().kind(kind).name.clone();
@@ -323,8 +346,7 @@ fn write_field(lua: &Lua, desk: &mut Desk, mirror: &mut Mirror, id: EntityId, na
     }
     let from = entity.fields[field.0 as usize].clone();
     desk.state.set(id, field, value.clone());
-    let seen = to_lua(lua, &value, mirror)?;
-    mirror.write_field(id, name, seen)?;
+    mirror.write_field(lua, schema, id, field, &value)?;
     desk.tell_change(id, field, &from, &value);
     Ok(())
 }
@@ -1075,8 +1097,8 @@ fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, a
         Ok(args) => args,
         Err(error) => return Err(fault(desk, format!("the arguments of the entry `{what}`: {}", plain(&error)))),
     };
-    if desk.state.agenda().entries().len() >= 10_000 {
-        return Err(fault(desk, "the agenda holds at most 10000 entries"));
+    if desk.state.agenda().entries().len() >= MOST_ENTRIES {
+        return Err(fault(desk, format!("the agenda holds at most {MOST_ENTRIES} entries")));
     }
     charge(16);
     Ok(desk.state.schedule(what, key, owner, args, step).0)

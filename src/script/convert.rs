@@ -106,8 +106,7 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> 
         mirror.remove(id);
         for (other, field) in touched {
             let Some(entity) = desk.state.entity(other) else { continue };
-            let value = to_lua(lua, &entity.fields[field.0 as usize], &mirror)?;
-            mirror.write_field(other, &rules.schema().kind(entity.kind).field(field).name, value)?;
+            mirror.write_field(lua, rules.schema(), other, field, &entity.fields[field.0 as usize])?;
         }
         Ok(())
     })?;
