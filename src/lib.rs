@@ -23,8 +23,8 @@ pub use crate::play::{
     Step, Term, Transfer, TransferError, TransferFate, TransferNote, Undone, View,
 };
 pub use crate::ruleset::{
-    Breach, Card, Fact, Library, LibraryError, LoadError, Manifest, Problem, Ruleset, Switch, SwitchKind, SwitchValue,
-    changes_between,
+    Breach, Card, Contrast, ContrastSection, Differing, Fact, Library, LibraryError, LoadError, Manifest, Problem,
+    Ruleset, Switch, SwitchKind, SwitchValue, changes_between,
 };
 #[cfg(feature = "watch")]
 pub use crate::ruleset::{Watched, Watcher};

@@ -9,7 +9,7 @@ fn folder(path: &str) -> Library {
 
 /// Every ruleset's own specs pass, and cover every rule that is not the game master's.
 fn is_proved(library: &Library) {
-    for id in library.ids() {
+    for id in library.ids().iter().flat_map(|id| library.ways_to_play(id)) {
         let report = run_specs(library, &id, &[], Vec::new(), None).unwrap_or_else(|error| panic!("{error}"));
         let mut wrong: Vec<String> = report.broken.iter().map(|fault| fault.to_string()).collect();
         wrong.extend(report.results.iter().filter_map(|result| {
@@ -24,6 +24,81 @@ fn is_proved(library: &Library) {
         assert!(wrong.is_empty(), "{id}:\n{}", wrong.join("\n"));
         assert!(report.passed() > 0 || report.coverage.rules.is_empty(), "{id} has rules and no specs");
     }
+}
+
+/// The blocks of the README in a language, in their order.
+fn readme_blocks(language: &str) -> Vec<String> {
+    let text = include_str!("../README.md");
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap_or_default().to_string()).collect()
+}
+
+fn readme_block(language: &str, with: &str) -> String {
+    readme_blocks(language).into_iter().find(|block| block.contains(with)).unwrap_or_else(|| panic!("no block: {with}"))
+}
+
+/// House rules that are nothing but the README's: the manifest and the card, as anyone would copy them.
+#[test]
+fn the_readmes_card_works_in_both_versions() {
+    let card = readme_block("luau", "\"taunt\"");
+    assert!(card.lines().count() < 15, "{card}");
+    let manifest = readme_block("toml", "my-house");
+    let library = Library::overlay(
+        Library::from_files([("my-house/ruleset.toml", manifest), ("my-house/maneuvers/taunt.luau", card)]),
+        folder("rulesets"),
+    );
+    assert_eq!(library.ways_to_play("my-house"), ["riskbreaker-0.0.1+my-house", "riskbreaker-0.0.3+my-house"]);
+    for (name, kill, behind) in
+        [("riskbreaker-0.0.1", "kill_damage", "-2"), ("riskbreaker-0.0.3", "inflict_kill", "{ 0, 2 }")]
+    {
+        let name = format!("{name}+my-house");
+        let found = riskbreaker::findings(&library, &name, &[]);
+        assert!(found.is_empty(), "{name}: {found:?}");
+        let text = format!(
+            r#"local rb = require("@riskbreaker")
+            rb.spec("a taunted foe can name nobody else", {{}}, function(t)
+                t:given({{
+                    us = {{ "Ann = P4: Insult; M7: Sword", "Bob = M4: Sword" }}, them = {{ "Foe = M6: Axe" }},
+                    advantage = {behind}, turns = {{ "Ann", "Foe" }},
+                }})
+                t:dice(3)
+                t:play("Ann", "taunt", {{ skill = "Insult" }})
+                t:refused("Foe", "{kill}", {{ risk = 1, targets = {{ "Bob" }} }}, "Foe is provoked by Ann")
+                t:dice(2)
+                t:play("Foe", "{kill}", {{ risk = 1 }})
+                t:expect({{ Ann = {{ kill_damage = 1 }}, Bob = {{ kill_damage = 0 }} }})
+            end)"#
+        );
+        let source = SpecSource { path: "taunt.luau".into(), text };
+        let report = run_specs(&library, &name, &[], vec![source], None).unwrap();
+        assert!(report.is_green() && report.passed() == 1, "{name}: {:?}", report.results);
+    }
+}
+
+/// Two layers may not both say what a field is, unless one says that it lies over the other.
+#[test]
+fn layers_that_touch_one_field_are_told_with_both_files() {
+    let layer = |id: &str, more: &str| {
+        let manifest = format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\nover = [\"tug\"]\n{more}");
+        let card = format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.extend(rb.maneuver({{ id = \"pull\", text = \"{id}\" }}))"
+        );
+        [(format!("{id}/ruleset.toml"), manifest), (format!("{id}/maneuvers/pull.luau"), card)]
+    };
+    let load = |more: &str| {
+        let files = layer("low", "").into_iter().chain(layer("high", more));
+        let library = Library::overlay(Library::from_files(files), folder("tests/rulesets"));
+        riskbreaker::Ruleset::load(&library, "tug+low+high")
+    };
+    let told = load("").unwrap_err().to_string();
+    for part in
+        ["two layers change `pull/text`", "low/maneuvers/pull.luau", "high/maneuvers/pull.luau", "after = [\"low\"]"]
+    {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    let rules = load("after = [\"low\"]").unwrap();
+    let card = rules.card("pull").unwrap();
+    assert_eq!((card.text.as_str(), card.origins["text"].as_str()), ("high", "high/maneuvers/pull.luau"));
 }
 
 #[test]
@@ -70,4 +145,40 @@ fn a_failed_expectation_says_what_was_found() {
         failure("t:given('two') t:play('Ann', 'rest') t:expect({ Ann = 'unchanged' })")
             .contains("rests has changed: 0 -> 1")
     );
+}
+
+/// What differs between two rulesets, as text of each side; nothing where it does not differ.
+fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Option<String>, Option<String>)> {
+    let library = folder("rulesets");
+    let load = |id: &str| riskbreaker::Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
+    let contrast = riskbreaker::Contrast::between(&load(first), &load(second));
+    let section = contrast.sections.into_iter().find(|section| section.title == title)?;
+    let found = section.differences.into_iter().find(|differing| differing.name == name)?;
+    Some((found.first, found.second))
+}
+
+#[test]
+fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
+    let (old, new) = ("riskbreaker-0.0.1", "riskbreaker-0.0.3");
+    let both = |title: &str, name: &str| {
+        contrast(old, new, title, name).map(|(first, second)| {
+            let told = |text: Option<String>| text.unwrap_or_else(|| "-".into());
+            (told(first), told(second))
+        })
+    };
+    let (first, second) = both("fields", "character.muscle").unwrap();
+    assert_eq!(first, "Muscle: a whole number from 1 to 10, at first 4");
+    assert_eq!(second, "Muscle: a whole number from 0 to 10, at first 1");
+    assert_eq!(both("fields", "character.level").unwrap().0, "-");
+    assert_eq!(both("numbers", "lib/prices START").unwrap(), ("4".into(), "1".into()));
+    assert!(both("cards", "advance").unwrap().1.starts_with("Advance: "));
+    assert!(both("house rules", "growth").unwrap().0.starts_with("difference (difference or flat_one): "));
+    assert!(both("rolls", "a Counter Roll").unwrap().1.contains("1d10"));
+    assert_eq!(both("verbs", "heal").unwrap().1, "worked out in riskbreaker-common/verbs.luau");
+    assert_eq!(both("fields", "character.kill_damage"), None);
+    // And the same through layers: only what the layer says.
+    let armoured = format!("{old}+house-armour");
+    assert!(contrast(old, &armoured, "fields", "character.armour").unwrap().0.is_none());
+    assert_eq!(contrast(old, &armoured, "fields", "character.level"), None);
+    assert_eq!(contrast(&armoured, &armoured, "made of", "house-armour"), None);
 }

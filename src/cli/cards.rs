@@ -46,7 +46,7 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let [id] = ids.as_slice() else {
         return Err(call_error(format!("one ruleset is wanted; there are {}", ids.join(", "))));
     };
-    let rules = library::load(&library, id, &args.layers)?;
+    let rules = library::load(&library, &library.ways_to_play(id)[0], &args.layers)?;
     let (page, told) = page(&rules);
     fs::write(&args.out, page).with_context(|| args.out.display().to_string())?;
     let mut screen = Screen::stdout(false);

@@ -24,7 +24,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let (library, ids) = chosen(args.path, folder)?;
     let mut screen = Screen::stdout(args.json);
     let mut problems = 0;
-    for id in &ids {
+    for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
         let found = findings(&library, id, &[]);
         problems += found.len();
         for problem in &found {
@@ -92,9 +92,9 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
     }
     let library = library::open(folder.as_deref())?;
     let id = path.to_string_lossy().into_owned();
-    if !library.contains(&id) {
-        let instead = library::instead(&library, &id);
-        return Err(call_error(format!("`{id}` is no ruleset and no folder; {instead}")));
+    if let Some(unknown) = id.split('+').find(|id| !library.contains(id)) {
+        let instead = library::instead(&library, unknown);
+        return Err(call_error(format!("`{unknown}` is no ruleset and no folder; {instead}")));
     }
     Ok((library, vec![id]))
 }

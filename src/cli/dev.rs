@@ -44,12 +44,13 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             (library, id)
         }
     };
-    let mut room = Room { library, id, layers: args.layers, screen: Screen::stdout(args.json) };
+    let ways = library.ways_to_play(&id);
+    let mut room = Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json) };
     if args.once {
         let green = room.all(&[])?;
         return Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    let Some(watcher) = Watcher::of_files(&room.library, &room.id, &room.layers) else {
+    let Some(watcher) = Watcher::of_files(&room.library, &room.ways[0], &room.layers) else {
         return Err(call_error(format!("{} does not lie on the disk, so nothing of it can change", room.id)));
     };
     room.say(&format!("watching {}; Ctrl-C ends it", room.id))?;
@@ -77,6 +78,8 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 struct Room {
     library: Library,
     id: String,
+    /// The names under which it is played: of a layer one for each ruleset that it lies over.
+    ways: Vec<String>,
     layers: Vec<String>,
     screen: Screen,
 }
@@ -93,13 +96,16 @@ impl Room {
     fn all(&mut self, changed: &[String]) -> Result<bool> {
         let begun = Instant::now();
         self.show_changes(changed)?;
-        let reports = match run_specs(&self.library, &self.id, &self.layers, Vec::new(), None) {
-            Ok(report) => vec![report],
-            Err(error) => {
-                self.broken(&error)?;
-                return Ok(false);
+        let mut reports = Vec::new();
+        for way in &self.ways.clone() {
+            match run_specs(&self.library, way, &self.layers, Vec::new(), None) {
+                Ok(report) => reports.push(report),
+                Err(error) => {
+                    self.broken(&error)?;
+                    return Ok(false);
+                }
             }
-        };
+        }
         self.verdict(&reports, begun)
     }
 
@@ -108,8 +114,9 @@ impl Room {
         let begun = Instant::now();
         self.show_changes(changed)?;
         let mut reports = Vec::new();
-        for path in specs {
-            match run_specs(&self.library, &self.id, &self.layers, Vec::new(), Some(path)) {
+        let ways = self.ways.clone();
+        for (path, way) in specs.iter().flat_map(|path| ways.iter().map(move |way| (path, way))) {
+            match run_specs(&self.library, way, &self.layers, Vec::new(), Some(path)) {
                 Ok(report) => reports.push(report),
                 Err(error) => {
                     self.broken(&error)?;
@@ -134,7 +141,10 @@ impl Room {
     }
 
     fn verdict(&mut self, reports: &[SpecReport], begun: Instant) -> Result<bool> {
-        let findings = check::findings(&self.library, &self.id, &self.layers);
+        let mut findings: Vec<_> =
+            self.ways.iter().flat_map(|way| check::findings(&self.library, way, &self.layers)).collect();
+        findings.sort();
+        findings.dedup();
         for finding in &findings {
             check::tell(&self.id, finding, &self.library, &mut self.screen)?;
         }

@@ -32,12 +32,12 @@ pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Rulese
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
 }
 
-/// Makes sure that an id names a ruleset, be it whole or broken.
-pub fn known(library: &Library, id: &str) -> Result<()> {
-    if library.contains(id) {
-        return Ok(());
+/// Makes sure that a name is that of a ruleset, be it whole or broken; `game+house` names two.
+pub fn known(library: &Library, name: &str) -> Result<()> {
+    match name.split('+').find(|id| !library.contains(id)) {
+        None => Ok(()),
+        Some(id) => Err(call_error(format!("there is no ruleset `{id}`; {}", instead(library, id)))),
     }
-    Err(call_error(format!("there is no ruleset `{id}`; {}", instead(library, id))))
 }
 
 /// All rulesets that are found: at least one.

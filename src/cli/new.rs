@@ -242,7 +242,7 @@ impl Bench {
                 "{id} is built into the program; `riskbreaker new ruleset NAME --extends {id}` makes one of your own"
             )));
         };
-        let rules = library::load(&library, &id, &[])?;
+        let rules = library::load(&library, &library.ways_to_play(&id)[0], &[])?;
         Ok(Bench { name, library, id, folder, rules })
     }
 

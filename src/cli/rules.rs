@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use riskbreaker::{Card, Fact, Library, Ruleset, Session, Step, Value};
+use riskbreaker::{Card, Contrast, Fact, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
 
 use super::nearest::{Named, named, nearest};
@@ -55,6 +55,24 @@ pub enum Args {
         #[command(flatten)]
         layered: Layered,
     },
+    /// Tells what differs between two rulesets
+    Diff(Pair),
+}
+
+#[derive(clap::Args)]
+pub struct Pair {
+    /// A ruleset; with house rules on top: ID+LAYER
+    first: String,
+    /// The one to compare it with
+    second: String,
+
+    /// Only what belongs to these: fields, cards, verbs, rolls, numbers, house-rules and the like
+    #[arg(long, value_name = "SORT,SORT...", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Writes JSON
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(clap::Args)]
@@ -86,6 +104,12 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             let to = library::load(&library, &id, &layered.layers)?;
             let out = (!dry_run).then(|| out.unwrap_or_else(|| save.clone()));
             switch(&library, &save, &to, out.as_deref(), Screen::stdout(layered.json))
+        }
+        Args::Diff(pair) => {
+            let first = library::load(&library, &pair.first, &[])?;
+            let second = library::load(&library, &pair.second, &[])?;
+            let contrast = chosen(Contrast::between(&first, &second), &pair.only)?;
+            diff(&contrast, &mut Screen::stdout(pair.json))
         }
     }
 }
@@ -126,7 +150,10 @@ fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
                 if screen.json() {
                     screen.object(&json!({ "id": id, "manifest": manifest }))?;
                 }
-                vec![id, manifest.title, manifest.version, manifest.summary.unwrap_or_default()]
+                let over: Vec<&str> = manifest.over.iter().map(|base| &*base.id).collect();
+                let summary = manifest.summary.unwrap_or_default();
+                let told = if over.is_empty() { summary } else { format!("over {}: {summary}", over.join(" or ")) };
+                vec![id, manifest.title, manifest.version, told]
             }
             Err(error) => {
                 whole = false;
@@ -261,6 +288,42 @@ fn explain(card: &Card, mut screen: Screen) -> Result<ExitCode> {
             })
             .collect(),
     )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The sections that are asked for: all, if none is.
+fn chosen(mut contrast: Contrast, only: &[String]) -> Result<Contrast> {
+    let plain = |title: &str| title.replace(' ', "-");
+    if let Some(unknown) = only.iter().find(|name| !Contrast::TITLES.iter().any(|title| plain(title) == **name)) {
+        let titles: Vec<String> = Contrast::TITLES.iter().map(|title| plain(title)).collect();
+        let instead = match nearest(unknown, titles.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there are {}", titles.join(", ")),
+        };
+        return Err(call_error(format!("there is no sort `{unknown}`; {instead}")));
+    }
+    contrast.sections.retain(|section| only.is_empty() || only.contains(&plain(section.title)));
+    Ok(contrast)
+}
+
+fn diff(contrast: &Contrast, screen: &mut Screen) -> Result<ExitCode> {
+    if screen.json() {
+        screen.object(contrast)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    for section in &contrast.sections {
+        let rows = section.differences.iter().map(|differing| {
+            let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+            vec![differing.name.clone(), told(&differing.first), told(&differing.second)]
+        });
+        screen.table(&[section.title, &contrast.first, &contrast.second], rows.collect())?;
+        screen.row(&Row::default())?;
+    }
+    let counts = contrast.sections.iter().map(|section| format!("{} {}", section.differences.len(), section.title));
+    let counts: Vec<String> = counts.collect();
+    let total =
+        if counts.is_empty() { "nothing differs".to_owned() } else { format!("differing: {}", counts.join(", ")) };
+    screen.row(&Row::at(0).strong(total))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -41,7 +41,7 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         if on_disk.is_none() && !args.print {
             continue;
         }
-        let rules = library::load(&library, id, &[])?;
+        let rules = library::load(&library, &library.ways_to_play(id)[0], &[])?;
         let text = definition(&rules);
         match on_disk.filter(|_| !args.print) {
             None => screen.verbatim(&text)?,

@@ -40,6 +40,10 @@ pub(crate) struct Desk {
     pub rolled_for: Option<Arc<str>>,
     /// Questions of this run that only one answer was possible to, so that nobody was asked.
     pub autos: Vec<(Question, Answer)>,
+    /// What a person has said besides, by topic, and nothing has asked for yet.
+    pub named: Vec<(String, Value)>,
+    /// What of that cannot be, found before dice were rolled.
+    pub contradicted: Option<Refusal>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
     pub suggest_at: Option<usize>,
     pub suggested: Option<Answer>,
@@ -171,6 +175,8 @@ impl Desk {
             questions: Vec::new(),
             rolled_for: None,
             autos: Vec::new(),
+            named: Vec::new(),
+            contradicted: None,
             suggest_at: None,
             suggested: None,
             quiet: false,
@@ -235,6 +241,14 @@ impl Desk {
             && !self.keeps_tape
             && self.walk.is_none()
             && self.dice == DiceSource::Seeded
+            && !self.seats.values().any(|driver| *driver == Driver::Human)
+    }
+
+    /// Whether no person sits anywhere, so that no question will ever be shown.
+    pub fn is_unattended(&self) -> bool {
+        self.walk.is_none()
+            && self.suggest_at.is_none()
+            && self.dice != DiceSource::Typed
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 
@@ -372,6 +386,12 @@ impl Desk {
                 }
             }
         }
+        // Nobody should see dice fall for what is not what was said.
+        if let Some(refusal) = self.contradiction() {
+            let stop = self.fault(refusal.message.clone());
+            self.contradicted = Some(refusal);
+            return Err(stop);
+        }
         let before = self.position();
         let roll = match &self.dice {
             DiceSource::Seeded => {
@@ -418,6 +438,11 @@ impl Desk {
         }));
         self.cursor = self.tape.slots.len();
         Ok(roll)
+    }
+
+    /// Something that was said of a question to which only another answer was possible.
+    fn contradiction(&self) -> Option<Refusal> {
+        self.named.iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
     }
 
     /// Real dice: puts the question for the next faces out and stops.
@@ -711,6 +736,24 @@ impl Desk {
             }
         }
     }
+}
+
+/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none.
+pub(crate) fn fits_auto(autos: &[(Question, Answer)], topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+    let mut refusal = None;
+    for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *topic) {
+        match question.read(reply) {
+            Ok(given) if given == *answer => return Some(Ok(())),
+            Ok(_) => {
+                let told = Refusal::new(format!("{topic}: only {} is possible", question.tell(answer)));
+                refusal.get_or_insert(told);
+            }
+            Err(wrong) => {
+                refusal.get_or_insert(wrong);
+            }
+        }
+    }
+    refusal.map(Err)
 }
 
 fn words_of(slot: Option<&Slot>) -> String {

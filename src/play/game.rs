@@ -324,6 +324,7 @@ impl Game {
         }
         match (result, desk.stop.take()) {
             (Err(fault), _) => {
+                self.refused = desk.contradicted.take().map(|refusal| refusal.message).or(self.refused.take());
                 desk.state.rollback(0);
                 open.ran = false;
                 open.events.clear();
@@ -978,13 +979,7 @@ impl Game {
     /// Checks an answer given to a question of an action that nobody was asked. `None` if there was no such question.
     pub fn fits_auto(&self, action: u32, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
         let (_, autos) = self.autos.iter().find(|(number, _)| *number == action)?;
-        let (question, answer) = autos.iter().find(|(question, _)| *question.topic == *topic)?;
-        Some(question.read(reply).and_then(|given| {
-            if given == *answer {
-                return Ok(());
-            }
-            Err(Refusal::new(format!("{topic}: only {} is possible", question.tell(answer))))
-        }))
+        super::fits_auto(autos, topic, reply)
     }
 
     /// Whether dice have been rolled in an action, open or done.

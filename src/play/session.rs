@@ -135,7 +135,9 @@ impl Session {
     /// A sentence that says what does not fit and why.
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         let decisions = self.game().decisions();
-        match self.try_reply(replies) {
+        let replied = self.try_reply(replies);
+        self.name_ahead(Vec::new());
+        match replied {
             // Other rules come into force only when all of it has been taken.
             Ok(_) if self.game().pending.is_some() => self.advance().map_err(|error| Refusal::new(error.to_string())),
             Ok(step) => Ok(step),
@@ -167,6 +169,7 @@ impl Session {
                 break;
             }
             self.game_mut().refused = None;
+            self.name_ahead(left.iter().map(|reply| (*reply).clone()).collect());
             let step = self.advance_within().map_err(|error| Refusal::new(error.to_string()))?;
             if let Some(reason) = self.game_mut().refused.take() {
                 return Err(Refusal::new(reason));
@@ -196,6 +199,17 @@ impl Session {
             }
         }
         self.advance_within().map_err(|error| Refusal::new(error.to_string()))
+    }
+
+    /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused
+    /// before it rolls.
+    pub(crate) fn name_ahead(&mut self, replies: Vec<(String, Value)>) {
+        self.game_mut().desk.named = replies;
+    }
+
+    /// Why the last run of the open action was refused, if it was.
+    pub(crate) fn take_refusal(&mut self) -> Option<String> {
+        self.game_mut().refused.take()
     }
 
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.

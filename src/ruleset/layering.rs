@@ -53,6 +53,14 @@ impl Layering {
     }
 }
 
+/// Takes a ruleset's name apart that brings layers with it, as in `game+house+table`: the id, and these layers with further
+/// ones on top of them.
+pub(crate) fn with_layers(name: &str, further: &[String]) -> (String, Vec<String>) {
+    let mut ids = name.split('+').map(str::to_owned);
+    let id = ids.next().unwrap_or_default();
+    (id, ids.chain(further.iter().cloned()).collect())
+}
+
 struct Builder<'l> {
     library: &'l Library,
     /// Each folder read, once; `None` if it could not be.
@@ -71,6 +79,10 @@ impl Builder<'_> {
     fn place_ruleset(&mut self, id: &str) -> Option<usize> {
         self.trail.push(id.to_owned());
         let index = self.folder(id).and_then(|folder| {
+            if let Some(problem) = only_a_layer(&folder) {
+                self.problems.push(problem);
+                return None;
+            }
             if let Some(mention) = &folder.manifest.extends {
                 let (naming, parent) = Naming::in_manifest(&folder, mention, "`extends`");
                 if self.may_stand_below(&naming, &parent) {
@@ -129,8 +141,20 @@ impl Builder<'_> {
             self.problems.push(place.problem(message).with_cure(cure));
             return;
         }
-        let wanted =
-            manifest.extends.iter().chain(&manifest.after).filter_map(|mention| self.index_of.get(&mention.id));
+        if let Some(first) = manifest.over.first()
+            && manifest.over.iter().all(|mention| !self.index_of.contains_key(&mention.id))
+            && self.problems.is_empty()
+        {
+            let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
+            let (place, _) = Naming::in_manifest(&folder, first, "`over`");
+            let message = format!("lies over {}, and none is below it here: {}", listed(&folder), stack.join(", "));
+            let cure =
+                format!("take {} off {}, or add to its `over` what it can lie on", quoted(&folder.id), naming.how);
+            self.problems.push(place.problem(message).with_cure(cure));
+            return;
+        }
+        let lower = manifest.extends.iter().chain(&manifest.after).chain(&manifest.over);
+        let wanted = lower.filter_map(|mention| self.index_of.get(&mention.id));
         let below: Vec<usize> = wanted.copied().chain([host]).collect();
         let layers = layers_of(&folder);
         let id = folder.id.clone();
@@ -202,13 +226,32 @@ impl Builder<'_> {
     }
 }
 
+/// That a ruleset is nothing but a layer, where it should stand by itself.
+fn only_a_layer(folder: &Folder) -> Option<Problem> {
+    let first = folder.manifest.over.first()?;
+    let (place, base) = Naming::in_manifest(folder, first, "`over`");
+    let message = format!("is a layer: it is played over {}, and not by itself", listed(folder));
+    let cure = format!("play {}", quoted(&format!("{base}+{}", folder.id)));
+    Some(place.problem(message).with_cure(cure))
+}
+
+/// What a layer may lie on: `a`, `b` or `c`.
+fn listed(folder: &Folder) -> String {
+    let ids: Vec<String> = folder.manifest.over.iter().map(|mention| quoted(&mention.id)).collect();
+    match ids.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 fn layers_of(folder: &Folder) -> Vec<(Naming, String)> {
     folder.manifest.layers.iter().map(|mention| Naming::in_manifest(folder, mention, "`layers`")).collect()
 }
 
 fn wants_below(folder: &Folder, id: &str) -> bool {
     let manifest = &folder.manifest;
-    manifest.extends.iter().chain(&manifest.after).any(|mention| mention.id == id)
+    manifest.extends.iter().chain(&manifest.after).chain(&manifest.over).any(|mention| mention.id == id)
 }
 
 /// Each of the waiting layers wants another of them below it: follows that from the first until one comes again.

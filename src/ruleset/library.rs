@@ -148,6 +148,15 @@ impl Library {
         ids.iter().find(plays).or(ids.first()).cloned()
     }
 
+    /// The names under which a ruleset is played: its own; of one that is nothing but a layer, one for each ruleset that it
+    /// lies over and that is there, as in `game+house`.
+    pub fn ways_to_play(&self, id: &str) -> Vec<String> {
+        let over = self.read(id).map(|folder| folder.manifest.over).unwrap_or_default();
+        let ways: Vec<String> =
+            over.iter().filter(|base| self.contains(&base.id)).map(|base| format!("{}+{id}", base.id)).collect();
+        if ways.is_empty() { vec![id.to_owned()] } else { ways }
+    }
+
     /// True if there is a folder of that name, be it whole or broken.
     pub fn contains(&self, id: &str) -> bool {
         is_ruleset_id(id)

@@ -31,6 +31,9 @@ pub struct Manifest {
     pub layers: Vec<Mention>,
     /// As a layer: the layers that it wants below it.
     pub after: Vec<Mention>,
+    /// The rulesets that it may lie on as a layer, one of which has to be below it. One that names any is nothing but a layer:
+    /// it cannot be played by itself, and extends nothing.
+    pub over: Vec<Mention>,
     /// The scenario that is played if none is named.
     pub scenario: Option<Mention>,
     /// The ruleset in a sentence.
@@ -87,9 +90,9 @@ pub(crate) fn is_ruleset_id(id: &str) -> bool {
 /// How an id must look, for cures.
 pub(crate) const ID_RULE: &str = "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
 
-const KEYS: [&str; 13] = [
-    "id", "title", "version", "engine", "license", "extends", "layers", "after", "scenario", "summary", "switches",
-    "seats", "words",
+const KEYS: [&str; 14] = [
+    "id", "title", "version", "engine", "license", "extends", "layers", "after", "over", "scenario", "summary",
+    "switches", "seats", "words",
 ];
 const SWITCH_KEYS: [&str; 6] = ["values", "min", "max", "default", "text", "rules"];
 const RANGE_KEYS: [&str; 3] = ["min", "max", "default"];
@@ -125,6 +128,11 @@ impl Reader<'_, '_> {
         let extends = find(&entries, "extends").and_then(|entry| self.ruleset(entry, folder));
         let layers = find(&entries, "layers").map(|entry| self.rulesets(entry, folder)).unwrap_or_default();
         let after = find(&entries, "after").map(|entry| self.rulesets(entry, folder)).unwrap_or_default();
+        let over = find(&entries, "over").map(|entry| self.rulesets(entry, folder)).unwrap_or_default();
+        if let (Some(entry), false) = (find(&entries, "extends"), over.is_empty()) {
+            let cure = "keep `extends` for a ruleset that is played by itself, `over` for house rules that lie on any of several";
+            self.wrong(&entry.key_span, "`extends` beside `over`", cure);
+        }
         let scenario = find(&entries, "scenario").and_then(|entry| self.scenario(entry));
         let license = find(&entries, "license").and_then(|entry| self.text(entry));
         let summary = find(&entries, "summary").and_then(|entry| self.text(entry));
@@ -140,6 +148,7 @@ impl Reader<'_, '_> {
             extends,
             layers,
             after,
+            over,
             scenario,
             summary,
             switches,
@@ -549,7 +558,7 @@ with = "skill"
             problems.unwrap_err(),
             [
                 "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`? allowed here: id, title, version, engine, \
-                 license, extends, layers, after, scenario, summary, switches, seats, words)",
+                 license, extends, layers, after, over, scenario, summary, switches, seats, words)",
                 "my-game/ruleset.toml: `title` is missing (add title = \"My Game\")",
                 "my-game/ruleset.toml:3:11: `version` must be a text, not a number with a point (put it in quotes: \"1.0\")",
                 "my-game/ruleset.toml:1:6: `My Game` is no id (an id has small letters, digits, `.`, `_` and `-`, and begins \
@@ -590,6 +599,15 @@ with = "skill"
             read_with("layers = \"a\"\n")[0].contains("must be a list of texts, not a text (write layers = [\"a\"])")
         );
         assert!(read_with("scenario = \"../x\"\n")[0].contains("no name of a scenario"));
+    }
+
+    #[test]
+    fn what_lies_over_several_extends_none() {
+        let lines = "id = \"my-game\"\ntitle = \"My Game\"\nversion = \"1\"\nover = [\"one\", \"two\"]\n";
+        let over = read(lines).unwrap().over;
+        assert_eq!(over.iter().map(|mention| &*mention.id).collect::<Vec<_>>(), ["one", "two"]);
+        let told = read_with("extends = \"one\"\nover = [\"one\", \"two\"]\n");
+        assert!(told[0].starts_with("my-game/ruleset.toml:4:1: `extends` beside `over`"), "{told:?}");
     }
 
     #[test]

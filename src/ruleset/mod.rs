@@ -5,6 +5,7 @@
 //! wrong with what an author wrote comes back as [`Problem`]s, all of them at once.
 
 mod content_hash;
+mod contrast;
 mod data;
 mod difference;
 mod document;
@@ -26,6 +27,7 @@ mod walk;
 #[cfg(feature = "watch")]
 mod watch;
 
+pub use contrast::{Contrast, ContrastSection, Differing};
 pub(crate) use data::Data;
 pub use difference::changes_between;
 pub use library::{Library, LibraryError};

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::layering::with_layers;
 use super::{Data, Library, LoadError, Stack, Switch};
 use crate::play::{Desk, Fault, Scenario, StartError};
 use crate::script::{Blueprint, Engine, FreeName};
@@ -69,13 +70,14 @@ impl Ruleset {
         Ruleset::load_with(library, id, &[])
     }
 
-    /// Loads a ruleset with further layers on top.
+    /// Loads a ruleset with further layers on top; `game+house` is the ruleset `game` with the layer `house`.
     ///
     /// # Errors
     ///
     /// As [`Ruleset::load`].
     pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::of_stack(Arc::new(Stack::resolve(library, id, layers)?), layers)
+        let (id, layers) = with_layers(id, layers);
+        Ruleset::of_stack(Arc::new(Stack::resolve(library, &id, &layers)?), &layers)
     }
 
     /// Loads what has been read.
@@ -230,6 +232,11 @@ impl Ruleset {
         self.blueprint.verb_params.get(at).map(Vec::as_slice)
     }
 
+    /// The file that each verb comes from, in the order of [`Ruleset::verbs`].
+    pub(crate) fn verb_origins(&self) -> &[Arc<str>] {
+        &self.blueprint.verb_origins
+    }
+
     /// Names of the entries that scripts may schedule.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
         self.blueprint.entries.iter().map(|entry| &*entry.name)
@@ -240,12 +247,31 @@ impl Ruleset {
         self.blueprint.entries.iter().any(|entry| *entry.name == *name)
     }
 
-    /// Its spec files, by path.
+    /// Its spec files, by path; with layers put on it, theirs: what holds below them need not hold under them.
+    ///
+    /// Of a layer over several rulesets, `specs/ID/` is for the ruleset of that id alone.
     pub fn specs(&self) -> impl Iterator<Item = (&str, &str)> {
+        let parts = self.stack.parts();
         self.stack
             .scripts()
-            .filter(|(_, path, _)| path.starts_with("specs/"))
+            .filter(|(part, path, _)| {
+                let Some(rest) = path.strip_prefix("specs/") else { return false };
+                let of = &parts[*part];
+                let folder = rest.split_once('/').map_or("", |(folder, _)| folder);
+                let elsewhere = of.manifest().over.iter().any(|mention| mention.id == folder)
+                    && parts.iter().all(|below| below.id() != folder);
+                self.is_proved_here(of.id()) && !elsewhere
+            })
             .map(|(_, _, source)| (&*source.path, &*source.text))
+    }
+
+    /// Those of [`Ruleset::rule_texts`] that its own specs are about: all, or those of the layers put on it.
+    pub(crate) fn own_rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.rule_texts().filter(|(path, _)| path.split('/').next().is_some_and(|part| self.is_proved_here(part)))
+    }
+
+    fn is_proved_here(&self, part: &str) -> bool {
+        self.layers.is_empty() || self.layers.iter().any(|layer| layer == part)
     }
 
     /// Checks a sheet against the rules of creation.

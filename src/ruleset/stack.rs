@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use super::content_hash::ContentHash;
 use super::folder::Folder;
-use super::layering::Layering;
+use super::layering::{Layering, with_layers};
 use super::library::Library;
 use super::manifest::{Manifest, Mention};
 use super::nearest::did_you_mean;
@@ -33,15 +33,17 @@ impl Stack {
     /// The most rulesets in a stack, and also the longest chain in which each names the next.
     pub const MAX_PARTS: usize = 32;
 
-    /// Reads a ruleset, all that it extends, and the layers of them all, with extra layers on top.
+    /// Reads a ruleset, all that it extends, and the layers of them all, with extra layers on top; `game+house` is the ruleset
+    /// `game` with the layer `house`.
     ///
     /// # Errors
     ///
     /// All problems of all folders; a name that no ruleset has, at the line that names it; rulesets that name each other
-    /// in a circle; a layer made for another ruleset; an order of layers that cannot be kept; a switch declared anew with
+    /// in a circle; a layer made for another ruleset, or nothing but a layer asked for by itself; an order of layers that cannot be kept; a switch declared anew with
     /// values of which neither set holds the other; a scenario that has no file.
     pub fn resolve(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
-        let layering = Layering::of(library, id, extra_layers)?;
+        let (main, layers) = with_layers(id, extra_layers);
+        let layering = Layering::of(library, &main, &layers)?;
         Stack::merge(layering).map_err(|problems| LoadError::new(id, problems))
     }
 
@@ -341,6 +343,30 @@ mod tests {
         assert!(told[0].starts_with("x/ruleset.toml:4:10: wants `y` below it, but here it lies above"), "{told:?}");
         let stack = resolve(&[("a", ""), ("x", "extends = \"y\""), ("y", "")], "a", &["x", "y"]).unwrap();
         assert_eq!(order(&stack), ["a", "y", "x"]);
+    }
+
+    #[test]
+    fn a_layer_over_several_lies_on_any_of_them_and_on_nothing_else() {
+        let rulesets = [("a", ""), ("b", ""), ("c", ""), ("x", "over = [\"a\", \"b\"]"), ("d", "extends = \"a\"")];
+        for main in ["a", "b", "d"] {
+            let stack = resolve(&rulesets, main, &["x"]).unwrap();
+            assert_eq!(order(&stack).last(), Some(&"x"));
+            assert!(stack.declared_before(0, stack.parts().len() - 1));
+        }
+        assert_eq!(order(&resolve(&rulesets, "b+x", &[]).unwrap()), ["b", "x"]);
+        assert_eq!(
+            resolve(&rulesets, "c", &["x"]).unwrap_err(),
+            [
+                "x/ruleset.toml:4:9: lies over `a` or `b`, and none is below it here: c (take `x` off the list of layers, or \
+                 add to its `over` what it can lie on)"
+            ]
+        );
+        assert_eq!(
+            resolve(&rulesets, "x", &[]).unwrap_err(),
+            ["x/ruleset.toml:4:9: is a layer: it is played over `a` or `b`, and not by itself (play `a+x`)"]
+        );
+        let child = [rulesets.as_slice(), &[("e", "extends = \"x\"")]].concat();
+        assert!(resolve(&child, "e", &[]).unwrap_err()[0].contains("is a layer"));
     }
 
     #[test]

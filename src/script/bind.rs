@@ -527,6 +527,43 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.may_go_on().map_err(stopped)?;
         Ok((true, places))
     });
+    // Whether everything that the tape holds has been read; where the dice stand now is remembered then.
+    leaf!(lua, bench, table, "at_end", |_, b, (): ()| {
+        let desk = b.desk()?;
+        desk.may_act("asking").map_err(stopped)?;
+        b.before_policy.set(desk.position());
+        Ok(desk.cursor == desk.tape.slots.len())
+    });
+    // Notes an answer that was found without building its question: the chosen option, or the number or truth itself.
+    leaf!(lua, bench, table, "noted", |_, b, (ask, q, chosen, by_policy): (String, Table, Lv, bool)| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        let mirror = b.mirror.borrow();
+        let asking = asking_of(desk, &mirror, &q)?;
+        let (answer, text) = match (&*ask, &chosen) {
+            ("number", number) => {
+                let n = whole_of(number).unwrap_or_default();
+                (Answer::Number(n), n.to_string())
+            }
+            ("confirm", yes) => {
+                let yes = *yes == Lv::Boolean(true);
+                (Answer::Confirm(yes), if yes { "yes" } else { "no" }.into())
+            }
+            (ask, option) => {
+                let choice = one_choice(desk, &mirror, &q, option)?;
+                let text = choice.label.to_string();
+                (if ask == "choose" { Answer::Choice(choice.id) } else { Answer::Choices(vec![choice.id]) }, text)
+            }
+        };
+        if desk.listening {
+            let about = asking.about.map(|about| desk.title(about));
+            let (seat, topic) = (asking.seat.clone(), asking.topic.clone());
+            desk.tell(Happening::Answered { seat, topic, about, text }, None);
+        }
+        let by = if by_policy { By::Policy } else { By::Default };
+        desk.record(&asking, answer, by, b.before_policy.get());
+        desk.may_go_on().map_err(stopped)
+    });
     // Only one answer is possible: notes it, for those who name it all the same.
     leaf!(lua, bench, table, "note_auto", |_, b, (ask, q, answer): (String, Table, Lv)| {
         let desk = b.desk()?;
@@ -739,27 +776,7 @@ fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choi
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
     charge(options.raw_len() as i64);
     for at in 1..=options.raw_len() {
-        let option: Lv = options.raw_get(at)?;
-        let plain_choice = |text: Arc<str>| Choice {
-            id: text.clone(),
-            label: text,
-            enabled: true,
-            reason: None,
-            note: None,
-            max: None,
-        };
-        match &option {
-            Lv::String(text) => made.push((plain_choice(text_of(text)?), None)),
-            Lv::Table(table) => match mirror.id_of(table) {
-                Some(id) => made.push((plain_choice(desk.title(id)), Some(id))),
-                None => made.push(choice_of(desk, mirror, table, at)?),
-            },
-            other => {
-                let message =
-                    format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
-                return Err(fault(desk, message));
-            }
-        }
+        made.push(choice_at(desk, mirror, &options.raw_get(at)?, at)?);
     }
     Desk::settle_ids(&mut made);
     for at in 0..made.len() {
@@ -769,6 +786,40 @@ fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choi
         }
     }
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
+}
+
+/// One option: what it is, and the entity that it stands for if that gives it its id.
+fn choice_at(desk: &mut Desk, mirror: &Mirror, option: &Lv, at: usize) -> Result<(Choice, Option<EntityId>)> {
+    let plain =
+        |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None };
+    match option {
+        Lv::String(text) => Ok((plain(text_of(text)?), None)),
+        Lv::Table(table) => match mirror.id_of(table) {
+            Some(id) => Ok((plain(desk.title(id)), Some(id))),
+            None => choice_of(desk, mirror, table, at),
+        },
+        other => {
+            let message = format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
+            Err(fault(desk, message))
+        }
+    }
+}
+
+/// The chosen option alone, with the id that it has among all options of the question.
+fn one_choice(desk: &mut Desk, mirror: &Mirror, q: &Table, option: &Lv) -> Result<Choice> {
+    let (choice, entity) = choice_at(desk, mirror, option, 1)?;
+    let (Some(_), Lv::Table(options)) = (entity, q.raw_get::<Lv>("options")?) else { return Ok(choice) };
+    // An entity's id is its title, unless another option has the same.
+    let mut made = vec![(choice, entity)];
+    for at in 1..=options.raw_len() {
+        let other: Lv = options.raw_get(at)?;
+        let (label, another) = choice_at(desk, mirror, &other, at)?;
+        if another != entity {
+            made.push((label, another));
+        }
+    }
+    Desk::settle_ids(&mut made);
+    Ok(made.swap_remove(0).0)
 }
 
 fn choice_of(desk: &mut Desk, mirror: &Mirror, table: &Table, at: usize) -> Result<(Choice, Option<EntityId>)> {

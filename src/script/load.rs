@@ -28,6 +28,8 @@ pub(crate) struct Blueprint {
     pub verbs: Vec<Arc<str>>,
     /// Names of the parameters of each verb.
     pub verb_params: Vec<Vec<String>>,
+    /// The file of each verb.
+    pub verb_origins: Vec<Arc<str>>,
     pub policies: Vec<Arc<str>>,
     /// Policies that may take free acts.
     pub acting: Vec<Arc<str>>,
@@ -345,6 +347,8 @@ impl Loader<'_> {
             }
         }
         merged.raw_set("verbs", made_verbs)?;
+        let origin = |verb: &Arc<str>| Arc::from(self.merger.origin("verbs", verb).unwrap_or_default());
+        blueprint.verb_origins = blueprint.verbs.iter().map(origin).collect();
 
         let facts: Option<Table> = play.raw_get("card")?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
@@ -461,6 +465,7 @@ impl Loader<'_> {
                 title: None,
                 fields: Vec::new(),
                 derived: Vec::new(),
+                derived_origins: Vec::new(),
                 sheet: false,
                 overview: false,
             };
@@ -520,6 +525,8 @@ impl Loader<'_> {
                         Lv::Function(function) => {
                             derived.raw_set(&*value, function)?;
                             kind.derived.push(Arc::from(&*value));
+                            let origin = self.merger.origin("kinds", &path).unwrap_or_default();
+                            kind.derived_origins.push(Arc::from(origin));
                         }
                         other => {
                             let message =

@@ -276,8 +276,12 @@ impl Case {
                 }
                 take_default(session)?;
             }
-            match session.advance_by(0).map_err(wrong)? {
-                Step::Fault(fault) => return Err(wrong(fault)),
+            let of_questions = left.iter().filter(|(_, value)| !matches!(value, Value::Map(_)));
+            session.name_ahead(of_questions.cloned().collect());
+            let step = session.advance_by(0).map_err(wrong)?;
+            session.name_ahead(Vec::new());
+            match step {
+                Step::Fault(fault) => return Err(session.take_refusal().map_or_else(|| wrong(fault), wrong)),
                 Step::Over(_) => break,
                 Step::Ask if left.is_empty() => break,
                 Step::Ask => {}

@@ -23,12 +23,12 @@ pub(crate) struct Vm {
     trusted: Trusted,
     stack: Arc<Stack>,
     blueprint: Arc<Blueprint>,
-    /// Switches, seats and whether all is settled quietly, as the prelude knows them.
+    /// Switches, seats, whether all is settled quietly and whether nobody sits, as the prelude knows them.
     laid: RefCell<Option<Laid>>,
     dead: bool,
 }
 
-type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, bool);
+type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, bool, bool);
 
 /// The prelude's functions for the host.
 pub(super) struct Trusted {
@@ -550,7 +550,7 @@ impl Vm {
             Synced::Same => None,
             Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
             Synced::Refilled => {
-                let table = (desk.switches.clone(), desk.seats.clone(), desk.settles_quietly());
+                let table = (desk.switches.clone(), desk.seats.clone(), desk.settles_quietly(), desk.is_unattended());
                 if self.laid.borrow().as_ref() == Some(&table) {
                     return Ok(Some((self.trusted.stale.clone(), MultiValue::new())));
                 }
@@ -568,8 +568,8 @@ impl Vm {
                         Driver::Human => {}
                     }
                 }
-                let quiet = desk.settles_quietly();
-                Some((self.trusted.refresh.clone(), (switches, seats, quiet).into_lua_multi(&self.lua)?))
+                let how = (desk.settles_quietly(), desk.is_unattended());
+                Some((self.trusted.refresh.clone(), (switches, seats, how.0, how.1).into_lua_multi(&self.lua)?))
             }
         })
     }

@@ -150,7 +150,8 @@ pub fn run_specs(
         results.extend(of_file);
         broken.extend(fault);
     }
-    let coverage = Coverage::of(machines[0].rules.rule_texts(), &results);
+    let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
+    coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
     Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
 }
 

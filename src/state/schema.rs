@@ -29,6 +29,9 @@ pub struct Kind {
     pub fields: Vec<Field>,
     /// Names of the derived values, sorted.
     pub derived: Vec<Arc<str>>,
+    /// The file of each of these.
+    #[serde(skip)]
+    pub derived_origins: Vec<Arc<str>>,
     /// Whether the ruleset lays out the sheet itself.
     pub sheet: bool,
     /// Whether it says what an overview tells of an entity.
@@ -185,6 +188,7 @@ impl Type {
             Type::Bool => "true or false".into(),
             Type::Text => "a text".into(),
             Type::Enum(values) => format!("one of {}", values.join(", ")),
+            Type::Ref(Some(kind)) if kind.starts_with(['a', 'e', 'i', 'o', 'u']) => format!("an {kind} or nothing"),
             Type::Ref(Some(kind)) => format!("a {kind} or nothing"),
             Type::Ref(None) => "an entity or nothing".into(),
             Type::Ratio => "a ratio".into(),

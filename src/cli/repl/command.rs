@@ -189,7 +189,7 @@ pub static COMMANDS: &[Command] = &[
         Rules,
         Master,
         "rules",
-        "[ID [with LAYER, ...] [yes] | off | aside]",
+        "[ID[+LAYER] [yes] | off | aside]",
         "which rules are played; `rules ID` shows what other rules would change",
         "`rules ID` only looks: what is carried over, what is new, what is kept aside, what the game master has to decide. \
          `rules ID yes` asks for them: they come into force at the end of the round, `rules off` calls them off before, `undo` takes \

@@ -1,8 +1,6 @@
 //! The rules and house rules of a running game: which are in force, what others would change, going over to them.
 
-use std::sync::Arc;
-
-use riskbreaker::{Ruleset, Transfer};
+use riskbreaker::Transfer;
 use serde_json::json;
 
 use super::line::split_first;
@@ -13,7 +11,7 @@ use crate::cli::screen::Screen;
 use crate::cli::{library, rules};
 
 impl Repl {
-    /// `rules [ID [with LAYER, ...] [yes] | off | aside]`.
+    /// `rules [ID[+LAYER] [yes] | off | aside]`.
     pub(super) fn rules(&mut self, rest: &str) -> Done {
         match rest.to_lowercase().as_str() {
             "" => return self.show_rules(),
@@ -26,7 +24,7 @@ impl Repl {
             Some((rest, "--dry-run")) => (rest.trim(), false),
             _ => (rest, false),
         };
-        let to = self.ruleset_named(rest)?;
+        let to = library::load(&self.library, rest, &[]).map_err(|error| Complaint::Wrong(error.to_string()))?;
         let transfer = match yes {
             true => self.session.change_rules(&to),
             false => self.session.preview_rules(&to),
@@ -65,17 +63,6 @@ impl Repl {
             return Ok(self.screen.event("done", &json!({ "text": told }))?);
         }
         Ok(self.screen.row(&Row::at(2).plain(told))?)
-    }
-
-    /// The ruleset that a text names, with the layers behind `with`.
-    fn ruleset_named(&self, text: &str) -> Result<Arc<Ruleset>, Complaint> {
-        let (id, layers) = match text.split_once(" with ") {
-            Some((id, layers)) => (id.trim(), layers),
-            None => (text.trim(), ""),
-        };
-        let layers: Vec<String> =
-            layers.split(',').map(str::trim).filter(|layer| !layer.is_empty()).map(str::to_owned).collect();
-        library::load(&self.library, id, &layers).map_err(|error| Complaint::Wrong(error.to_string()))
     }
 
     /// Looks out for changes of the rules that are in force now, where those are others than before.

@@ -1,0 +1,334 @@
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::difference::named_values;
+use super::{Card, Fact, Ruleset};
+use crate::state::{Kind, Value};
+
+/// What differs between two rulesets, for people who go from one to the other.
+#[derive(Clone, Debug, Serialize)]
+pub struct Contrast {
+    /// Names of the two, with their layers.
+    pub first: String,
+    pub second: String,
+    /// Only those in which something differs.
+    pub sections: Vec<ContrastSection>,
+}
+
+/// What differs in things of one sort.
+#[derive(Clone, Debug, Serialize)]
+pub struct ContrastSection {
+    /// Of what sort: `fields`, `cards`, `house rules`.
+    pub title: &'static str,
+    /// By name.
+    pub differences: Vec<Differing>,
+}
+
+/// Something that is in one of them only, or is another thing in each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Differing {
+    /// What it is called: `character.level`, `pass.text`, `growth`.
+    pub name: String,
+    /// What it is in the first ruleset, in words; nothing if it is not there.
+    pub first: Option<String>,
+    pub second: Option<String>,
+}
+
+/// Things by name, in words.
+type Named = BTreeMap<String, String>;
+
+impl Contrast {
+    /// What sections there can be, in their order.
+    pub const TITLES: [&'static str; 18] = [
+        "made of",
+        "kinds",
+        "fields",
+        "derived values",
+        "cards",
+        "items",
+        "hooks",
+        "verbs",
+        "free acts",
+        "rolls",
+        "house rules",
+        "seats",
+        "words at the prompt",
+        "scenarios",
+        "people",
+        "policies",
+        "modules",
+        "numbers",
+    ];
+
+    /// Compares what two rulesets declare: kinds with their fields, cards with their facts, verbs, rolls, house rules, people.
+    ///
+    /// What a function does cannot be compared; it is told where it comes from, if that is another file or the file is not the same.
+    pub fn between(first: &Ruleset, second: &Ruleset) -> Contrast {
+        let of = |title: &'static str| -> Vec<Differing> {
+            let by = |of: fn(&Ruleset) -> Named| differing(of(first), of(second));
+            let with_functions = |of: fn(&Ruleset) -> Named, files: fn(&Ruleset) -> Named| {
+                sorted(by(of), otherwise(first, second, files))
+            };
+            match title {
+                "made of" => by(parts),
+                "kinds" => {
+                    let one_sided = |differing: &Differing| differing.first.is_none() || differing.second.is_none();
+                    by(kinds).into_iter().filter(one_sided).collect()
+                }
+                "fields" => {
+                    let of_both = |name: &str| {
+                        let kind = name.split('.').next().unwrap_or(name);
+                        first.schema().kind_named(kind).is_some() && second.schema().kind_named(kind).is_some()
+                    };
+                    by(fields).into_iter().filter(|differing| of_both(&differing.name)).collect()
+                }
+                "derived values" => with_functions(derived, derived_files),
+                "cards" => {
+                    let cards = card_differences(first.cards(), second.cards());
+                    sorted(cards, otherwise(first, second, |rules| card_files(rules.cards())))
+                }
+                "items" => {
+                    let items = card_differences(first.items(), second.items());
+                    sorted(items, otherwise(first, second, |rules| card_files(rules.items())))
+                }
+                "hooks" => by(hooks),
+                "verbs" => with_functions(verbs, verb_files),
+                "free acts" => by(free_acts),
+                "rolls" => by(rolls),
+                "house rules" => by(switches),
+                "seats" => by(|rules| rules.seats().clone()),
+                "words at the prompt" => by(|rules| rules.words().clone()),
+                "scenarios" => by(scenarios),
+                "people" => by(people),
+                "policies" => by(policies),
+                "modules" => by(modules),
+                _ => numbers(first, second),
+            }
+        };
+        let sections = Contrast::TITLES.into_iter().map(|title| ContrastSection { title, differences: of(title) });
+        let mut sections: Vec<ContrastSection> = sections.collect();
+        sections.retain(|section| !section.differences.is_empty());
+        Contrast { first: name(first), second: name(second), sections }
+    }
+}
+
+/// A ruleset's id with the layers put on it.
+fn name(rules: &Ruleset) -> String {
+    std::iter::once(rules.id()).chain(rules.extra_layers().iter().map(String::as_str)).collect::<Vec<_>>().join("+")
+}
+
+fn differing(mut first: Named, mut second: Named) -> Vec<Differing> {
+    let names: BTreeSet<String> = first.keys().chain(second.keys()).cloned().collect();
+    let both = names.into_iter().map(|name| {
+        let (first, second) = (first.remove(&name), second.remove(&name));
+        Differing { name, first, second }
+    });
+    both.filter(|differing| differing.first != differing.second).collect()
+}
+
+fn sorted(mut all: Vec<Differing>, more: Vec<Differing>) -> Vec<Differing> {
+    all.extend(more);
+    all.sort_by(|one, two| one.name.cmp(&two.name));
+    all
+}
+
+fn parts(rules: &Ruleset) -> Named {
+    let folders = rules.stack().parts().iter();
+    folders.map(|part| (part.id().to_string(), format!("version {}", part.manifest().version))).collect()
+}
+
+fn kinds(rules: &Ruleset) -> Named {
+    let names = |kind: &Kind| kind.fields.iter().map(|field| field.name.to_string()).collect::<Vec<_>>().join(", ");
+    rules.schema().kinds.iter().map(|kind| (kind.name.to_string(), names(kind))).collect()
+}
+
+fn fields(rules: &Ruleset) -> Named {
+    let kinds = rules.schema().kinds.iter();
+    let all = kinds.flat_map(|kind| kind.fields.iter().map(move |field| (kind, field)));
+    all.map(|(kind, field)| {
+        let start = match &field.default {
+            Value::None => String::new(),
+            Value::Text(text) if text.is_empty() => String::new(),
+            Value::List(items) if items.is_empty() => String::new(),
+            Value::Map(items) if items.is_empty() => String::new(),
+            value => format!(", at first {value}"),
+        };
+        let label = if *field.label == *field.name { String::new() } else { format!("{}: ", field.label) };
+        (format!("{}.{}", kind.name, field.name), format!("{label}{}{start}", field.ty.wanted()))
+    })
+    .collect()
+}
+
+fn derived(rules: &Ruleset) -> Named {
+    let kinds = rules.schema().kinds.iter();
+    let all = kinds.flat_map(|kind| kind.derived.iter().map(move |value| format!("{}.{value}", kind.name)));
+    all.map(|name| (name, "worked out".into())).collect()
+}
+
+/// A card in a sentence: its text, and the facts that are a word or a number.
+fn card_whole(card: &Card) -> String {
+    let short = |(fact, value): (&String, &Fact)| match value {
+        Fact::Plain(Value::Text(text)) if text.contains(' ') => None,
+        Fact::Plain(Value::List(_) | Value::Map(_)) | Fact::Function => None,
+        Fact::Plain(value) => Some(format!("{}: {value}", fact.replace('_', " "))),
+    };
+    let facts: Vec<String> = card.facts.iter().filter_map(short).collect();
+    let text = format!("{}: {}", card.title, card.text);
+    if facts.is_empty() { text } else { format!("{text} ({})", facts.join(", ")) }
+}
+
+/// Each fact of the cards that both have, and the others whole.
+fn card_differences(first: &[Card], second: &[Card]) -> Vec<Differing> {
+    let facts = |card: &Card| -> Named {
+        let plain = card.facts.iter().filter_map(|(fact, value)| match value {
+            Fact::Plain(value) => Some((fact.clone(), value.to_string())),
+            Fact::Function => None,
+        });
+        let own = [("title".to_owned(), card.title.to_string()), ("text".to_owned(), card.text.clone())];
+        let told = plain.chain(own).filter(|(_, text)| !text.is_empty());
+        told.map(|(fact, text)| (format!("{}.{fact}", card.id), text)).collect()
+    };
+    let mut all = Vec::new();
+    for card in first {
+        match second.iter().find(|other| other.id == card.id) {
+            Some(other) => all.extend(differing(facts(card), facts(other))),
+            None => all.push(Differing { name: card.id.to_string(), first: Some(card_whole(card)), second: None }),
+        }
+    }
+    let new = second.iter().filter(|card| first.iter().all(|other| other.id != card.id));
+    all.extend(new.map(|card| Differing { name: card.id.to_string(), first: None, second: Some(card_whole(card)) }));
+    all
+}
+
+fn hooks(rules: &Ruleset) -> Named {
+    rules.hooks().iter().map(|hook| (hook.to_string(), "there".into())).collect()
+}
+
+fn policies(rules: &Ruleset) -> Named {
+    rules.policies().iter().map(|id| (id.to_string(), "there".into())).collect()
+}
+
+fn verbs(rules: &Ruleset) -> Named {
+    let params = |verb: &str| rules.verb_params(verb).unwrap_or_default().join(", ");
+    rules.verbs().iter().map(|verb| (verb.to_string(), format!("({})", params(verb)))).collect()
+}
+
+fn free_acts(rules: &Ruleset) -> Named {
+    rules.free_acts().iter().map(|act| (act.name.to_string(), act.title.to_string())).collect()
+}
+
+fn switches(rules: &Ruleset) -> Named {
+    let all = rules.switches();
+    all.map(|switch| (switch.name.clone(), format!("{} ({}): {}", switch.default, switch.kind, switch.text))).collect()
+}
+
+fn scenarios(rules: &Ruleset) -> Named {
+    let all = rules.scenarios().iter();
+    all.map(|(name, table)| (name.clone(), text_of(table, "title").unwrap_or_else(|| "there".into()))).collect()
+}
+
+fn people(rules: &Ruleset) -> Named {
+    let mut named = Named::new();
+    for (id, sheet) in rules.cast() {
+        named.insert(id.clone(), text_of(sheet, "name").unwrap_or_else(|| "there".into()));
+        let Value::Map(fields) = sheet else { continue };
+        named.extend(fields.iter().map(|(key, value)| (format!("{id}.{key}"), value.to_string())));
+    }
+    named
+}
+
+fn text_of(table: &Value, key: &str) -> Option<String> {
+    let Value::Map(fields) = table else { return None };
+    Some(fields.get(key)?.as_text()?.to_string())
+}
+
+/// The tables of rolls in the rule texts: under a heading that speaks of rolls, each row by its first cell.
+fn rolls(rules: &Ruleset) -> Named {
+    let mut named = Named::new();
+    for (_, text) in rules.rule_texts() {
+        let mut of_rolls = false;
+        let mut header = true;
+        for line in text.lines() {
+            if let Some(heading) = line.strip_prefix('#') {
+                of_rolls =
+                    heading.to_lowercase().split(|c: char| !c.is_alphanumeric()).any(|word| word.starts_with("roll"));
+                header = true;
+            }
+            let Some(row) = line.trim().strip_prefix('|').filter(|_| of_rolls) else { continue };
+            let cells: Vec<&str> = row.trim_end_matches('|').split('|').map(str::trim).collect();
+            if cells.iter().all(|cell| cell.chars().all(|c| matches!(c, '-' | ':'))) {
+                header = false;
+            } else if !header && let Some((first, rest)) = cells.split_first() {
+                named.insert((*first).to_string(), rest.join("; "));
+            }
+        }
+    }
+    named
+}
+
+/// What the modules say that they are about, where the file in force is not the same.
+fn modules(rules: &Ruleset) -> Named {
+    let files = rules.stack().files_in("lib");
+    let told = files.into_iter().map(|(path, (_, source))| {
+        let comments = source.text.lines().skip_while(|line| line.starts_with("--!"));
+        let about = comments.map_while(|line| line.strip_prefix("-- ")).take_while(|line| !line.starts_with("Rules:"));
+        (path.to_string(), about.collect::<Vec<_>>().join(" "))
+    });
+    told.collect()
+}
+
+/// The file that each function of cards comes from.
+fn card_files(cards: &[Card]) -> Named {
+    let all = cards.iter().flat_map(|card| {
+        let known = |field: &&String| {
+            let plain = matches!(card.facts.get(*field), Some(Fact::Plain(_)));
+            !plain && !["id", "title", "text", "rules"].contains(&field.as_str()) && !field.starts_with("rules/")
+        };
+        let functions = card.origins.iter().filter(move |(field, _)| known(field));
+        functions.map(|(field, file)| (format!("{}.{field}", card.id), file.clone()))
+    });
+    all.collect()
+}
+
+fn derived_files(rules: &Ruleset) -> Named {
+    let kinds = rules.schema().kinds.iter();
+    let all = kinds.flat_map(|kind| kind.derived.iter().zip(&kind.derived_origins).map(move |pair| (kind, pair)));
+    all.map(|(kind, (name, file))| (format!("{}.{name}", kind.name), file.to_string())).collect()
+}
+
+fn verb_files(rules: &Ruleset) -> Named {
+    let all = rules.verbs().iter().zip(rules.verb_origins());
+    all.map(|(name, file)| (name.to_string(), file.to_string())).collect()
+}
+
+/// Functions that both have by one name, from different files.
+fn otherwise(first: &Ruleset, second: &Ruleset, files: fn(&Ruleset) -> Named) -> Vec<Differing> {
+    let (ours, mut theirs) = (files(first), files(second));
+    let both = ours.into_iter().filter_map(|(name, file)| Some((name.clone(), file, theirs.remove(&name)?)));
+    let other = both.filter(|(_, one, two)| one != two || first.source(one) != second.source(two));
+    other
+        .map(|(name, one, two)| Differing {
+            name,
+            first: Some(format!("worked out in {one}")),
+            second: Some(format!("worked out in {two}")),
+        })
+        .collect()
+}
+
+/// Numbers and texts with a name in capitals, in files that both have and that are not the same.
+fn numbers(first: &Ruleset, second: &Ruleset) -> Vec<Differing> {
+    let constants = |rules: &Ruleset| -> Named {
+        let mut named = Named::new();
+        for (_, path, _) in rules.stack().scripts().filter(|(_, path, _)| !path.starts_with("specs/")) {
+            let Some((_, source)) = rules.stack().file(path) else { continue };
+            for (name, value) in source.text.lines().flat_map(named_values) {
+                if name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') {
+                    named.insert(format!("{} {name}", path.trim_end_matches(".luau")), value);
+                }
+            }
+        }
+        named
+    };
+    differing(constants(first), constants(second))
+}
