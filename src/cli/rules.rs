@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use riskbreaker::{Card, Contrast, Fact, Library, Ruleset, Session, Step, Value};
+use riskbreaker::{Card, Contrast, Fact, Happening, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
 
 use super::nearest::{Named, named, nearest};
@@ -132,7 +132,13 @@ fn switch(
     };
     let transfer = session.change_rules(to)?;
     super::repl::show_transfer(&transfer, true, &mut screen)?;
+    session.take_events();
     let _: Step = session.advance()?;
+    for event in session.take_events() {
+        if matches!(event.happening, Happening::Notice { .. }) && !screen.json() {
+            screen.row(&Row::at(2).plain(event.happening.line()))?;
+        }
+    }
     let draft = out.with_extension("part");
     fs::write(&draft, session.save())
         .and_then(|()| fs::rename(&draft, out))

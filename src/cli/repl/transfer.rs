@@ -115,10 +115,19 @@ impl Repl {
     }
 }
 
-/// Shows what other rules do, as a table. `asked`: they have been asked for.
+/// Shows what other rules would do, as a table; of rules that have been asked for only when they come into force.
 pub fn show(transfer: &Transfer, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
     if screen.json() {
         return screen.event("transfer", &json!({ "transfer": transfer, "asked": asked }));
+    }
+    let when = match &transfer.waits_for {
+        Some(what) => format!("before the next {what}"),
+        None => "at once".to_owned(),
+    };
+    if asked {
+        // What has to be seen is told when they come into force.
+        let told = format!("{} comes into force {when}; `rules off` calls it off", transfer.to);
+        return if transfer.waits_for.is_some() { screen.row(&Row::at(2).with(told, Tone::Note)) } else { Ok(()) };
     }
     let rows = transfer.notes.iter().map(|note| {
         let rule = note.rule.as_ref().map_or(String::new(), |rule| format!(" ({rule})"));
@@ -126,19 +135,9 @@ pub fn show(transfer: &Transfer, asked: bool, screen: &mut Screen) -> std::io::R
     });
     screen.row(&Row::at(0).strong(format!("{} -> {}", transfer.from, transfer.to)))?;
     screen.table(&["is", "what", "how"], rows.collect())?;
-    let when = match &transfer.waits_for {
-        Some(what) => format!("before the next {what}"),
-        None => "at once".to_owned(),
-    };
-    let told = match (asked, transfer.is_refused()) {
-        (true, _) if transfer.waits_for.is_some() => {
-            format!("{} comes into force {when}; `rules off` calls it off", transfer.to)
-        }
-        (true, _) => return Ok(()),
-        (false, true) => "it cannot come into force before what is refused is put right".to_owned(),
-        (false, false) => {
-            format!("nothing has changed; `rules {} yes` puts it in force {when}", transfer.to)
-        }
+    let told = match transfer.is_refused() {
+        true => "it cannot come into force before what is refused is put right".to_owned(),
+        false => format!("nothing has changed; `rules {} yes` puts it in force {when}", transfer.to),
     };
     screen.row(&Row::at(2).with(told, Tone::Note))
 }
