@@ -452,7 +452,9 @@ impl Session {
     /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
     pub(crate) fn last_done(&self) -> (usize, Option<&str>) {
         let history = &self.game().history;
-        let what = history.last().and_then(|done| match &done.cause {
+        // Other rules may have come into force behind it.
+        let last = history.iter().rev().find(|done| !matches!(done.cause, super::Cause::Rules { .. }));
+        let what = last.and_then(|done| match &done.cause {
             super::Cause::Entry { what, .. } => Some(&**what),
             _ => None,
         });
