@@ -388,6 +388,21 @@ fn an_unknown_house_rule_is_answered_with_the_nearest() {
     assert_eq!(session.switch("turn_order"), Some(&"lowest_first".into()));
 }
 
+#[test]
+fn a_game_with_house_rules_on_top_is_named_with_them_and_an_empty_agenda_is_refused() {
+    let library = library();
+    let rules = load(&library, OLD);
+    let mut session = start(&rules, "duel", 1);
+    let house = load(&library, "riskbreaker-0.0.1+house-armour");
+    assert_eq!(session.change_rules(&house).unwrap().to, "riskbreaker-0.0.1+house-armour");
+    let _ = session.advance().unwrap();
+    assert_eq!(session.ruleset().name(), "riskbreaker-0.0.1+house-armour");
+    let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((read.ruleset().name(), read.state_bytes()), (session.ruleset().name(), session.state_bytes()));
+    let error = session.change_rules(&load(&library, "riskbreaker-common")).unwrap_err();
+    assert!(error.to_string().contains("agenda: nothing that is due has a place there"), "{error}");
+}
+
 /// Two small games of their own: what the core does, whatever the rules.
 fn small(more: &[(&str, &str)]) -> Library {
     let game = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \

@@ -45,7 +45,7 @@ impl Game {
     /// Calls off the rules that were asked for, if that is the last thing that was done.
     pub(super) fn undo_asking(&mut self) -> Option<Turned> {
         let pending = self.pending.take_if(|pending| pending.asked_at == self.next_seq)?;
-        let text = format!("undid asking for {}", pending.rules.id());
+        let text = format!("undid asking for {}", pending.rules.name());
         self.push_redo(Op::Rules(pending.rules));
         Some(Turned { text, changes: Vec::new() })
     }
@@ -54,7 +54,7 @@ impl Game {
     pub(super) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<String, Refusal> {
         let allowed = self.prepare(&rules).and_then(|ready| ready.transfer.allowed());
         allowed.map_err(|error| Refusal::new(error.to_string()))?;
-        let text = format!("redid the change to {}", rules.id());
+        let text = format!("redid the change to {}", rules.name());
         self.pending = Some(Pending { rules, asked_at: self.next_seq });
         Ok(text)
     }
@@ -97,7 +97,7 @@ impl Game {
             return Err(TransferError::NotBegun);
         }
         if to.hash() == from.hash() {
-            return Err(TransferError::Same(to.id().to_string()));
+            return Err(TransferError::Same(to.name()));
         }
         let way = way(from, to)?;
         if let Some(ready) = self.straight_back(to) {
@@ -138,9 +138,13 @@ impl Game {
             desk.state.settle_unread();
         }
         notes.append(&mut desk.notes);
+        if desk.state.agenda().first().is_none() && state.agenda().first().is_some() {
+            let text = "nothing that is due has a place there: the game would be over".to_owned();
+            notes.push(TransferNote { fate: TransferFate::Refused, topic: "agenda".into(), text, rule: None });
+        }
         Comparison { old: &state, old_schema: from.schema(), desk: &desk }.tell(&belongings, &mut notes);
         notes.sort_by_key(|note| note.fate);
-        let (from, to) = (from.id().to_string(), to.id().to_string());
+        let (from, to) = (from.name(), to.name());
         let transfer = Transfer { from, to, notes, waits_for: waits_for.map(|what| what.to_string()) };
         Ok(Ready { transfer, desk })
     }
@@ -156,7 +160,7 @@ impl Game {
         desk.state = before.state.clone();
         let text = "as it was: nothing has been done since the rules changed".to_owned();
         let notes = vec![TransferNote { fate: TransferFate::Returned, topic: "everything".into(), text, rule: None }];
-        let (from, to) = (self.desk.rules.id().to_string(), to.id().to_string());
+        let (from, to) = (self.desk.rules.name(), to.name());
         Some(Ready { transfer: Transfer { from, to, notes, waits_for: None }, desk })
     }
 
@@ -306,7 +310,7 @@ impl Game {
         self.open = None;
         self.held.clear();
         let now = self.desk.rules.clone();
-        let text = format!("undid the change to {}", now.id());
+        let text = format!("undid the change to {}", now.name());
         if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
             let seats = self.seats_back(&before);
             self.desk.state = state;

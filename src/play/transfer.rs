@@ -168,7 +168,7 @@ impl Session {
     pub(super) fn put_in_force(&mut self) {
         let Some(pending) = self.game_mut().pending.take() else { return };
         if let Err(error) = self.go_over(&pending.rules) {
-            let id = pending.rules.id();
+            let id = pending.rules.name();
             self.game_mut().notice(&format!("{id} does not come into force: {error}"));
         }
     }

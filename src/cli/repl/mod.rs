@@ -474,7 +474,7 @@ impl Repl {
             Step::Fault(_) => parts.push("broken script".into()),
             Step::Over(_) => parts.push("over".into()),
         }
-        parts.extend(self.session.pending_rules().map(|rules| format!("then {}", rules.id())));
+        parts.extend(self.session.pending_rules().map(|rules| format!("then {}", rules.name())));
         Prompt { parts, continued: false }
     }
 

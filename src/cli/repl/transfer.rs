@@ -20,7 +20,7 @@ impl Repl {
             _ => {}
         }
         let (rest, yes) = match rest.rsplit_once(char::is_whitespace) {
-            Some((rest, "yes")) => (rest.trim(), true),
+            Some((rest, word)) if word.eq_ignore_ascii_case("yes") => (rest.trim(), true),
             Some((rest, "--dry-run")) => (rest.trim(), false),
             _ => (rest, false),
         };
@@ -38,13 +38,13 @@ impl Repl {
         let now = self.session.ruleset().clone();
         let mut pairs = rules::summary(&now, &self.library);
         if let Some(pending) = self.session.pending_rules() {
-            pairs.push(("pending".into(), format!("{}; `rules off` calls it off", pending.id())));
+            pairs.push(("pending".into(), format!("{}; `rules off` calls it off", pending.name())));
         }
         let (shelved, values) = (self.session.shelved().len(), self.session.dormant().len());
         if shelved + values > 0 {
             pairs.push(("kept aside".into(), format!("{shelved} entities, {values} values; `rules aside` lists them")));
         }
-        self.show_pairs("rules", now.id(), &pairs)
+        self.show_pairs("rules", &now.name(), &pairs)
     }
 
     /// What the rules in force have no place for.
@@ -58,7 +58,7 @@ impl Repl {
 
     fn keep_rules(&mut self) -> Done {
         self.session.keep_rules().map_err(|error| Complaint::Wrong(error.to_string()))?;
-        let told = format!("{} stays in force", self.session.ruleset().id());
+        let told = format!("{} stays in force", self.session.ruleset().name());
         if self.screen.json() {
             return Ok(self.screen.event("done", &json!({ "text": told }))?);
         }
