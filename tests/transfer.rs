@@ -32,7 +32,7 @@ fn start(rules: &Arc<Ruleset>, scenario: &str, seed: u64) -> Session {
 /// Answers one open question as a policy would, with a card that does something where one is offered.
 fn decide(session: &mut Session, n: u64) {
     let question = session.questions()[0].clone();
-    let policy = if n % 3 == 0 { "random" } else { "bold" };
+    let policy = if n.is_multiple_of(3) { "random" } else { "bold" };
     let answer = session.suggest(question.id, policy).unwrap();
     let answer = answer.or_else(|| question.default.clone()).unwrap_or_else(|| match question.ask.options() {
         [] => Answer::Confirm(true),

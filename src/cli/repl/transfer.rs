@@ -49,7 +49,7 @@ impl Repl {
 
     /// What the rules in force have no place for.
     fn show_aside(&mut self) -> Done {
-        let shelved = self.session.shelved().into_iter().map(|(kind, title)| (kind, title));
+        let shelved = self.session.shelved().into_iter();
         let values = self.session.dormant().into_iter();
         let values = values.map(|(title, field, value)| (title, format!("{} {value}", field.replace('_', " "))));
         let pairs: Vec<(String, String)> = shelved.chain(values).collect();
