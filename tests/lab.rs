@@ -14,7 +14,7 @@ fn library(folder: &str) -> Library {
 }
 
 fn rules(id: &str) -> Arc<Ruleset> {
-    let folder = if id.starts_with("riskbreaker") { "rulesets" } else { "tests/rulesets" };
+    let folder = if id.starts_with("riskbreaker-0") { "rulesets" } else { "tests/rulesets" };
     Ruleset::load(&library(folder), id).unwrap_or_else(|error| panic!("{error}"))
 }
 
