@@ -253,7 +253,10 @@ impl Table<'_> {
         for seat in self.rules.seats().keys().filter(|seat| *seat != "gm") {
             setup = setup.seat(seat, Driver::Policy(self.policy.into()));
         }
-        Session::start(self.rules, setup.seat("gm", self.master.clone())).unwrap()
+        if self.rules.seats().contains_key("gm") {
+            setup = setup.seat("gm", self.master.clone());
+        }
+        Session::start(self.rules, setup).unwrap()
     }
 
     /// Plays to the end, the game master taking every default: the state, the events and how many actions it took. `None`
