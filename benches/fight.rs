@@ -9,7 +9,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use by_hand::{Compiled, Machine, dice, fight, rules, simulation, told};
+use by_hand::{Compiled, Machine, dice, fight, play, rules, simulation, told};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use riskbreaker::{EntityId, Ruleset};
 
@@ -34,8 +34,7 @@ fn kept(rules: &Arc<Ruleset>) -> usize {
     let mut events = 0;
     for trial in 1..=KEPT {
         let mut session = simulation.game(0, trial).expect("the scenario starts");
-        let _ = session.advance().expect("it plays");
-        assert!(session.outcome().is_some(), "a fight of policies ends");
+        play(&mut session);
         events += session.take_events().len();
     }
     events
@@ -44,7 +43,7 @@ fn kept(rules: &Arc<Ruleset>) -> usize {
 /// What was kept explains a number that changed, down to the actions that changed it.
 fn check_explained(rules: &Arc<Ruleset>) {
     let mut session = simulation(rules, 1).game(0, 1).expect("the scenario starts");
-    let _ = session.advance().expect("it plays");
+    play(&mut session);
     let people: Vec<EntityId> = session.view().of_kind("character").collect();
     let explained =
         people.iter().filter(|id| !session.why(**id, "kill_damage").expect("it is a field").changes.is_empty());
