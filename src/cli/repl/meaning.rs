@@ -19,6 +19,8 @@ pub enum Meaning {
         act: String,
         rest: String,
     },
+    /// Something of the ruleset's own to look at.
+    View(String),
     /// A program for the table.
     Lua(String),
     /// Plain words that nothing here answers to.
@@ -57,6 +59,9 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
         && !begins_code(rest)
     {
         return Meaning::Command(command, rest.to_owned());
+    }
+    if let Some(view) = words.view(line) {
+        return Meaning::View(view.to_owned());
     }
     if let Some(open) = words.focus()
         && (accepts(line) || matches!(open.ask, riskbreaker::Ask::Line { .. }))
