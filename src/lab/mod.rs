@@ -7,6 +7,7 @@ mod odds;
 mod outcome;
 mod simulation;
 mod tally;
+mod trial;
 
 pub use advice::Advice;
 pub use comparison::{CardOdds, compare_cards};

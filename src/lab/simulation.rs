@@ -6,13 +6,12 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
-use super::advice::best_answer;
-use super::tally::{LeftOut, Sum, Tally};
+use super::tally::Tally;
+use super::trial::{Ready, Table};
 use crate::dice::Chance;
-use crate::play::{Driver, Prepared, Session, Setup, Standing, StartError};
+use crate::play::{Driver, Prepared, Session, Setup, StartError};
 use crate::ruleset::Ruleset;
-use crate::script::{STACK, Statistic, Vm};
-use crate::state::Value;
+use crate::script::STACK;
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
 #[derive(Clone, Debug)]
@@ -151,14 +150,6 @@ impl Variant {
     }
 }
 
-/// A variant made ready: everything that all its games share.
-struct Ready {
-    prepared: Prepared,
-    ahead: BTreeSet<Arc<str>>,
-    boundary: Option<Arc<str>>,
-    statistics: Vec<Statistic>,
-}
-
 /// What came of one block of trials.
 struct Block {
     tallies: Vec<Tally>,
@@ -273,19 +264,17 @@ impl Simulation {
             for _ in 0..threads.clamp(1, 256) {
                 let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
                 let work = move || {
-                    let mut machines = Vec::new();
-                    for one in ready {
-                        match machine(one) {
-                            Ok(vm) => machines.push(vm),
-                            Err(error) => return drop(send.send(Err(error))),
-                        }
-                    }
+                    let tables = ready.iter().map(Table::new).collect::<Result<Vec<_>, _>>();
+                    let mut tables = match tables {
+                        Ok(tables) => tables,
+                        Err(error) => return drop(send.send(Err(error))),
+                    };
                     loop {
                         let at = next.fetch_add(1, Ordering::Relaxed);
                         if at >= own || stop.load(Ordering::Relaxed) {
                             return;
                         }
-                        let block = self.block(ready, &mut machines, first + at * step);
+                        let block = self.block(&mut tables, first + at * step);
                         if send.send(block.map(|block| (at, block))).is_err() {
                             return;
                         }
@@ -326,16 +315,13 @@ impl Simulation {
         block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
     }
 
-    fn block(&self, ready: &[Ready], machines: &mut [Vm], block: u64) -> Result<Block, SimulationError> {
-        let mut tallies = vec![Tally::default(); ready.len()];
-        let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); ready.len() - 1];
+    fn block(&self, tables: &mut [Table], block: u64) -> Result<Block, SimulationError> {
+        let mut tallies = vec![Tally::default(); tables.len()];
+        let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); tables.len() - 1];
         for trial in self.trials_of(block) {
-            let mut results = Vec::with_capacity(ready.len());
-            for ((one, vm), tally) in ready.iter().zip(machines.iter_mut()).zip(&mut tallies) {
-                results.push(play(one, vm, self.seed, trial, self.actions, tally));
-                if vm.is_dead() {
-                    *vm = machine(one)?;
-                }
+            let mut results = Vec::with_capacity(tables.len());
+            for (table, tally) in tables.iter_mut().zip(&mut tallies) {
+                results.push(table.play(self.seed, trial, self.actions, tally)?);
             }
             for (result, pairs) in results[1..].iter().zip(&mut pairs) {
                 if let (Some(first), Some(result)) = (&results[0], result) {
@@ -358,112 +344,6 @@ impl Simulation {
         session.game_mut().desk.chance = Chance::stream(self.seed, trial);
         Ok(session)
     }
-}
-
-fn machine(ready: &Ready) -> Result<Vm, SimulationError> {
-    let rules = &ready.prepared.rules;
-    match Vm::load(rules.stack()) {
-        Ok((mut vm, _)) => {
-            vm.count();
-            Ok(vm)
-        }
-        Err(error) => Err(SimulationError::Machine(rules.id().to_string(), error.to_string())),
-    }
-}
-
-/// Plays one game and counts it; gives its result unless it is left out.
-fn play(ready: &Ready, vm: &mut Vm, seed: u64, trial: u64, actions: u64, tally: &mut Tally) -> Option<String> {
-    let mut game = ready.prepared.game();
-    game.desk.chance = Chance::stream(seed, trial);
-    game.desk.listening = false;
-    game.desk.keeps_tape = false;
-    let mut round = 0_usize;
-    let mut samples: Vec<(usize, usize, i64)> = Vec::new();
-    let ended = loop {
-        if game.actions >= actions {
-            break Err(format!("it has not ended after {actions} actions"));
-        }
-        if let (Some(boundary), None) = (&ready.boundary, &game.open)
-            && game.desk.state.agenda().first().is_some_and(|entry| entry.what == *boundary)
-        {
-            if let Err(why) = sample(ready, vm, &mut game.desk, round, &mut samples) {
-                break Err(why);
-            }
-            round += 1;
-        }
-        match game.advance(vm, 1) {
-            Standing::Paused => {}
-            Standing::Over(text) => break Ok(text),
-            Standing::Fault(fault) => break Err(fault.to_string()),
-            Standing::Ask => {
-                let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
-                let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
-                if !ready.ahead.contains(&question.seat) {
-                    break Err(format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat));
-                }
-                let answered = best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
-                if let Err(refusal) = answered {
-                    break Err(refusal.message);
-                }
-            }
-        }
-    };
-    let counts = vm.counts();
-    let ended = ended.and_then(|text| {
-        sample(ready, vm, &mut game.desk, round, &mut samples)?;
-        let result = vm.result(&mut game.desk).map_err(|fault| fault.to_string())?;
-        Ok((result.unwrap_or_else(|| text.clone()), text))
-    });
-    let (result, text) = match ended {
-        Ok(ended) => ended,
-        Err(why) => {
-            tally.left_out.push(LeftOut { trial, why });
-            return None;
-        }
-    };
-    tally.trials += 1;
-    tally.actions += game.actions;
-    *tally.results.entry(result.clone()).or_insert(0) += 1;
-    *tally.outcomes.entry(text).or_insert(0) += 1;
-    if ready.boundary.is_some() {
-        *tally.rounds.entry(round as u32).or_insert(0) += 1;
-    }
-    for (seat, card, [used, rolled, met]) in counts {
-        let count = tally.cards.entry(seat).or_default().entry(card).or_default();
-        count.used += used;
-        count.rolled += rolled;
-        count.met += met;
-    }
-    for (which, round, value) in samples {
-        let rounds = tally.statistics.entry(ready.statistics[which].label.to_string()).or_default();
-        rounds.resize(rounds.len().max(round + 1), Sum::default());
-        rounds[round].games += 1;
-        rounds[round].sum += value;
-    }
-    Some(result)
-}
-
-/// Reads the numbers that the ruleset follows.
-fn sample(
-    ready: &Ready,
-    vm: &mut Vm,
-    desk: &mut crate::play::Desk,
-    round: usize,
-    samples: &mut Vec<(usize, usize, i64)>,
-) -> Result<(), String> {
-    for (which, statistic) in ready.statistics.iter().enumerate() {
-        let value = match statistic.field {
-            Some((kind, field)) => desk
-                .state
-                .entities()
-                .filter(|(_, entity)| entity.kind == kind)
-                .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
-                .sum(),
-            None => vm.statistic(desk, &statistic.label).map_err(|fault| fault.to_string())?,
-        };
-        samples.push((which, round, value));
-    }
-    Ok(())
 }
 
 impl Findings {

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use super::walk::{Foretold, Walk};
 use super::{
-    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Question, QuestionId, Refusal, Slot,
-    Tape,
+    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
+    Slot, Tape,
 };
 use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
@@ -57,6 +57,8 @@ pub(crate) struct Desk {
     pub pulse: u64,
     /// Where every course of an action is gone through: it answers what the tape does not hold.
     pub walk: Option<Box<Walk>>,
+    /// Where the game runs on inside the script machine.
+    pub onward: Option<Onward>,
 }
 
 /// How much of a roll the script sees.
@@ -178,6 +180,7 @@ impl Desk {
             dropped: None,
             pulse: 0,
             walk: None,
+            onward: None,
         }
     }
 
@@ -221,6 +224,14 @@ impl Desk {
             && !self.keeps_tape
             && self.walk.is_none()
             && self.dice == DiceSource::Seeded
+            && !self.seats.values().any(|driver| *driver == Driver::Human)
+    }
+
+    /// Whether no person sits anywhere, so that no question will ever be shown.
+    pub fn is_unattended(&self) -> bool {
+        self.walk.is_none()
+            && self.suggest_at.is_none()
+            && self.dice != DiceSource::Typed
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::reload::{Passed, with_schemas};
 use super::{
-    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Phase, Question, QuestionId, Refusal, Remedy, Setup,
-    Slot, Stop,
+    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy,
+    Setup, Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, EntityId, Entry, EntryId, FieldId, Schema, Value};
+use crate::state::{Change, EntityId, Entry, FieldId, Schema, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -98,6 +98,11 @@ impl Game {
 
     /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
     pub fn advance(&mut self, vm: &mut Vm, limit: u64) -> Standing {
+        self.advance_to(vm, limit, None)
+    }
+
+    /// The same; where nobody watches, it also pauses before each entry `boundary` but the first.
+    pub fn advance_to(&mut self, vm: &mut Vm, limit: u64, boundary: Option<&Arc<str>>) -> Standing {
         let until = self.actions.saturating_add(limit);
         loop {
             if let Some(open) = &self.open {
@@ -111,10 +116,74 @@ impl Game {
                 return Standing::Over(outcome.to_string());
             } else if self.actions >= until {
                 return Standing::Paused;
+            } else if self.runs_on(vm) {
+                if let Some(standing) = self.run_on(vm, until, boundary) {
+                    return standing;
+                }
+                continue;
             } else if let Err(fault) = self.open_next(vm) {
                 return Standing::Fault(fault);
             }
             self.run(vm);
+        }
+    }
+
+    /// Whether the next actions can be done one after the other inside the script machine.
+    fn runs_on(&self, vm: &Vm) -> bool {
+        self.held.is_empty()
+            && self.queued.is_empty()
+            && self.idle < IDLE_ENTRIES
+            && self.desk.settles_quietly()
+            && self.desk.state.agenda().first().is_some()
+            && vm.runs_on(&self.desk)
+    }
+
+    /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
+    fn run_on(&mut self, vm: &mut Vm, until: u64, boundary: Option<&Arc<str>>) -> Option<Standing> {
+        let onward = Onward::new(until - self.actions, boundary.cloned(), self.idle, IDLE_ENTRIES);
+        let desk = &mut self.desk;
+        desk.phase = Phase::Play;
+        desk.stop = None;
+        desk.quiet = false;
+        desk.onward = Some(onward);
+        let result = vm.run_on(desk);
+        let stop = desk.stop.take();
+        let onward = desk.onward.take()?;
+        self.actions += onward.done;
+        self.idle = onward.idle;
+        self.next_number += onward.done as u32;
+        match (result, onward.current) {
+            (Ok(()), None) => {
+                let due = desk.state.agenda().first();
+                let bounded = boundary.is_some_and(|boundary| due.is_some_and(|due| due.what == *boundary));
+                (bounded && desk.state.outcome().is_none() && self.actions < until).then_some(Standing::Paused)
+            }
+            // Somebody sits there after all: the action is done again, and waits.
+            (Ok(()), Some(current)) if matches!(stop, Some(Stop::Question)) => {
+                desk.state.rollback(0);
+                desk.set_position(current.before);
+                let cause = Cause::Entry { id: current.id, what: current.what, owner: current.owner };
+                self.open = Some(self.fresh(cause));
+                None
+            }
+            // The action was cut short by its own script: what it has changed stands.
+            (Ok(()), Some(_)) => {
+                desk.state.settle_unread();
+                self.actions += 1;
+                self.next_number += 1;
+                None
+            }
+            (Err(fault), None) => Some(Standing::Fault(fault)),
+            (Err(fault), Some(current)) => {
+                desk.state.rollback(0);
+                desk.set_position(current.before);
+                let cause = Cause::Entry { id: current.id, what: current.what, owner: current.owner };
+                let mut open = self.fresh(cause);
+                open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
+                let standing = open.fault.clone().map(Standing::Fault);
+                self.open = Some(open);
+                standing
+            }
         }
     }
 
@@ -633,7 +702,7 @@ impl Game {
                 }
                 let mut open = self.open.take().expect("looked at above");
                 if let Cause::Entry { id, .. } = &open.cause {
-                    take_entry(&mut self.desk, *id);
+                    self.desk.take_entry(*id);
                 }
                 open.seq = Some(self.next_seq);
                 open.tape = Default::default();
@@ -998,7 +1067,7 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
         Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
             Err(fault) => Err(fault),
-            Ok(id) => match take_entry(desk, id) {
+            Ok(id) => match desk.take_entry(id) {
                 None => Ok(Value::None),
                 Some(entry) => {
                     let Entry { what, owner, args, key, .. } = &entry;
@@ -1007,16 +1076,6 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
             },
         },
     }
-}
-
-/// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.
-fn take_entry(desk: &mut Desk, id: EntryId) -> Option<Entry> {
-    let entry = desk.state.unschedule(id)?;
-    if let Some(step) = &entry.every {
-        let key = entry.key.plus(step);
-        desk.state.schedule(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(*step));
-    }
-    Some(entry)
 }
 
 fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {

@@ -7,6 +7,7 @@ mod event;
 mod explanation;
 mod fault;
 mod game;
+mod onward;
 mod possible;
 mod question;
 mod reload;
@@ -32,6 +33,7 @@ pub use walk::{Answering, Given};
 
 pub(crate) use desk::{Asked, Asking, Desk, Need, Phase, Sight, Stop, fits_auto};
 pub(crate) use game::{Game, Standing};
+pub(crate) use onward::Onward;
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 pub(crate) use walk::{Ended, Fork, Walk};

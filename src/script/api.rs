@@ -383,8 +383,8 @@ pub(crate) const WORDS: &[Word] = &[
         Telling,
         "say",
         "rb.say(\"{} takes {}\", target, n)",
-        "(text: string, ...any) -> ()",
-        "A line of the story, `{}` filled in.",
+        "(text: string | (...any) -> ...any, ...any) -> ()",
+        "A line of the story, `{}` filled in. A function of what follows is only run where somebody listens.",
     ),
     acts(
         Telling,
@@ -413,6 +413,13 @@ pub(crate) const WORDS: &[Word] = &[
         "rb.term(\"Wit as bought\", self.wit)",
         "(label: string, n: number) -> number",
         "Gives back n; `why` lists it with file and line.",
+    ),
+    reads(
+        Policies,
+        "open",
+        "rb.open(q, \"strike\")",
+        "(question: any, id: string) -> any",
+        "In a policy: the value of the option of that id, if it is open; of cards, only that one's `when` is run.",
     ),
     reads(
         Policies,
@@ -446,14 +453,14 @@ pub(crate) const WORDS: &[Word] = &[
 
 /// Fields that every question takes, and those of the single kinds.
 pub(crate) const QUESTION_FIELDS: &[&str] =
-    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "ask"];
+    &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "ask", "check"];
 pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
-    ("choose", &["options", "other"]),
-    ("choose_many", &["options", "min", "max"]),
+    ("choose", &["options", "other", "note", "cards", "ctx"]),
+    ("choose_many", &["options", "min", "max", "note"]),
     ("number", &["min", "max"]),
-    ("allot", &["options", "total", "least"]),
+    ("allot", &["options", "total", "least", "note"]),
     ("confirm", &[]),
-    ("order", &["options"]),
+    ("order", &["options", "note"]),
     ("line", &["max"]),
 ];
 

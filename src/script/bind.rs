@@ -9,6 +9,7 @@ use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::exchange::{from_lua, text_of, to_lua, whole_of};
 use super::mirror::Mirror;
+use super::raw;
 use super::sandbox::charge;
 use crate::dice::{Dice, Fate, Roll};
 use crate::play::{
@@ -16,7 +17,7 @@ use crate::play::{
     Stop, Term,
 };
 use crate::ruleset::nearest;
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, Key, Type, Value};
 
 /// What the leaf functions share: the desk of the game that is being run, and the mirror of its state.
 #[derive(Default)]
@@ -31,7 +32,14 @@ pub(super) struct Bench {
     /// Answers of questions that are out together, told when all are there.
     told_later: RefCell<Vec<Happening>>,
     names: RefCell<Names>,
+    /// Names of the agenda's entries.
+    entries: RefCell<Vec<Arc<str>>>,
+    /// The entry that runs, while the game runs on inside the machine.
+    pub due: RefCell<Option<Entry>>,
 }
+
+/// Most entries that an agenda holds.
+pub(super) const MOST_ENTRIES: usize = 10_000;
 
 /// Names that exist in the ruleset, for messages.
 #[derive(Default)]
@@ -41,23 +49,35 @@ impl Bench {
     /// Lends a desk to the leaf functions while `run` goes on.
     pub fn lend<R>(&self, desk: &mut Desk, run: impl FnOnce() -> R) -> R {
         let outer = self.desk.replace(Some(desk));
-        let result = run();
+        let result = raw::seated(self, run);
         self.desk.set(outer);
         self.told_later.borrow_mut().clear();
         result
     }
 
     pub fn set_names(&self, names: Names) {
+        let entries = names.0.get("entry").into_iter().flatten();
+        *self.entries.borrow_mut() = entries.map(|name| Arc::from(name.as_str())).collect();
         *self.names.borrow_mut() = names;
+    }
+
+    /// The agenda entry of that name in `play.luau`.
+    pub fn entry_named(&self, name: &str) -> Option<Arc<str>> {
+        self.entries.borrow().iter().find(|entry| ***entry == *name).cloned()
     }
 
     /// The desk that is lent at the moment.
     #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
+    pub fn lent(&self) -> Option<&mut Desk> {
+        // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
+        // leaf functions do not call each other, so no two references from here live at once.
+        self.desk.get().map(|desk| unsafe { &mut *desk })
+    }
+
+    #[allow(clippy::mut_from_ref)] // as above
     fn desk(&self) -> Result<&mut Desk> {
-        match self.desk.get() {
-            // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
-            // leaf functions do not call each other, so no two references from here live at once.
-            Some(desk) => Ok(unsafe { &mut *desk }),
+        match self.lent() {
+            Some(desk) => Ok(desk),
             None => Err(Error::RuntimeError(
                 "this can only be called while a game is played, not while the file is loaded".into(),
             )),
@@ -143,6 +163,11 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
     dice(lua, bench, &table)?;
     agenda(lua, bench, &table)?;
     telling(lua, bench, &table)?;
+    let handles = lua.create_table()?;
+    table.raw_set("handles", &handles)?;
+    bench.mirror.borrow_mut().listed = Some(handles);
+    raw::add(lua, &table)?;
+    raw::due_parts(lua, bench, &table)?;
     Ok(table)
 }
 
@@ -257,9 +282,7 @@ fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         mirror.remove(id);
         for (other, field) in touched {
             let Some(entity) = desk.state.entity(other) else { continue };
-            let name = desk.rules.schema().kind(entity.kind).field(field).name.clone();
-            let value = to_lua(lua, &entity.fields[field.0 as usize], &mirror)?;
-            mirror.write_field(other, &name, value)?;
+            mirror.write_field(lua, desk.rules.schema(), other, field, &entity.fields[field.0 as usize])?;
         }
         if let Some(kind) = kind {
             let kind = desk.rules.schema().kind(kind).name.clone();
@@ -322,8 +345,7 @@ fn write_field(lua: &Lua, desk: &mut Desk, mirror: &mut Mirror, id: EntityId, na
     }
     let from = entity.fields[field.0 as usize].clone();
     desk.state.set(id, field, value.clone());
-    let seen = to_lua(lua, &value, mirror)?;
-    mirror.write_field(id, name, seen)?;
+    mirror.write_field(lua, schema, id, field, &value)?;
     desk.tell_change(id, field, &from, &value);
     Ok(())
 }
@@ -503,6 +525,43 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.record(&asking, answer, by, b.before_policy.get());
         desk.may_go_on().map_err(stopped)?;
         Ok((true, places))
+    });
+    // Whether everything that the tape holds has been read; where the dice stand now is remembered then.
+    leaf!(lua, bench, table, "at_end", |_, b, (): ()| {
+        let desk = b.desk()?;
+        desk.may_act("asking").map_err(stopped)?;
+        b.before_policy.set(desk.position());
+        Ok(desk.cursor == desk.tape.slots.len())
+    });
+    // Notes an answer that was found without building its question: the chosen option, or the number or truth itself.
+    leaf!(lua, bench, table, "noted", |_, b, (ask, q, chosen, by_policy): (String, Table, Lv, bool)| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        let mirror = b.mirror.borrow();
+        let asking = asking_of(desk, &mirror, &q)?;
+        let (answer, text) = match (&*ask, &chosen) {
+            ("number", number) => {
+                let n = whole_of(number).unwrap_or_default();
+                (Answer::Number(n), n.to_string())
+            }
+            ("confirm", yes) => {
+                let yes = *yes == Lv::Boolean(true);
+                (Answer::Confirm(yes), if yes { "yes" } else { "no" }.into())
+            }
+            (ask, option) => {
+                let choice = one_choice(desk, &mirror, &q, option)?;
+                let text = choice.label.to_string();
+                (if ask == "choose" { Answer::Choice(choice.id) } else { Answer::Choices(vec![choice.id]) }, text)
+            }
+        };
+        if desk.listening {
+            let about = asking.about.map(|about| desk.title(about));
+            let (seat, topic) = (asking.seat.clone(), asking.topic.clone());
+            desk.tell(Happening::Answered { seat, topic, about, text }, None);
+        }
+        let by = if by_policy { By::Policy } else { By::Default };
+        desk.record(&asking, answer, by, b.before_policy.get());
+        desk.may_go_on().map_err(stopped)
     });
     // Only one answer is possible: notes it, for those who name it all the same.
     leaf!(lua, bench, table, "note_auto", |_, b, (ask, q, answer): (String, Table, Lv)| {
@@ -716,27 +775,7 @@ fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choi
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
     charge(options.raw_len() as i64);
     for at in 1..=options.raw_len() {
-        let option: Lv = options.raw_get(at)?;
-        let plain_choice = |text: Arc<str>| Choice {
-            id: text.clone(),
-            label: text,
-            enabled: true,
-            reason: None,
-            note: None,
-            max: None,
-        };
-        match &option {
-            Lv::String(text) => made.push((plain_choice(text_of(text)?), None)),
-            Lv::Table(table) => match mirror.id_of(table) {
-                Some(id) => made.push((plain_choice(desk.title(id)), Some(id))),
-                None => made.push(choice_of(desk, mirror, table, at)?),
-            },
-            other => {
-                let message =
-                    format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
-                return Err(fault(desk, message));
-            }
-        }
+        made.push(choice_at(desk, mirror, &options.raw_get(at)?, at)?);
     }
     Desk::settle_ids(&mut made);
     for at in 0..made.len() {
@@ -746,6 +785,40 @@ fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choi
         }
     }
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
+}
+
+/// One option: what it is, and the entity that it stands for if that gives it its id.
+fn choice_at(desk: &mut Desk, mirror: &Mirror, option: &Lv, at: usize) -> Result<(Choice, Option<EntityId>)> {
+    let plain =
+        |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None };
+    match option {
+        Lv::String(text) => Ok((plain(text_of(text)?), None)),
+        Lv::Table(table) => match mirror.id_of(table) {
+            Some(id) => Ok((plain(desk.title(id)), Some(id))),
+            None => choice_of(desk, mirror, table, at),
+        },
+        other => {
+            let message = format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
+            Err(fault(desk, message))
+        }
+    }
+}
+
+/// The chosen option alone, with the id that it has among all options of the question.
+fn one_choice(desk: &mut Desk, mirror: &Mirror, q: &Table, option: &Lv) -> Result<Choice> {
+    let (choice, entity) = choice_at(desk, mirror, option, 1)?;
+    let (Some(_), Lv::Table(options)) = (entity, q.raw_get::<Lv>("options")?) else { return Ok(choice) };
+    // An entity's id is its title, unless another option has the same.
+    let mut made = vec![(choice, entity)];
+    for at in 1..=options.raw_len() {
+        let other: Lv = options.raw_get(at)?;
+        let (label, another) = choice_at(desk, mirror, &other, at)?;
+        if another != entity {
+            made.push((label, another));
+        }
+    }
+    Desk::settle_ids(&mut made);
+    Ok(made.swap_remove(0).0)
 }
 
 fn choice_of(desk: &mut Desk, mirror: &Mirror, table: &Table, at: usize) -> Result<(Choice, Option<EntityId>)> {
@@ -1074,8 +1147,8 @@ fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, a
         Ok(args) => args,
         Err(error) => return Err(fault(desk, format!("the arguments of the entry `{what}`: {}", plain(&error)))),
     };
-    if desk.state.agenda().entries().len() >= 10_000 {
-        return Err(fault(desk, "the agenda holds at most 10000 entries"));
+    if desk.state.agenda().entries().len() >= MOST_ENTRIES {
+        return Err(fault(desk, format!("the agenda holds at most {MOST_ENTRIES} entries")));
     }
     charge(16);
     Ok(desk.state.schedule(what, key, owner, args, step).0)

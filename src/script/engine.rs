@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use super::{Blueprint, Vm};
+use super::{Blueprint, Code, Vm};
 use crate::ruleset::{LoadError, Problem, Stack};
 
 /// A worker thread with a script machine of one ruleset.
@@ -35,7 +35,7 @@ impl Engine {
         thread::Builder::new()
             .name("rules".into())
             .stack_size(STACK)
-            .spawn(move || match Vm::load(&stack) {
+            .spawn(move || match Vm::load(&stack, Code::Interpreted) {
                 Ok((vm, blueprint)) => {
                     let _ = back.send(Ok(blueprint));
                     work(vm, &stack, &queue);
@@ -71,7 +71,7 @@ impl Engine {
 fn work(mut vm: Vm, stack: &Arc<Stack>, queue: &mpsc::Receiver<Job>) {
     while let Ok(job) = queue.recv() {
         if vm.is_dead() {
-            match Vm::load(stack) {
+            match Vm::load(stack, Code::Interpreted) {
                 Ok((fresh, _)) => vm = fresh,
                 // It loaded once from the same sources, so there is no memory left: the caller is told.
                 Err(_) => return,

@@ -13,7 +13,7 @@ use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::fault_of;
 use super::merge::{Declared, Merger};
 use super::mirror::Mirror;
-use super::sandbox::{self, Budget, guarded, spent_at};
+use super::sandbox::{self, Budget, Code, guarded, spent_at};
 use super::vm::Trusted;
 use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain};
 use crate::state::{Field, FieldId, Kind, KindId, Schema, Type};
@@ -31,8 +31,8 @@ pub(crate) struct Blueprint {
     /// The file of each verb.
     pub verb_origins: Vec<Arc<str>>,
     pub policies: Vec<Arc<str>>,
-    /// Whether a policy may take free acts.
-    pub policies_act: bool,
+    /// Policies that may take free acts.
+    pub acting: Vec<Arc<str>>,
     pub entries: Vec<EntryName>,
     pub free: Vec<FreeName>,
     /// What can be looked at by name.
@@ -99,12 +99,12 @@ const PLACES: &[(&str, &str, bool)] = &[
 /// # Errors
 ///
 /// All problems that were found.
-pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError> {
+pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded, LoadError> {
     let failed = |problems: Vec<Problem>| LoadError::new(stack.main().id(), problems);
     let host = |error: mlua::Error| {
         failed(vec![Problem::new(stack.main().id(), format!("the script engine cannot start: {error}"))])
     };
-    let (lua, allowed) = sandbox::machine().map_err(host)?;
+    let (lua, allowed) = sandbox::machine(code).map_err(host)?;
     let bench = Rc::new(Bench::default());
     let prelude = Prelude::start(&lua, &bench, stack).map_err(host)?;
     sandbox::close(&lua, &allowed).map_err(host)?;
@@ -213,6 +213,7 @@ impl Prelude {
             trusted: Trusted {
                 start: get("start")?,
                 entry: get("entry")?,
+                run_on: get("run_on")?,
                 free: get("free")?,
                 derived: get("derived")?,
                 sheet: get("sheet")?,
@@ -365,7 +366,9 @@ impl Loader<'_> {
         let policies = lua.create_table()?;
         for (id, policy) in self.merger.all("policy") {
             self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
-            blueprint.policies_act |= matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_));
+            if matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_)) {
+                blueprint.acting.push(Arc::from(&*id));
+            }
             match policy.raw_get::<Lv>("answer")? {
                 Lv::Function(_) => {
                     blueprint.policies.push(Arc::from(&*id));
@@ -387,7 +390,12 @@ impl Loader<'_> {
         }
         let mut classes = Vec::new();
         for (kind, derived, nullable) in parts {
-            classes.push(prelude.class.call::<Table>((kind, derived, nullable))?);
+            let places = lua.create_table()?;
+            let declared = blueprint.schema.kind_named(&kind).map(|kind| blueprint.schema.kind(kind));
+            for (at, field) in declared.iter().flat_map(|kind| kind.fields.iter().enumerate()) {
+                places.raw_set(&*field.name, at)?;
+            }
+            classes.push(prelude.class.call::<Table>((kind, derived, nullable, places))?);
         }
         bench.set_names(self.names(&blueprint));
         prelude.install.call::<()>(merged)?;

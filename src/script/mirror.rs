@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::exchange::to_lua;
-use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State};
+use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
 
 /// The entities of one game as a script machine sees them: a frozen table for each, holding its fields.
 ///
@@ -14,7 +14,13 @@ pub(super) struct Mirror {
     identity: u64,
     /// By entity id.
     handles: Vec<Option<Table>>,
+    /// Where the handle of each entity lies, by entity id; 0 where there is none.
+    addresses: Vec<usize>,
     by_address: BTreeMap<usize, EntityId>,
+    /// What the handles hold, by entity id, so that another game is mirrored by what differs.
+    held: Vec<Option<Entity>>,
+    /// The handles for the prelude, by entity id.
+    pub listed: Option<Table>,
     /// Metatable of the handles of each kind.
     classes: Vec<Table>,
 }
@@ -30,7 +36,17 @@ impl Mirror {
 
     /// The entity that a table stands for.
     pub fn id_of(&self, table: &Table) -> Option<EntityId> {
-        self.by_address.get(&(table.to_pointer() as usize)).copied()
+        self.id_at(table.to_pointer() as usize)
+    }
+
+    /// The entity whose handle lies at an address.
+    pub fn id_at(&self, address: usize) -> Option<EntityId> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// Where the handle of an entity lies.
+    pub fn address_of(&self, id: EntityId) -> Option<usize> {
+        self.addresses.get((id.0 as usize).checked_sub(1)?).copied().filter(|address| *address != 0)
     }
 
     /// Brings the mirror up to a state. Says whether anything but fields may have changed.
@@ -68,16 +84,36 @@ impl Mirror {
     }
 
     fn fill(&mut self, lua: &Lua, state: &State, schema: &Schema) -> Result<()> {
+        // Until all is written the mirror is nobody's.
+        self.identity = 0;
+        for at in 0..self.handles.len() {
+            let id = EntityId(at as u32 + 1);
+            let kind = self.held[at].as_ref().map(|held| held.kind);
+            if kind.is_some() && state.entity(id).map(|entity| entity.kind) != kind {
+                self.remove(id);
+            }
+        }
+        let mut fresh = Vec::new();
+        for (id, entity) in state.entities() {
+            if self.handle(id).is_none() {
+                self.make(lua, schema, id, entity.kind)?;
+                fresh.push(id);
+            }
+        }
+        for (id, entity) in state.entities() {
+            if fresh.contains(&id) {
+                self.write_all(lua, schema, id, entity)?;
+                continue;
+            }
+            for (at, value) in entity.fields.iter().enumerate() {
+                let held = self.held[id.0 as usize - 1].as_ref().and_then(|held| held.fields.get(at));
+                let refers = !fresh.is_empty() && refers_to(value, &fresh);
+                if held != Some(value) || refers {
+                    self.write(lua, schema, id, entity, FieldId(at as u16))?;
+                }
+            }
+        }
         self.identity = state.identity();
-        self.handles.clear();
-        self.by_address.clear();
-        self.handles.resize(state.ids() as usize, None);
-        for (id, entity) in state.entities() {
-            self.make(lua, schema, id, entity.kind)?;
-        }
-        for (id, entity) in state.entities() {
-            self.write_all(lua, schema, id, entity)?;
-        }
         Ok(())
     }
 
@@ -93,6 +129,13 @@ impl Mirror {
         if self.handles.len() <= at {
             self.handles.resize(at + 1, None);
         }
+        self.held.resize(self.handles.len(), None);
+        self.held[at] = Some(Entity { kind, fields: vec![Value::None; declared.fields.len()] });
+        self.addresses.resize(self.handles.len(), 0);
+        self.addresses[at] = handle.to_pointer() as usize;
+        if let Some(listed) = &self.listed {
+            listed.raw_set(id.0, &handle)?;
+        }
         self.handles[at] = Some(handle);
         Ok(())
     }
@@ -106,12 +149,18 @@ impl Mirror {
 
     /// Forgets an entity that has just been taken away; a handle that a script still holds keeps its last values.
     pub fn remove(&mut self, id: EntityId) {
+        self.held[id.0 as usize - 1] = None;
         if let Some(handle) = self.handles[id.0 as usize - 1].take() {
             self.by_address.remove(&(handle.to_pointer() as usize));
+            self.addresses[id.0 as usize - 1] = 0;
+            if let Some(listed) = &self.listed {
+                // It only forgets: where even that fails, the machine is out of memory and thrown away.
+                let _ = listed.raw_set(id.0, Lv::Nil);
+            }
         }
     }
 
-    fn write_all(&self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<()> {
+    fn write_all(&mut self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<()> {
         let Some(handle) = self.handle(id) else { return Ok(()) };
         let kind = schema.kind(entity.kind);
         handle.set_readonly(false);
@@ -119,22 +168,46 @@ impl Mirror {
             handle.raw_set(&*field.name, to_lua(lua, value, self)?)?;
         }
         handle.set_readonly(true);
+        self.held[id.0 as usize - 1] = Some(entity.clone());
         Ok(())
     }
 
-    fn write(&self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity, field: FieldId) -> Result<()> {
-        let value = to_lua(lua, &entity.fields[field.0 as usize], self)?;
-        self.write_field(id, &schema.kind(entity.kind).field(field).name, value)
+    fn write(&mut self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity, field: FieldId) -> Result<()> {
+        self.write_field(lua, schema, id, field, &entity.fields[field.0 as usize])
     }
 
     /// Writes one field of a handle.
-    pub fn write_field(&self, id: EntityId, name: &str, value: Lv) -> Result<()> {
+    pub fn write_field(
+        &mut self,
+        lua: &Lua,
+        schema: &Schema,
+        id: EntityId,
+        field: FieldId,
+        value: &Value,
+    ) -> Result<()> {
         let Some(handle) = self.handle(id) else { return Ok(()) };
+        let Some(kind) = self.held[id.0 as usize - 1].as_ref().map(|held| held.kind) else { return Ok(()) };
+        let seen = to_lua(lua, value, self)?;
         handle.set_readonly(false);
-        let written = handle.raw_set(name, value);
+        let written = handle.raw_set(&*schema.kind(kind).field(field).name, seen);
         handle.set_readonly(true);
+        self.note(id, field, value.clone());
         written
     }
+
+    /// Notes what a handle holds in a field from now on.
+    pub fn note(&mut self, id: EntityId, field: FieldId, value: Value) {
+        let held = self.held.get_mut(id.0 as usize - 1).and_then(Option::as_mut);
+        if let Some(place) = held.and_then(|held| held.fields.get_mut(field.0 as usize)) {
+            *place = value;
+        }
+    }
+}
+
+fn refers_to(value: &Value, entities: &[EntityId]) -> bool {
+    let mut refers = false;
+    value.each_entity(&mut |found| refers |= entities.contains(&found));
+    refers
 }
 
 /// What [`Mirror::sync`] had to do.

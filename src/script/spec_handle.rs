@@ -10,7 +10,7 @@ use mlua::{
 use super::exchange::{plain_from, plain_to};
 use super::fault::fault_of_program;
 use super::game_handle::{question_table, replies_of, value_of};
-use super::sandbox::{self, Budget, guarded};
+use super::sandbox::{self, Budget, Code, guarded};
 use super::table::in_words;
 use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step};
 use crate::ruleset::{Breach, Ruleset, nearest};
@@ -54,7 +54,7 @@ impl SpecFile {
         let specs = Rc::new(RefCell::new(Vec::new()));
         let registered = specs.clone();
         let (loaded, spent) = guarded(Budget::LOAD, || {
-            let (lua, allowed) = sandbox::machine()?;
+            let (lua, allowed) = sandbox::machine(Code::Interpreted)?;
             sandbox::close(&lua, &allowed)?;
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {

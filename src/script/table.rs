@@ -6,7 +6,7 @@ use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
 use super::exchange;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
-use super::sandbox::{self, Budget, guarded};
+use super::sandbox::{self, Budget, Code, guarded};
 use crate::play::{Fault, Session};
 use crate::ruleset::Library;
 
@@ -46,7 +46,7 @@ impl Table {
         let shared =
             Rc::new(Shared { library: library.clone(), game: RefCell::new(None), printed: RefCell::new(Vec::new()) });
         let made = (|| {
-            let (lua, allowed) = sandbox::machine()?;
+            let (lua, allowed) = sandbox::machine(Code::Interpreted)?;
             sandbox::close(&lua, &allowed)?;
             let environment = lua.create_table()?;
             for pair in allowed.pairs::<Lv, Lv>() {

@@ -1,3 +1,5 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::fault_of;
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
-use super::sandbox::{Budget, guarded, spent_at};
+use super::sandbox::{Budget, Code, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
@@ -21,13 +23,18 @@ pub(crate) struct Vm {
     trusted: Trusted,
     stack: Arc<Stack>,
     blueprint: Arc<Blueprint>,
+    /// Switches, seats, whether all is settled quietly and whether nobody sits, as the prelude knows them.
+    laid: RefCell<Option<Laid>>,
     dead: bool,
 }
+
+type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, bool, bool);
 
 /// The prelude's functions for the host.
 pub(super) struct Trusted {
     pub start: Function,
     pub entry: Function,
+    pub run_on: Function,
     pub free: Function,
     pub derived: Function,
     pub sheet: Function,
@@ -67,8 +74,8 @@ impl Vm {
     /// # Errors
     ///
     /// Every problem of the ruleset at once.
-    pub fn load(stack: &Arc<Stack>) -> std::result::Result<(Vm, Arc<Blueprint>), LoadError> {
-        let loaded = load::load(stack)?;
+    pub fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<(Vm, Arc<Blueprint>), LoadError> {
+        let loaded = load::load(stack, code)?;
         let blueprint = Arc::new(loaded.blueprint);
         let vm = Vm {
             lua: loaded.lua,
@@ -76,6 +83,7 @@ impl Vm {
             trusted: loaded.trusted,
             stack: stack.clone(),
             blueprint: blueprint.clone(),
+            laid: RefCell::new(None),
             dead: false,
         };
         Ok((vm, blueprint))
@@ -126,6 +134,18 @@ impl Vm {
             }
             Ok(Value::None)
         })
+    }
+
+    /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
+    /// between two of them.
+    pub fn runs_on(&self, desk: &Desk) -> bool {
+        let acts = |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.blueprint.acting.contains(policy));
+        !self.blueprint.entries.iter().any(|entry| entry.key || entry.tie) && !desk.seats.values().any(acts)
+    }
+
+    /// Runs entry after entry for as long as [`Desk::go_on`] gives one.
+    pub fn run_on(&mut self, desk: &mut Desk) -> std::result::Result<(), Fault> {
+        self.run(desk, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
     }
 
     /// Reads something without changing the game: whatever a script tries to change is a fault.
@@ -321,10 +341,8 @@ impl Vm {
         let (Ok(list), _) = guarded(Budget::ACTION, || self.trusted.counts.call::<Table>(())) else { return found };
         for row in list.sequence_values::<Table>().flatten() {
             let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
-            let key = row.raw_get::<String>(1).unwrap_or_default();
-            if let Some((seat, card)) = key.split_once('\0') {
-                found.push((seat.to_string(), card.to_string(), [number(2), number(3), number(4)]));
-            }
+            let name = |at: i64| row.raw_get::<String>(at).unwrap_or_default();
+            found.push((name(1), name(2), [number(3), number(4), number(5)]));
         }
         found.sort();
         found
@@ -380,7 +398,7 @@ impl Vm {
 
     /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
     pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
-        if !self.blueprint.policies_act || self.blueprint.free.is_empty() {
+        if self.blueprint.acting.is_empty() || self.blueprint.free.is_empty() {
             return Ok(None);
         }
         let seats: Vec<(Arc<str>, Arc<str>)> = desk
@@ -558,6 +576,11 @@ impl Vm {
             Synced::Same => None,
             Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
             Synced::Refilled => {
+                let table = (desk.switches.clone(), desk.seats.clone(), desk.settles_quietly(), desk.is_unattended());
+                if self.laid.borrow().as_ref() == Some(&table) {
+                    return Ok(Some((self.trusted.stale.clone(), MultiValue::new())));
+                }
+                *self.laid.borrow_mut() = Some(table);
                 let switches = self.lua.create_table()?;
                 for (name, value) in &desk.switches {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
@@ -571,8 +594,8 @@ impl Vm {
                         Driver::Human => {}
                     }
                 }
-                let quiet = desk.settles_quietly();
-                Some((self.trusted.refresh.clone(), (switches, seats, quiet).into_lua_multi(&self.lua)?))
+                let how = (desk.settles_quietly(), desk.is_unattended());
+                Some((self.trusted.refresh.clone(), (switches, seats, how.0, how.1).into_lua_multi(&self.lua)?))
             }
         })
     }

@@ -1,0 +1,189 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::SimulationError;
+use super::advice::best_answer;
+use super::tally::{LeftOut, Sum, Tally};
+use crate::dice::Chance;
+use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
+use crate::script::{Code, Statistic, Vm};
+use crate::state::Value;
+
+/// A variant made ready: everything that all its games share.
+pub(super) struct Ready {
+    pub prepared: Prepared,
+    pub ahead: BTreeSet<Arc<str>>,
+    pub boundary: Option<Arc<str>>,
+    pub statistics: Vec<Statistic>,
+}
+
+/// A table at which games of one variant are played one after the other.
+pub(super) struct Table<'r> {
+    ready: &'r Ready,
+    vm: Vm,
+    opening: Option<Game>,
+}
+
+impl Table<'_> {
+    pub fn new(ready: &Ready) -> Result<Table<'_>, SimulationError> {
+        let mut vm = machine(ready)?;
+        let opening = opening(ready, &mut vm);
+        // A start that ate up its machine does so again in each trial, where it is told.
+        let vm = if vm.is_dead() { machine(ready)? } else { vm };
+        Ok(Table { ready, vm, opening })
+    }
+
+    /// A game about to begin, or behind its start where that is the same for all.
+    fn game(&self) -> Game {
+        let mut game = match &self.opening {
+            Some(opening) => {
+                let mut game = opening.fork();
+                game.actions = opening.actions;
+                game
+            }
+            None => self.ready.prepared.game(),
+        };
+        game.desk.listening = false;
+        game.desk.keeps_tape = false;
+        game
+    }
+
+    /// Plays one game and counts it; gives its result unless it is left out.
+    ///
+    /// # Errors
+    ///
+    /// A machine that had to be thrown away and cannot be started again; what a game does wrong is no error.
+    pub fn play(
+        &mut self,
+        seed: u64,
+        trial: u64,
+        actions: u64,
+        tally: &mut Tally,
+    ) -> Result<Option<String>, SimulationError> {
+        let result = self.play_through(seed, trial, actions, tally);
+        if self.vm.is_dead() {
+            self.vm = machine(self.ready)?;
+        }
+        Ok(result)
+    }
+
+    fn play_through(&mut self, seed: u64, trial: u64, actions: u64, tally: &mut Tally) -> Option<String> {
+        let mut game = self.game();
+        let Table { ready, vm, .. } = self;
+        game.desk.chance = Chance::stream(seed, trial);
+        let mut round = 0_usize;
+        let mut samples: Vec<(usize, usize, i64)> = Vec::new();
+        let ended = loop {
+            if game.actions >= actions {
+                break Err(format!("it has not ended after {actions} actions"));
+            }
+            if let (Some(boundary), None) = (&ready.boundary, &game.open)
+                && game.desk.state.agenda().first().is_some_and(|entry| entry.what == *boundary)
+            {
+                if let Err(why) = sample(ready, vm, &mut game.desk, round, &mut samples) {
+                    break Err(why);
+                }
+                round += 1;
+            }
+            match game.advance_to(vm, actions - game.actions, ready.boundary.as_ref()) {
+                Standing::Paused => {}
+                Standing::Over(text) => break Ok(text),
+                Standing::Fault(fault) => break Err(fault.to_string()),
+                Standing::Ask => {
+                    let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
+                    let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
+                    if !ready.ahead.contains(&question.seat) {
+                        break Err(format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat));
+                    }
+                    let answered =
+                        best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
+                    if let Err(refusal) = answered {
+                        break Err(refusal.message);
+                    }
+                }
+            }
+        };
+        let counts = vm.counts();
+        let ended = ended.and_then(|text| {
+            sample(ready, vm, &mut game.desk, round, &mut samples)?;
+            let result = vm.result(&mut game.desk).map_err(|fault| fault.to_string())?;
+            Ok((result.unwrap_or_else(|| text.clone()), text))
+        });
+        let (result, text) = match ended {
+            Ok(ended) => ended,
+            Err(why) => {
+                tally.left_out.push(LeftOut { trial, why });
+                return None;
+            }
+        };
+        tally.trials += 1;
+        tally.actions += game.actions;
+        *tally.results.entry(result.clone()).or_insert(0) += 1;
+        *tally.outcomes.entry(text).or_insert(0) += 1;
+        if ready.boundary.is_some() {
+            *tally.rounds.entry(round as u32).or_insert(0) += 1;
+        }
+        for (seat, card, [used, rolled, met]) in counts {
+            let count = tally.cards.entry(seat).or_default().entry(card).or_default();
+            count.used += used;
+            count.rolled += rolled;
+            count.met += met;
+        }
+        for (which, round, value) in samples {
+            let rounds = tally.statistics.entry(ready.statistics[which].label.to_string()).or_default();
+            rounds.resize(rounds.len().max(round + 1), Sum::default());
+            rounds[round].games += 1;
+            rounds[round].sum += value;
+        }
+        Some(result)
+    }
+}
+
+fn machine(ready: &Ready) -> Result<Vm, SimulationError> {
+    let rules = &ready.prepared.rules;
+    match Vm::load(rules.stack(), Code::Native) {
+        Ok((mut vm, _)) => {
+            vm.count();
+            Ok(vm)
+        }
+        Err(error) => Err(SimulationError::Machine(rules.id().to_string(), error.to_string())),
+    }
+}
+
+/// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
+fn opening(ready: &Ready, vm: &mut Vm) -> Option<Game> {
+    let mut game = ready.prepared.game();
+    let stands = game.advance(vm, 1);
+    let alike = stands == Standing::Paused
+        && game.desk.position() == DicePosition::default()
+        && game.history.iter().all(|done| done.tape.slots.is_empty())
+        && vm.counts().is_empty();
+    alike.then(|| {
+        let mut opening = game.fork();
+        opening.actions = game.actions;
+        opening
+    })
+}
+
+/// Reads the numbers that the ruleset follows.
+fn sample(
+    ready: &Ready,
+    vm: &mut Vm,
+    desk: &mut Desk,
+    round: usize,
+    samples: &mut Vec<(usize, usize, i64)>,
+) -> Result<(), String> {
+    for (which, statistic) in ready.statistics.iter().enumerate() {
+        let value = match statistic.field {
+            Some((kind, field)) => desk
+                .state
+                .entities()
+                .filter(|(_, entity)| entity.kind == kind)
+                .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
+                .sum(),
+            None => vm.statistic(desk, &statistic.label).map_err(|fault| fault.to_string())?,
+        };
+        samples.push((which, round, value));
+    }
+    Ok(())
+}

@@ -1,0 +1,269 @@
+//! The leaf functions of the hot path, as plain functions of the engine: arguments are read where they lie, nothing is
+//! allocated and no name is looked up.
+//!
+//! Each does the usual case only, and says so: for everything else, errors included, the prelude calls the leaf function
+//! of `bind` that does it all.
+
+use std::cell::Cell;
+use std::os::raw::c_int;
+use std::ptr;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Lua, Result, Table, ffi, lua_State};
+
+use super::bind::{Bench, MOST_ENTRIES};
+use super::sandbox::{Budget, charge, renew};
+use crate::play::{Desk, Phase};
+use crate::state::{EntityId, FieldId, Key, Type, Value};
+
+thread_local! {
+    /// The bench of the machine that runs on this thread.
+    static BENCH: Cell<*const Bench> = const { Cell::new(ptr::null()) };
+}
+
+/// Lets the functions find the bench while `run` goes on.
+pub(super) fn seated<R>(bench: &Bench, run: impl FnOnce() -> R) -> R {
+    let outer = BENCH.replace(bench);
+    let result = run();
+    BENCH.set(outer);
+    result
+}
+
+/// Adds the functions to the table of leaf functions.
+pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
+    let functions: [(&str, ffi::lua_CFunction); 4] =
+        [("write", write), ("face", face), ("enlist", enlist), ("next", next)];
+    for (name, function) in functions {
+        // SAFETY: each keeps to the engine's rules for functions, see below.
+        table.raw_set(name, unsafe { lua.create_c_function(function) }?)?;
+    }
+    Ok(())
+}
+
+/// The bench and the desk that is lent at the moment.
+fn seat<'a>() -> Option<(&'a Bench, &'a mut Desk)> {
+    // SAFETY: `seated` sets the pointer for as long as its borrow of the bench lasts, on this thread only.
+    let bench = unsafe { BENCH.get().as_ref() }?;
+    let desk = bench.lent()?;
+    Some((bench, desk))
+}
+
+fn may_act(desk: &Desk) -> bool {
+    desk.stop.is_none() && desk.phase == Phase::Play
+}
+
+/// A number on the stack, if it is a whole one that the state can hold.
+unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
+    unsafe {
+        if ffi::lua_type(state, at) != ffi::LUA_TNUMBER {
+            return None;
+        }
+        let n = ffi::lua_tonumberx(state, at, ptr::null_mut());
+        (n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0).then_some(n as i64)
+    }
+}
+
+unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a str> {
+    unsafe {
+        if ffi::lua_type(state, at) != ffi::LUA_TSTRING {
+            return None;
+        }
+        let mut length = 0;
+        let start = ffi::lua_tolstring(state, at, &raw mut length);
+        std::str::from_utf8(std::slice::from_raw_parts(start.cast(), length)).ok()
+    }
+}
+
+/// write(handle, id, place of the field, its name, value): whether it is written.
+unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives five arguments; what they are is looked at before they are used. Nothing here has a
+    // destructor when the engine raises an error of its own.
+    unsafe {
+        let written = note(state).is_some();
+        if written {
+            ffi::lua_setreadonly(state, 1, 0);
+            ffi::lua_pushvalue(state, 4);
+            ffi::lua_pushvalue(state, 5);
+            ffi::lua_rawset(state, 1);
+            ffi::lua_setreadonly(state, 1, 1);
+        }
+        ffi::lua_pushboolean(state, c_int::from(written));
+        1
+    }
+}
+
+/// Writes the field in the host's state.
+unsafe fn note(state: *mut lua_State) -> Option<()> {
+    let (bench, desk) = seat()?;
+    if !may_act(desk) {
+        return None;
+    }
+    let (handle, id, at) = unsafe { (ffi::lua_topointer(state, 1), whole(state, 2)?, whole(state, 3)?) };
+    let (id, field) = (EntityId(u32::try_from(id).ok()?), FieldId(u16::try_from(at).ok()?));
+    let mut mirror = bench.mirror.try_borrow_mut().ok()?;
+    if mirror.address_of(id)? != handle as usize {
+        return None;
+    }
+    let kind = desk.state.entity(id)?.kind;
+    let schema = desk.rules.schema();
+    let ty = &schema.kind(kind).fields.get(field.0 as usize)?.ty;
+    let kind_of = unsafe { ffi::lua_type(state, 5) };
+    let value = match ty {
+        Type::Int { min, max } => {
+            let n = unsafe { whole(state, 5) }?;
+            if min.is_some_and(|min| n < min) || max.is_some_and(|max| n > max) {
+                return None;
+            }
+            Value::Int(n)
+        }
+        Type::Bool if kind_of == ffi::LUA_TBOOLEAN => Value::Bool(unsafe { ffi::lua_toboolean(state, 5) } != 0),
+        Type::Enum(values) => {
+            let text = unsafe { text(state, 5) }?;
+            Value::Text(values.iter().find(|value| ***value == *text)?.clone())
+        }
+        Type::Text => {
+            let text = unsafe { text(state, 5) }?;
+            if text.len() > 1024 {
+                return None;
+            }
+            match desk.state.field(id, field)? {
+                Value::Text(known) if **known == *text => Value::Text(known.clone()),
+                _ => Value::Text(Arc::from(text)),
+            }
+        }
+        Type::Ref(_) if kind_of == ffi::LUA_TNIL => Value::None,
+        Type::Ref(wanted) if kind_of == ffi::LUA_TTABLE => {
+            let other = mirror.id_at(unsafe { ffi::lua_topointer(state, 5) } as usize)?;
+            let found = desk.state.entity(other)?.kind;
+            if wanted.as_ref().is_some_and(|wanted| *wanted != schema.kind(found).name) {
+                return None;
+            }
+            Value::Entity(other)
+        }
+        _ => return None,
+    };
+    mirror.note(id, field, value.clone());
+    if desk.listening {
+        let from = desk.state.field(id, field)?.clone();
+        desk.state.set(id, field, value.clone());
+        desk.tell_change(id, field, &from, &value);
+    } else {
+        desk.state.set(id, field, value);
+    }
+    Some(())
+}
+
+/// face(sides): one die of the seeded dice, or nothing.
+unsafe extern "C-unwind" fn face(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let sides = whole(state, 1).and_then(|sides| u32::try_from(sides).ok());
+        match (seat(), sides) {
+            (Some((_, desk)), Some(sides)) if may_act(desk) => {
+                ffi::lua_pushnumber(state, f64::from(desk.chance.face(sides)));
+            }
+            _ => ffi::lua_pushnil(state),
+        }
+        1
+    }
+}
+
+/// enlist(what, key, owner or nothing): the number of a new agenda entry without arguments, or nothing.
+unsafe extern "C-unwind" fn enlist(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        match due_later(state) {
+            Some(id) => ffi::lua_pushnumber(state, f64::from(id)),
+            None => ffi::lua_pushnil(state),
+        }
+        1
+    }
+}
+
+/// Puts an entry on the agenda.
+unsafe fn due_later(state: *mut lua_State) -> Option<u32> {
+    let (bench, desk) = seat()?;
+    if !may_act(desk) || desk.state.agenda().entries().len() >= MOST_ENTRIES {
+        return None;
+    }
+    let what = bench.entry_named(unsafe { text(state, 1) }?)?;
+    let mut places = [0; Key::PLACES];
+    let length = unsafe {
+        if ffi::lua_type(state, 2) != ffi::LUA_TTABLE {
+            return None;
+        }
+        let length = ffi::lua_objlen(state, 2);
+        for at in 1..=length.min(Key::PLACES) {
+            ffi::lua_rawgeti(state, 2, at as ffi::lua_Integer);
+            let place = whole(state, -1);
+            ffi::lua_settop(state, -2);
+            places[at - 1] = place?;
+        }
+        length
+    };
+    let key = Key::new(places.get(..length)?).ok()?;
+    let owner = match unsafe { ffi::lua_type(state, 3) } {
+        ffi::LUA_TNIL => None,
+        ffi::LUA_TTABLE => {
+            let address = unsafe { ffi::lua_topointer(state, 3) } as usize;
+            Some(bench.mirror.try_borrow().ok()?.id_at(address)?)
+        }
+        _ => return None,
+    };
+    charge(16);
+    Some(desk.state.schedule(what, key, owner, Value::None, None).0)
+}
+
+/// next(pulsed): what is due, the number of its owner or nothing, and its argument; the last is `next` itself where the
+/// argument is more than a bare value. Nothing at all where the game does not go on by itself.
+unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let pulsed = ffi::lua_toboolean(state, 1) != 0;
+        let Some((bench, desk)) = seat() else { return 0 };
+        let entry = if may_act(desk) { desk.go_on(pulsed) } else { None };
+        let Some(entry) = entry else { return 0 };
+        renew(Budget::ACTION);
+        let what = desk.onward.as_ref().and_then(|onward| onward.current.as_ref()).map(|current| &*current.what);
+        let what: *const str = what.unwrap_or_default();
+        let owner = entry.owner;
+        let args = match entry.args {
+            Value::None => Some(None),
+            Value::Bool(yes) => Some(Some(Value::Bool(yes))),
+            Value::Int(n) => Some(Some(Value::Int(n))),
+            _ => None,
+        };
+        *bench.due.borrow_mut() = Some(entry);
+        // The text belongs to the action under way, which lasts beyond this function.
+        let what = &*what;
+        ffi::lua_pushlstring(state, what.as_ptr().cast(), what.len());
+        match owner {
+            Some(owner) => ffi::lua_pushnumber(state, f64::from(owner.0)),
+            None => ffi::lua_pushnil(state),
+        }
+        match args {
+            Some(Some(Value::Bool(yes))) => ffi::lua_pushboolean(state, c_int::from(yes)),
+            Some(Some(Value::Int(n))) => ffi::lua_pushnumber(state, n as f64),
+            Some(_) => ffi::lua_pushnil(state),
+            None => ffi::lua_pushlightuserdata(state, ptr::null_mut()),
+        }
+        3
+    }
+}
+
+/// Adds what the prelude calls for the parts of a due entry that `next` does not give.
+pub(super) fn due_parts(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
+    let own = bench.clone();
+    let args = lua.create_function(move |lua, (): ()| match own.due.borrow().as_ref() {
+        Some(entry) => super::exchange::to_lua(lua, &entry.args, &own.mirror.borrow()),
+        None => Ok(mlua::Value::Nil),
+    })?;
+    table.raw_set("due_args", args)?;
+    let own = bench.clone();
+    let key = lua.create_function(move |lua, (): ()| match own.due.borrow().as_ref() {
+        Some(entry) => Ok(Some(lua.create_sequence_from(entry.key.places().iter().copied())?)),
+        None => Ok(None),
+    })?;
+    table.raw_set("due_key", key)
+}
