@@ -1,51 +1,109 @@
-//! Four against four of `riskbreaker-0.0.1`, by policy, through the complete ruleset: resolved actions a second.
+//! Four against four by policy: through the complete ruleset of 0.0.1, with journal and events kept, and by hand in Luau and in Rust.
+//!
+//! Before anything is measured, all of them play the same fights on the same dice, and must come to the same ends. The unit is a
+//! turn in which a card was played, so that the figures can be compared; a turn takes the host more than one agenda entry.
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Simulation, Variant};
-use std::path::Path;
+mod by_hand;
+
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Games in one round of measuring.
-const GAMES: u64 = 100;
+use by_hand::{Compiled, Machine, dice, fight, rules, simulation, told};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use riskbreaker::{EntityId, Ruleset};
 
-fn setup() -> Setup {
-    let bold = || Driver::Policy("bold".into());
-    Setup::scenario("four-against-four").seat("players", bold()).seat("foes", bold()).seat("gm", Driver::Absent)
+/// Fights in one round of measuring, and those that are compared.
+const FIGHTS: u64 = 2_000;
+
+/// Of these, those that are played with everything kept.
+const KEPT: u64 = 100;
+
+/// As `sim` plays them on one thread, with a machine of its own; gives the turns and agenda entries of all fights together.
+fn simulated(rules: &Arc<Ruleset>) -> (u64, u64) {
+    let found = simulation(rules, FIGHTS).run(1, None, None, &mut |_, _| true).expect("it plays");
+    let tally = &found.tallies[0];
+    assert_eq!(tally.trials, FIGHTS, "a fight of policies ends");
+    let turns = tally.cards.values().flat_map(|cards| cards.values()).map(|card| card.used).sum();
+    (turns, tally.actions)
 }
 
-/// As `sim` plays them on one thread; gives the actions of all games together.
-fn simulated(rules: &Arc<Ruleset>) -> u64 {
-    let variant = Variant::new("bench", rules, setup()).expect("the scenario starts");
-    let scenario = "four-against-four".to_string();
-    let plan = Simulation { scenario, variants: vec![variant], trials: GAMES, seed: 1, until: None, actions: 20_000 };
-    let found = plan.run(1, None, None, &mut |_, _| true).expect("it plays");
-    assert_eq!(found.tallies[0].trials, GAMES, "a fight of policies ends");
-    found.tallies[0].actions
-}
-
-/// As somebody plays who wants to take back, look up and ask why.
-fn told(rules: &Arc<Ruleset>) -> u64 {
-    let mut actions = 0;
-    for seed in 0..20 {
-        let mut session = Session::start(rules, setup().seed(seed)).expect("the scenario starts");
+/// As somebody plays who wants to take back, look up and ask why: everything is kept and told.
+fn kept(rules: &Arc<Ruleset>) -> usize {
+    let simulation = simulation(rules, KEPT);
+    let mut events = 0;
+    for trial in 1..=KEPT {
+        let mut session = simulation.game(0, trial).expect("the scenario starts");
         let _ = session.advance().expect("it plays");
         assert!(session.outcome().is_some(), "a fight of policies ends");
-        actions += session.actions();
+        events += session.take_events().len();
     }
-    actions
+    events
+}
+
+/// What was kept explains a number that changed, down to the actions that changed it.
+fn check_explained(rules: &Arc<Ruleset>) {
+    let mut session = simulation(rules, 1).game(0, 1).expect("the scenario starts");
+    let _ = session.advance().expect("it plays");
+    let people: Vec<EntityId> = session.view().of_kind("character").collect();
+    let explained =
+        people.iter().filter(|id| !session.why(**id, "kill_damage").expect("it is a field").changes.is_empty());
+    assert!(explained.count() > 0, "somebody was hurt");
+}
+
+fn in_rust() -> u64 {
+    (1..=FIGHTS)
+        .map(|trial| {
+            let mut chance = dice(trial);
+            u64::from(black_box(fight(|sides| chance.face(sides))).turns)
+        })
+        .sum()
+}
+
+fn in_luau(machine: &Machine) -> u64 {
+    let played = |trial| machine.fight(dice(trial)).expect("it plays");
+    (1..=FIGHTS).map(|trial| u64::from(black_box(played(trial)).2)).sum()
+}
+
+/// Plays every fight each way; gives the turns of those that are kept.
+fn check(rules: &Arc<Ruleset>, machines: &[(Compiled, Machine)]) -> u64 {
+    let simulation = simulation(rules, FIGHTS);
+    let mut turns = 0;
+    for trial in 1..=FIGHTS {
+        let (expected, rolled) = told(&simulation, trial);
+        let (mut chance, mut drawn) = (dice(trial), 0);
+        let ending = fight(|sides| {
+            drawn += 1;
+            chance.face(sides)
+        });
+        assert_eq!((&ending, drawn), (&expected, rolled), "by hand in Rust, trial {trial}");
+        for (compiled, machine) in machines {
+            let ending = machine.ending(dice(trial)).expect("it plays");
+            assert_eq!(ending, expected, "by hand in Luau ({compiled}), trial {trial}");
+        }
+        turns += if trial <= KEPT { u64::from(expected.turns) } else { 0 };
+    }
+    turns
 }
 
 fn fights(criterion: &mut Criterion) {
-    let library =
-        Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).expect("the rulesets are there");
-    let rules = Ruleset::load(&library, "riskbreaker-0.0.1").expect("the ruleset loads");
+    let rules = rules();
+    let machines = Compiled::ALL.map(|compiled| (compiled, Machine::new(compiled).expect("the file runs")));
+    let kept_turns = check(&rules, &machines);
+    check_explained(&rules);
+    let (turns, entries) = simulated(&rules);
+    assert!(in_rust() == turns && machines.iter().all(|(_, machine)| in_luau(machine) == turns));
+    println!("{FIGHTS} fights end alike each way: {turns} turns, {entries} agenda entries");
+
     let mut group = criterion.benchmark_group("four against four");
-    group.sample_size(10).measurement_time(Duration::from_secs(5));
-    group.throughput(Throughput::Elements(simulated(&rules)));
-    group.bench_function("simulated", |bencher| bencher.iter(|| simulated(&rules)));
-    group.throughput(Throughput::Elements(told(&rules)));
-    group.bench_function("with journal and events", |bencher| bencher.iter(|| told(&rules)));
+    group.sample_size(10).measurement_time(Duration::from_secs(10)).throughput(Throughput::Elements(turns));
+    group.bench_function("ruleset", |bencher| bencher.iter(|| simulated(&rules)));
+    for (compiled, machine) in &machines {
+        group.bench_function(format!("by hand in Luau, {compiled}"), |bencher| bencher.iter(|| in_luau(machine)));
+    }
+    group.bench_function("by hand in Rust", |bencher| bencher.iter(in_rust));
+    group.throughput(Throughput::Elements(kept_turns));
+    group.bench_function("ruleset, with journal, events and explanation", |bencher| bencher.iter(|| kept(&rules)));
     group.finish();
 }
 

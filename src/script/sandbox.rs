@@ -122,6 +122,14 @@ pub(super) fn charge(work: i64) {
     WORK.set(WORK.get().saturating_sub(work));
 }
 
+/// charge(work), for guards of the library.
+unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
+    // SAFETY: the guards give a number, and anything else is read as none.
+    let work = unsafe { ffi::lua_tonumberx(state, 1, std::ptr::null_mut()) };
+    charge(work.clamp(0.0, 1e12) as i64);
+    0
+}
+
 /// Runs something under a budget. The second value says which budget was spent, if one was: then the machine must be
 /// thrown away, whatever came back.
 pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Result<R>, Option<&'static str>) {
@@ -190,10 +198,8 @@ pub(super) fn machine(code: Code) -> Result<(Lua, Table)> {
     let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8 | StdLib::BIT | StdLib::DEBUG;
     let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
     lua.enable_jit(code == Code::Native);
-    let charge = lua.create_function(|_, work: f64| {
-        charge(work.clamp(0.0, 1e12) as i64);
-        Ok(())
-    })?;
+    // SAFETY: it keeps to the engine's rules for functions.
+    let charge = unsafe { lua.create_c_function(charged) }?;
     lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text).call::<()>(charge)?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();

@@ -1,0 +1,37 @@
+//! The fights by hand that the benches measure against end as the ruleset ends them.
+
+#[path = "../benches/by_hand/mod.rs"]
+mod by_hand;
+
+use std::collections::BTreeSet;
+
+use by_hand::{Compiled, Machine, SEED, dice, fight, rules, simulation, told};
+
+const TRIALS: u64 = 150;
+
+#[test]
+fn the_fight_by_hand_ends_as_by_the_ruleset_on_the_same_dice() {
+    let rules = rules();
+    let simulation = simulation(&rules, TRIALS);
+    let machines = Compiled::ALL.map(|compiled| (compiled, Machine::new(compiled).unwrap()));
+    let (mut turns, mut outcomes) = (0, BTreeSet::new());
+    for trial in 1..=TRIALS {
+        let (expected, rolled) = told(&simulation, trial);
+        let (mut chance, mut drawn) = (dice(trial), 0);
+        let in_rust = fight(|sides| {
+            drawn += 1;
+            chance.face(sides)
+        });
+        assert_eq!((&in_rust, drawn), (&expected, rolled), "Rust, seed {SEED}, trial {trial}");
+        for (compiled, machine) in &machines {
+            let in_luau = machine.ending(dice(trial)).unwrap();
+            assert_eq!(in_luau, expected, "Luau {compiled}, seed {SEED}, trial {trial}");
+        }
+        turns += u64::from(expected.turns);
+        outcomes.insert(expected.outcome);
+    }
+    assert!(outcomes.len() >= 2, "the dice decide: {outcomes:?}");
+    let tally = &simulation.run(1, None, None, &mut |_, _| true).unwrap().tallies[0];
+    let played: u64 = tally.cards.values().flat_map(|cards| cards.values()).map(|card| card.used).sum();
+    assert_eq!((tally.trials, played), (TRIALS, turns), "the simulation plays the same fights");
+}
