@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use riskbreaker::{Answer, Ask, Driver, Edit, Happening, Library, Question, Ruleset, Session, Setup, Step, SwitchKind, Value};
+use riskbreaker::{
+    Answer, Ask, Driver, Edit, Happening, Library, Question, Ruleset, Session, Setup, Step, SwitchKind, Value,
+};
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -226,7 +228,9 @@ fn a_saved_game_and_one_undone_and_done_again_are_the_game_itself() {
 fn every_value_of_every_switch_can_be_played() {
     for (name, rules) in played() {
         // House rules bring switches of their own; those below them are played without them.
-        let own = |path: &str| rules.extra_layers().is_empty() || rules.extra_layers().iter().any(|layer| path.starts_with(&**layer));
+        let own = |path: &str| {
+            rules.extra_layers().is_empty() || rules.extra_layers().iter().any(|layer| path.starts_with(&**layer))
+        };
         let scenarios: Vec<&String> = rules.scenarios().keys().collect();
         for switch in rules.switches().filter(|switch| own(&switch.path)) {
             let values: Vec<Value> = match &switch.kind {

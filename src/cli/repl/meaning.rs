@@ -68,10 +68,13 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     {
         return Meaning::Answer { head: whole(line), named: Vec::new() };
     }
-    if begins_code(rest) || looks_like_code(line) {
+    if begins_code(rest) || (looks_like_code(line) && !begins_an_answer(line, words)) {
         return Meaning::Lua(line.to_owned());
     }
-    if let Some((act, rest)) = words.free_act(line) {
+    if let Some((act, rest)) = words.free_act(line)
+        // An option whose name goes on where that of the act ends is meant first.
+        && words.words_of_option(line) + rest.split_whitespace().count() <= line.split_whitespace().count()
+    {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
     }
     if words.focus().is_some() || words.topic_of(first).is_some() {
@@ -140,9 +143,18 @@ fn begins_code(rest: &str) -> bool {
     assigns || rest.starts_with('(')
 }
 
+/// Whether a line begins with an option, an act or a small word: what follows may have signs in its name, as `Charm (lantern)` has.
+fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
+    let (first, _) = split_first(line);
+    let known = words.words_of_option(line) > 0 || words.free_act(line).is_some() || words.topic_of(first).is_some();
+    known && !STARTS.contains(&first)
+}
+
+/// The words with which Lua begins.
+const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
+
 /// Whether a line can hardly be plain words.
 fn looks_like_code(line: &str) -> bool {
-    const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
     let (first, _) = split_first(line);
     let mut quoted = false;
     STARTS.contains(&first)
