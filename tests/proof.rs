@@ -188,9 +188,9 @@ fn a_saved_game_and_one_undone_and_done_again_are_the_game_itself() {
             let game = format!("{name}, {scenario}, seed {seed}");
             let start = || Session::start(&rules, Setup::scenario(scenario).seed(seed)).unwrap();
             let mut session = start();
-            let moments = play_by_hand(&mut session, seed, 40, &game);
+            let moments = play_by_hand(&mut session, seed, 30, &game);
             // The same decisions give the same game.
-            assert!(play_by_hand(&mut start(), seed, 40, &game) == moments, "{game}: played again, it is another game");
+            assert!(play_by_hand(&mut start(), seed, 30, &game) == moments, "{game}: played again, it is another game");
             let decided = moments.len() - 1;
             for (left, moment) in moments.iter().enumerate().rev() {
                 let now = (session.state_bytes(), session.log().len());

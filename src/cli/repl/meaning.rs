@@ -72,7 +72,8 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
         return Meaning::Lua(line.to_owned());
     }
     if let Some((act, rest)) = words.free_act(line)
-        // An option whose name goes on where that of the act ends is meant first.
+        // A question of that very name that is open is answered; and an option whose name goes on where that of the act ends is meant first.
+        && !(words.is_open(act) && !rest.is_empty())
         && words.words_of_option(line) + rest.split_whitespace().count() <= line.split_whitespace().count()
     {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
