@@ -209,6 +209,7 @@ mod tests {
                 format!("answer [{}]{}", head.text, named.concat())
             }
             Meaning::Free { act, rest } => format!("free {act} [{rest}]"),
+            Meaning::View(name) => format!("view {name}"),
             Meaning::Lua(source) => format!("lua [{source}]"),
             Meaning::Unknown { word, near } => format!("unknown {word} {near:?}"),
         }
