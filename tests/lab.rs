@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use riskbreaker::{
-    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Moment, Odds, OddsQuery, Ruleset,
-    Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
+    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, Moment, Odds, OddsQuery,
+    Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
 };
 
 fn library(folder: &str) -> Library {
@@ -27,10 +27,15 @@ fn given(answers: &[(&str, Value)]) -> Vec<Given> {
     answers.iter().map(one).collect()
 }
 
+fn patient() -> Limits {
+    Limits { time: std::time::Duration::from_secs(120), ..Limits::default() }
+}
+
 fn moment(card: &str, answers: &[(&str, Value)]) -> Moment {
     Moment {
         card: card.into(),
-        query: OddsQuery { given: given(answers), ..OddsQuery::default() },
+        // A busy machine must not change what is told.
+        query: OddsQuery { given: given(answers), limits: patient(), ..OddsQuery::default() },
         ..Moment::default()
     }
 }
@@ -110,8 +115,7 @@ fn every_way_of_rolling_has_the_odds_of_what_the_script_sees() {
 #[test]
 fn a_pool_too_large_for_orders_is_counted_by_what_it_shows_and_a_script_that_looks_at_the_order_is_refused() {
     let dicey = rules("dicey");
-    let mut slow = moment("pool", &[]);
-    slow.query.limits.time = std::time::Duration::from_secs(120);
+    let slow = moment("pool", &[]);
     let pool = odds(&dicey, &slow);
     assert!(pool.is_exact());
     assert_eq!(values(&pool, "gold")[3], (3, of(20 * 27 * 343, 1_000_000)));
@@ -124,7 +128,6 @@ fn rolls_made_again_and_again_are_left_with_their_remaining_chance() {
     let dicey = rules("dicey");
     let mut slow = moment("again", &[]);
     slow.query.limits.courses = 50_000;
-    slow.query.limits.time = std::time::Duration::from_secs(120);
     let again = odds(&dicey, &slow);
     assert!(!again.is_exact() && again.remaining < of(1, 100_000), "{}", again.remaining);
     let sum: BigRational = again.outcomes.iter().map(|(_, chance)| chance).sum();
@@ -212,6 +215,188 @@ fn the_success_table_of_the_first_rules_comes_from_their_scripts() {
         let from = found.from.as_int().unwrap();
         let gained = found.to.iter().find(|(to, _)| to.as_int() == Some(from + 2)).unwrap();
         assert_eq!(gained.1, of(tenths, 10), "stat {stat}");
+    }
+}
+
+#[test]
+fn at_the_table_odds_are_told_of_each_answer_and_by_another_house_rule() {
+    let tug = rules("tug");
+    let mut session = Session::start(&tug, Setup::default()).unwrap();
+    let _ = session.advance().unwrap();
+    let before = session.state_bytes();
+    let question = session.questions()[0].id;
+    let each = session.odds_of_each(question, None).unwrap();
+    let told: Vec<(String, bool)> = each.iter().map(|(answer, odds)| (format!("{answer:?}"), odds.is_ok())).collect();
+    assert_eq!(each.len(), 2, "{told:?}");
+    assert_eq!(values(each[0].1.as_ref().unwrap(), "at"), [(-1, of(5, 10)), (1, of(5, 10))]);
+
+    let query = OddsQuery { given: given(&[("card", "pull".into()), ("risk", 3.into())]), ..OddsQuery::default() };
+    let over =
+        |odds: &Odds| odds.chance(|outcome| outcome.effects.iter().any(|effect| matches!(effect, Effect::Over { .. })));
+    assert_eq!(over(&session.odds_at(question, query.clone()).unwrap()), of(1, 1));
+    assert_eq!(over(&session.odds_by(question, query.clone(), "wins_at", "4").unwrap()), of(0, 1));
+    let refusal = session.odds_by(question, query, "wins_et", "3").unwrap_err();
+    assert!(refusal.message.contains("did you mean `wins_at`"), "{refusal}");
+    assert_eq!(session.state_bytes(), before);
+}
+
+#[test]
+fn answers_on_the_way_lead_to_a_card() {
+    let tug = rules("tug");
+    let resting =
+        Moment { actor: Some("Bob".into()), way: vec![("card".into(), "rest".into())], ..moment("pull", &[]) };
+    let (_, place) = resting.odds(&tug).unwrap();
+    let way: Vec<&str> = place.way.iter().map(|(_, _, answer)| answer.as_str()).collect();
+    assert_eq!((place.actor.as_deref(), way), (Some("Bob"), vec!["Rest"]));
+}
+
+/// Degrees of an attack of 2d8 against a need of 2 to 18, in 64ths: failure, struggle, success, critical (RBF, the tables of
+/// its degrees).
+const TWO_EIGHTS: [[i64; 4]; 17] = [
+    [1, 0, 20, 43],
+    [1, 0, 27, 36],
+    [1, 2, 33, 28],
+    [1, 5, 37, 21],
+    [1, 9, 39, 15],
+    [1, 14, 39, 10],
+    [1, 20, 37, 6],
+    [3, 25, 33, 3],
+    [6, 30, 27, 1],
+    [10, 33, 20, 1],
+    [15, 34, 14, 1],
+    [21, 33, 9, 1],
+    [28, 30, 5, 1],
+    [36, 25, 2, 1],
+    [43, 20, 0, 1],
+    [49, 14, 0, 1],
+    [54, 9, 0, 1],
+];
+
+/// The same with 3d8 of which the lower two count, in 512ths.
+const LOWER_TWO_EIGHTS: [[i64; 4]; 17] = [
+    [22, 0, 278, 212],
+    [22, 0, 336, 154],
+    [22, 39, 345, 106],
+    [22, 91, 330, 69],
+    [22, 151, 297, 42],
+    [22, 215, 252, 23],
+    [22, 278, 201, 11],
+    [61, 297, 150, 4],
+    [113, 293, 105, 1],
+    [173, 270, 68, 1],
+    [237, 233, 41, 1],
+    [300, 189, 22, 1],
+    [358, 143, 10, 1],
+    [406, 102, 3, 1],
+    [443, 68, 0, 1],
+    [470, 41, 0, 1],
+    [489, 22, 0, 1],
+];
+
+#[test]
+fn the_degrees_of_an_attack_come_from_their_scripts() {
+    let rbf = rules("rbf");
+    for (prone, whole, table) in [("no", 64, TWO_EIGHTS), ("yes", 512, LOWER_TWO_EIGHTS)] {
+        for (need, ways) in (2..).zip(table) {
+            let edit = |field: &str, value: String| ("Axe Raider".to_string(), field.to_string(), value);
+            // The gunner shoots with 3.
+            let edits = vec![edit("defense_tn", (need + 3).to_string()), edit("prone", prone.into())];
+            let mut attack = Moment { actor: Some("Gunner".into()), edits, ..moment("attack", &[]) };
+            attack.query.against = Some("Axe Raider".into());
+            let odds = odds(&rbf, &attack);
+            for (degree, ways) in ["failure", "struggle", "success", "critical"].into_iter().zip(ways) {
+                let said = format!("Gunner: {degree} by ");
+                let chance = odds.chance(|outcome| {
+                    outcome
+                        .effects
+                        .iter()
+                        .any(|effect| matches!(effect, Effect::Said { text } if text.starts_with(&said)))
+                });
+                assert_eq!(chance, of(ways, whole), "need {need}, {degree}");
+            }
+        }
+    }
+}
+
+/// What the better of two is ahead, how many contests he wins for one that he loses, and how many are drawn, as the rules
+/// print it, rounded (CON, the aid to odds).
+const CONTESTS: [(i64, f64, f64); 11] = [
+    (0, 1.0, 0.65),
+    (1, 1.4, 0.8),
+    (2, 1.9, 0.9),
+    (3, 2.7, 1.0),
+    (4, 3.8, 1.3),
+    (5, 5.4, 1.5),
+    (6, 7.7, 1.7),
+    (7, 11.0, 2.0),
+    (8, 17.0, 2.4),
+    (9, 27.0, 2.9),
+    (10, 45.0, 3.7),
+];
+
+#[test]
+fn the_odds_of_a_contest_come_from_their_scripts() {
+    let contest = rules("contest");
+    for (lead, won, drawn) in CONTESTS {
+        let way = [("target", "Raider"), ("card", "melee")].map(|(topic, answer)| (topic.into(), answer.into()));
+        // The knight strikes with 16, the raider stands against it with 5 more than his base.
+        let edits = vec![("Raider".into(), "base".into(), (11 - lead).to_string())];
+        let strike = Moment { actor: Some("Knight".into()), way: way.to_vec(), edits, ..moment("melee_strike", &[]) };
+        let odds = odds(&contest, &strike);
+        let mut of_result = [const { Vec::new() }; 3];
+        for (outcome, chance) in &odds.outcomes {
+            let said = outcome.effects.iter().find_map(|effect| match effect {
+                Effect::Said { text } => text.strip_prefix(&format!("16 against {}: result ", 16 - lead)),
+                _ => None,
+            });
+            let result: i64 = said.expect("the contest is told").parse().unwrap();
+            of_result[(result.signum() + 1) as usize].push(chance.clone());
+        }
+        let [loses, draws, wins] = of_result.map(|chances| chances.iter().sum::<BigRational>());
+        // By hand: the total of 3d12 and the lead, 18 to 21 a draw.
+        let mut ways = [0; 3];
+        for roll in 0..1728 {
+            let total = 3 + roll % 12 + roll / 12 % 12 + roll / 144 + lead;
+            ways[if total < 18 { 0 } else { 1 + usize::from(total > 21) }] += 1;
+        }
+        assert_eq!(
+            [&loses, &draws, &wins],
+            [&of(ways[0], 1728), &of(ways[1], 1728), &of(ways[2], 1728)],
+            "lead {lead}"
+        );
+        let ratio = |chance: &BigRational| ways_of(chance) / ways_of(&loses);
+        assert!((ratio(&wins) / won - 1.0).abs() < 0.04, "lead {lead}: {} to 1", ratio(&wins));
+        assert!((ratio(&draws) / drawn - 1.0).abs() < 0.08, "lead {lead}: {} drawn", ratio(&draws));
+    }
+}
+
+/// A chance in 1728ths.
+fn ways_of(chance: &BigRational) -> f64 {
+    let ways = chance * of(1728, 1);
+    assert!(ways.is_integer());
+    ways.to_string().parse().unwrap()
+}
+
+#[test]
+fn the_success_table_of_the_third_rules_comes_from_their_scripts() {
+    let third = rules("riskbreaker-0.0.3");
+    // RB3-049: 1 and 2 succeed always, 10 fails always, in between the stat or less on one die of ten.
+    for (stat, tenths) in [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (8, 8), (9, 9), (10, 9)] {
+        let edits = ["muscle", "agility", "wit", "personality"]
+            .map(|field| ("Fighter".into(), field.into(), stat.to_string()))
+            .to_vec();
+        let gain = Moment { actor: Some("Fighter".into()), edits, ..moment("gain_advantage", &[("risk", 1.into())]) };
+        let odds = odds(&third, &gain);
+        let up: BigRational = odds
+            .outcomes
+            .iter()
+            .filter(|(outcome, _)| {
+                let gains = |effect: &Effect| matches!(effect, Effect::Changed { title, field, .. } if title.starts_with("Heroes") && &**field == "advantage");
+                outcome.effects.iter().any(gains)
+            })
+            .map(|(_, chance)| chance)
+            .sum();
+        assert_eq!(up, of(tenths, 10), "stat {stat}");
     }
 }
 
@@ -426,4 +611,33 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
     let chances = |odds: &Odds| values(odds, "at").into_iter().map(|(_, chance)| chance).collect::<Vec<_>>();
     assert_eq!(chances(cards[0].before.as_ref().unwrap()), [of(5, 10), of(5, 10)]);
     assert_eq!(chances(cards[0].now.as_ref().unwrap()), [of(3, 10), of(7, 10)]);
+}
+
+#[test]
+fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
+    let trap = "resolve = function(ctx)\n\t\tlocal luck = rb.roll(\"1d40\", \"luck\")\n\t\t\
+                if luck == 1 then error(\"a splinter\") end\n\t\twhile luck == 2 do luck = 2 end\n";
+    let edited = files_of("tug").into_iter().map(|(path, text)| {
+        let text = if path == "tug/maneuvers/pull.luau" {
+            assert!(text.contains("resolve = function(ctx)\n"));
+            text.replace("resolve = function(ctx)\n", trap)
+        } else {
+            text
+        };
+        (path, text)
+    });
+    let broken = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
+    let plan = simulation(&broken, "two", 40);
+    let found = run(&plan, 2, None);
+    let tally = &found.tallies[0];
+    assert_eq!(tally.trials + tally.left_out.len() as u64, 40);
+    let why = |part: &str| tally.left_out.iter().filter(|out| out.why.contains(part)).count();
+    assert!(why("a splinter") > 0 && why("pull.luau") == tally.left_out.len(), "{:?}", tally.left_out);
+    assert!(tally.left_out.len() > why("a splinter") && tally.trials > 0, "{:?}", tally.left_out);
+    assert_eq!(run(&plan, 1, None), found);
+    // The trial plays it again, up to the same fault.
+    let out = tally.left_out.iter().find(|out| out.why.contains("a splinter")).unwrap();
+    let mut again = plan.game(0, out.trial).unwrap();
+    let step = again.advance().unwrap();
+    assert!(matches!(&step, riskbreaker::Step::Fault(fault) if fault.to_string() == out.why), "{step:?}");
 }

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use num_rational::BigRational;
 use num_traits::Zero;
 use riskbreaker::{
-    Answering, Dice, Distribution, Given, Library, Moment, Odds, OddsQuery, Place, Ruleset, Scenario, Setup, Value,
+    Answering, Dice, Distribution, Given, Moment, Odds, OddsQuery, Place, Ruleset, Scenario, Setup, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -68,12 +68,17 @@ pub struct Args {
     #[arg(long, value_name = "NAME.FIELD=VALUE", value_parser = edit)]
     edit: Vec<(String, String, String)>,
 
+    /// An answer to what is asked on the way to the card; can be given again
+    #[arg(long, value_name = "TOPIC=ANSWER", value_parser = pair)]
+    way: Vec<(String, String)>,
+
     /// The seed of the dice that are rolled before the card is played
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// A second column: the same with another value of a house rule, or by another ruleset; can be given again
-    #[arg(long, value_name = "SWITCH=VALUE or RULESET")]
+    /// A second column: the same with another value of a house rule, or by another ruleset, whose card may have another
+    /// name; can be given again
+    #[arg(long, value_name = "SWITCH=VALUE or RULESET[:CARD]")]
     compare: Vec<String>,
 
     /// Dice: the chance of this total or more
@@ -136,10 +141,21 @@ fn edit(text: &str) -> Result<(String, String, String), String> {
 pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let text = args.what.join(" ");
     match Dice::parse(&text) {
+        Ok(_)
+            if !args.compare.is_empty()
+                || args.actor.is_some()
+                || args.against.is_some()
+                || !args.answer.is_empty() =>
+        {
+            Err(call_error(format!("`{text}` are dice: what is played by whom and compared is told of cards only")))
+        }
         Ok(dice) => of_dice(&dice, &args),
         Err(error) if text.contains(|c: char| c.is_ascii_digit()) && !text.contains('_') && args.actor.is_none() => {
             Err(call_error(format!("{text}: {error}")))
         }
+        Err(_) if args.at_least.is_some() || args.at_most.is_some() => Err(call_error(format!(
+            "`--at-least` and `--at-most` ask for totals of dice, and `{text}` are none; a card tells all its outcomes"
+        ))),
         Err(_) => of_card(&text, &args, folder),
     }
 }
@@ -238,8 +254,24 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
                 let set = [(switch.trim().to_owned(), value.trim().to_owned())];
                 column(card, args, &rules, other.clone(), &set)?
             }
-            None => column(card, args, &other_rules(&library, other)?, other.clone(), &[])?,
+            None => {
+                let (id, its_card) = other.split_once(':').unwrap_or((other, card));
+                let rules = library::load(&library, id, &[])?;
+                if super::rules::find_card(&rules, its_card).is_err() && !other.contains(':') {
+                    let ids: Vec<&str> = rules.cards().iter().map(|card| &*card.id).collect();
+                    return Err(call_error(format!(
+                        "{id} has no card `{card}`; say which of its cards is meant: `--compare {id}:CARD` with one of {}",
+                        ids.join(", ")
+                    )));
+                }
+                column(its_card, args, &rules, other.clone(), &[])?
+            }
         });
+    }
+    for topic in &columns[0].odds.unasked {
+        if columns.iter().all(|column| column.odds.unasked.contains(topic)) {
+            return Err(call_error(format!("nothing asks for `{topic}` here")));
+        }
     }
     let mut screen = Screen::stdout(args.json);
     if let Some(path) = &args.svg {
@@ -265,13 +297,11 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
         let column = &columns[0];
         show(&mut screen, &column.heading(card), &column.odds)?;
     } else {
-        show_compared(&mut screen, card, &columns)?;
+        let heading = columns[0].heading(card);
+        let columns: Vec<(&str, &Odds)> = columns.iter().map(|column| (column.name.as_str(), &column.odds)).collect();
+        show_compared(&mut screen, &heading, &columns)?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn other_rules(library: &Library, id: &str) -> Result<Arc<Ruleset>> {
-    library::load(library, id, &[])
 }
 
 /// One set of rules and what the card does by it.
@@ -305,6 +335,7 @@ fn column(card: &str, args: &Args, rules: &Arc<Ruleset>, name: String, set: &[(S
         setup,
         card: id,
         actor: args.actor.clone(),
+        way: args.way.iter().map(|(name, answer)| (topic(name), answer.clone())).collect(),
         edits: args.edit.clone(),
         query: OddsQuery {
             given: args
@@ -314,6 +345,7 @@ fn column(card: &str, args: &Args, rules: &Arc<Ruleset>, name: String, set: &[(S
                 .collect(),
             against: args.against.as_deref().map(Value::text),
             answering: answering(&args.questions, rules)?,
+            lenient: !args.compare.is_empty(),
             ..OddsQuery::default()
         },
     };
@@ -435,37 +467,40 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
     Ok(())
 }
 
-fn show_compared(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<()> {
-    screen.row(&Row::at(0).strong(columns[0].heading(card)))?;
-    let mut lines: Vec<String> = Vec::new();
-    for column in columns {
-        for line in column.odds.lines() {
-            if !lines.contains(&line) {
-                lines.push(line);
-            }
+/// The same by several rules, side by side: each column with its name.
+pub fn show_compared(screen: &mut Screen, heading: &str, columns: &[(&str, &Odds)]) -> Result<()> {
+    screen.row(&Row::at(0).strong(heading))?;
+    let told: Vec<Vec<String>> = columns.iter().map(|(_, odds)| odds.lines()).collect();
+    let mut lines: Vec<&String> = Vec::new();
+    for line in told.iter().flatten() {
+        if !lines.contains(&line) {
+            lines.push(line);
         }
     }
+    let with = |first: &'static str| -> Vec<&str> {
+        std::iter::once(first).chain(columns.iter().map(|(name, _)| *name)).collect()
+    };
     let rows = lines
         .iter()
         .map(|line| {
-            let chances = columns.iter().map(|column| {
-                let found = column.odds.lines().iter().position(|other| other == line);
-                found.map_or_else(
-                    || "-".to_owned(),
-                    |at| {
-                        let chance = &column.odds.outcomes[at].1;
-                        format!("{} {}", percent(float(chance)), fraction(chance)).trim_end().to_owned()
-                    },
-                )
+            let chances = columns.iter().zip(&told).map(|((_, odds), told)| {
+                let chance: BigRational = told
+                    .iter()
+                    .zip(&odds.outcomes)
+                    .filter(|(other, _)| other == line)
+                    .map(|(_, (_, chance))| chance)
+                    .sum();
+                match chance.is_zero() {
+                    true => "-".to_owned(),
+                    false => format!("{} {}", percent(float(&chance)), fraction(&chance)).trim_end().to_owned(),
+                }
             });
-            std::iter::once(line.clone()).chain(chances).collect()
+            std::iter::once((*line).clone()).chain(chances).collect()
         })
         .collect();
-    let header: Vec<&str> =
-        std::iter::once("outcome").chain(columns.iter().map(|column| column.name.as_str())).collect();
-    screen.table(&header, rows)?;
+    screen.table(&with("outcome"), rows)?;
     let mut fields: Vec<(String, String)> = Vec::new();
-    for field in columns.iter().flat_map(|column| &column.odds.fields).filter(|field| field.shown) {
+    for field in columns.iter().flat_map(|(_, odds)| &odds.fields).filter(|field| field.shown) {
         let name = (field.title.to_string(), field.label.to_string());
         if field.expected.is_some() && !fields.contains(&name) {
             fields.push(name);
@@ -474,23 +509,25 @@ fn show_compared(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<
     let rows: Vec<Vec<String>> = fields
         .iter()
         .map(|(title, label)| {
-            let cell = |column: &Column| {
-                let found = column.odds.fields.iter().find(|field| *field.title == **title && *field.label == **label);
+            let cell = |(_, odds): &(&str, &Odds)| {
+                let found = odds.fields.iter().find(|field| *field.title == **title && *field.label == **label);
                 found.and_then(|field| field.expected.as_ref()).map_or_else(|| "+0".to_owned(), change)
             };
             std::iter::once(format!("{title} {label}")).chain(columns.iter().map(cell)).collect()
         })
         .collect();
     if !rows.is_empty() {
-        let header: Vec<&str> =
-            std::iter::once("expected").chain(columns.iter().map(|column| column.name.as_str())).collect();
-        screen.table(&header, rows)?;
+        screen.table(&with("expected"), rows)?;
     }
-    for column in columns {
-        for (topic, answer, how) in &column.odds.answers {
-            screen.row(&Row::at(0).faint(format!("{}: {topic}: {answer}, {how}", column.name)))?;
+    for (name, odds) in columns {
+        for (topic, answer, how) in &odds.answers {
+            screen.row(&Row::at(0).faint(format!("{name}: {topic}: {answer}, {how}")))?;
         }
-        tell_remaining(screen, &column.odds.remaining)?;
+        for topic in &odds.unasked {
+            let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };
+            screen.row(&Row::at(0).faint(format!("{name}: nothing asks for {what}")))?;
+        }
+        tell_remaining(screen, &odds.remaining)?;
     }
     Ok(())
 }

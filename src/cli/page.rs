@@ -10,7 +10,7 @@ use super::sim::{rate_text, results};
 const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a", "#6b7280"];
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
 padding:0 1rem}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p.note,li{color:#5b6272}\
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;padding:.3rem 1.1rem .3rem 0;\
+table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;vertical-align:top;padding:.3rem 1.1rem .3rem 0;\
 border-bottom:1px solid #e3e6ec}th{font-weight:600}svg{max-width:100%;height:auto;display:block}.key span{margin-right:1.2rem}\
 .key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
 
@@ -85,10 +85,15 @@ fn ends(findings: &Findings) -> String {
     const LEFT: f64 = 190.0;
     const LONG: f64 = 420.0;
     let mut body = String::new();
-    let mut top = 8.0;
+    let mut top = 24.0;
     for quarter in 0..=4 {
         let x = LEFT + LONG * f64::from(quarter) / 4.0;
-        let _ = write!(body, "<line x1=\"{x}\" x2=\"{x}\" y1=\"0\" y2=\"100%\" stroke=\"#e3e6ec\"/>");
+        let _ = write!(
+            body,
+            "<line x1=\"{x}\" x2=\"{x}\" y1=\"18\" y2=\"100%\" stroke=\"#e3e6ec\"/>\
+             <text x=\"{x}\" y=\"12\" text-anchor=\"middle\" font-size=\"11\" fill=\"#5b6272\">{} %</text>",
+            quarter * 25
+        );
     }
     for result in results(findings) {
         let short: String = result.chars().take(26).collect();
@@ -182,15 +187,18 @@ fn course(findings: &Findings, label: &str) -> String {
     let values = || lines.iter().flat_map(|(_, line)| line.iter().copied());
     let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
     let (low, high) = if high - low < 1e-9 { (low - 1.0, high + 1.0) } else { (low, high) };
+    let step = step(high - low);
+    let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
     let count = lines.iter().map(|(_, line)| line.len()).max().unwrap_or(0).max(2);
     let x = |round: usize| 50.0 + 690.0 * round as f64 / (count - 1) as f64;
     let y = |value: f64| 170.0 - (value - low) / (high - low) * 150.0;
     let mut body = String::new();
-    for mark in [low, (low + high) / 2.0, high] {
+    let decimals = if step >= 1.0 { 0 } else { (-step.log10()).ceil() as usize };
+    for mark in (0..=((high - low) / step).round() as u32).map(|n| low + step * f64::from(n)) {
         let _ = write!(
             body,
             "<line x1=\"50\" x2=\"745\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#e3e6ec\"/>\
-             <text x=\"44\" y=\"{1:.1}\" text-anchor=\"end\" font-size=\"11\">{mark:.2}</text>",
+             <text x=\"44\" y=\"{1:.1}\" text-anchor=\"end\" font-size=\"11\">{mark:.decimals$}</text>",
             y(mark),
             y(mark) + 4.0
         );
@@ -217,6 +225,13 @@ fn course(findings: &Findings, label: &str) -> String {
         );
     }
     svg(780, 200, &body)
+}
+
+/// The distance between marks of a scale that is so long: 1, 2 or 5 times a power of ten, four to eight of them.
+fn step(long: f64) -> f64 {
+    let rough = long / 4.0;
+    let power = 10_f64.powf(rough.log10().floor());
+    [5.0, 2.0, 1.0].into_iter().map(|factor| factor * power).find(|step| *step <= rough).unwrap_or(power)
 }
 
 fn cards(findings: &Findings, names: &[&str]) -> String {
@@ -258,17 +273,20 @@ fn played_by(findings: &Findings) -> String {
         let layers =
             if variant.layers.is_empty() { String::new() } else { format!(" with {}", variant.layers.join(", ")) };
         let switches = list(&variant.switches);
-        let switches = if switches.is_empty() { String::new() } else { format!("; house rules: {switches}") };
+        let switches = match switches.is_empty() {
+            true => String::new(),
+            false => format!("<details><summary>house rules</summary>{}</details>", escaped(&switches)),
+        };
         let _ = writeln!(
             text,
-            "<li><b>{}</b>: {} {}{}; seats: {}{}; content {}</li>",
+            "<li><b>{}</b>: {} {}{}; seats: {}; content {}{}</li>",
             escaped(&variant.name),
             escaped(&variant.ruleset),
             escaped(&variant.version),
             escaped(&layers),
             escaped(&list(&variant.seats)),
-            escaped(&switches),
-            escaped(&variant.hash.chars().take(12).collect::<String>())
+            escaped(&variant.hash.chars().take(12).collect::<String>()),
+            switches
         );
     }
     text + "</ul>\n"

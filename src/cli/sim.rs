@@ -1,15 +1,15 @@
-use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
-use riskbreaker::{
-    Driver, Findings, Progress, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Value, Variant,
-};
+use indicatif::{ProgressBar, ProgressStyle};
+use riskbreaker::{Driver, Findings, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Value, Variant};
 use serde_json::{Value as Json, json};
 
-use super::figures::{bar, percent};
+use super::figures::percent;
 use super::page;
 use super::play::pair;
 use super::row::Row;
@@ -70,7 +70,7 @@ pub struct Args {
     save: Option<PathBuf>,
 
     /// Plays one trial and tells it
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     trial: Option<u64>,
 
     #[command(flatten)]
@@ -110,31 +110,46 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
     }
+    if let Some(path) = &args.save {
+        // What cannot be written is known before anything is played.
+        let half = half_of(path);
+        std::fs::write(&half, "")
+            .and_then(|()| std::fs::remove_file(&half))
+            .with_context(|| path.display().to_string())?;
+    }
     let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     if threads == 0 {
         return Err(call_error("no threads were asked for; leave `--threads` out for all there are"));
     }
-    let mut meter = Meter::new();
+    let meter = meter();
+    let interrupted = interrupt();
     let mut written = Ok(());
     let mut last_save = Instant::now();
     let found = simulation.run(threads, args.shard, before, &mut |findings, progress| {
-        meter.show(progress);
+        let stop = interrupted.load(Ordering::Relaxed) && !findings.complete;
+        meter.set_length(progress.of);
+        meter.set_position(progress.done);
         if let Some(path) = &args.save
-            && (findings.complete || last_save.elapsed() > Duration::from_secs(1))
+            && (stop || findings.complete || last_save.elapsed() > Duration::from_secs(1))
         {
             written = write(path, findings);
             last_save = Instant::now();
         }
-        written.is_ok()
+        written.is_ok() && !stop
     });
-    meter.clear();
+    meter.finish_and_clear();
     written?;
     let findings = found.map_err(|error| match error {
         SimulationError::Machine(..) => anyhow::anyhow!("{error}"),
         error => call_error(error.to_string()),
     })?;
-    show(&findings, &args.output)
+    let code = show(&findings, &args.output)?;
+    if !findings.complete {
+        tell_interrupted(args.save.as_deref());
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(code)
 }
 
 /// What is to be played, by the command line.
@@ -234,57 +249,60 @@ pub fn read(path: &Path) -> Result<Findings> {
     Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
 }
 
+fn half_of(path: &Path) -> PathBuf {
+    path.with_extension("json.part")
+}
+
 /// Writes the file whole or not at all.
 fn write(path: &Path, findings: &Findings) -> Result<()> {
     let name = || path.display().to_string();
-    let half = path.with_extension("json.part");
+    let half = half_of(path);
     std::fs::write(&half, serde_json::to_string(findings)?).with_context(name)?;
     std::fs::rename(&half, path).with_context(name)
 }
 
-/// How far it is, on a terminal only.
-struct Meter {
-    terminal: bool,
-    began: Instant,
-    first: Option<u64>,
-    told: Option<Instant>,
+/// A bar on a terminal: how far it is, and how long it still takes.
+fn meter() -> ProgressBar {
+    let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
+    ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
 }
 
-impl Meter {
-    fn new() -> Meter {
-        Meter { terminal: std::io::stderr().is_terminal(), began: Instant::now(), first: None, told: None }
-    }
-
-    fn show(&mut self, Progress { done, of }: Progress) {
-        let first = *self.first.get_or_insert(done);
-        if !self.terminal || self.told.is_some_and(|told| told.elapsed() < Duration::from_millis(100)) {
-            return;
+/// Set by Ctrl-C: what is counted by then is told.
+fn interrupt() -> Arc<AtomicBool> {
+    let wanted = Arc::new(AtomicBool::new(false));
+    let seen = wanted.clone();
+    // Where it cannot be had, Ctrl-C ends the program as ever.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED.into());
         }
-        self.told = Some(Instant::now());
-        let share = done as f64 / of.max(1) as f64;
-        let speed = (done - first) as f64 / self.began.elapsed().as_secs_f64().max(0.001);
-        let left = if speed > 0.0 { format!(" · {:.0} s left", (of - done) as f64 / speed) } else { String::new() };
-        eprint!("\r\u{1b}[K{:24} {:3.0} % · {done} of {of}{left}", bar(share, 1.0, 24), share * 100.0);
-        let _ = std::io::stderr().flush();
-    }
+    });
+    wanted
+}
 
-    fn clear(&self) {
-        if self.terminal && self.told.is_some() {
-            eprint!("\r\u{1b}[K");
+/// How a program ends that was interrupted.
+const INTERRUPTED: u8 = 130;
+
+/// How to go on with what was interrupted.
+fn tell_interrupted(save: Option<&Path>) {
+    match save {
+        Some(path) => {
+            eprintln!("interrupted: {} holds what is counted; the same call goes on from there", path.display())
         }
+        None => eprintln!("interrupted: with `--save FILE.json` the same call goes on where it stopped"),
     }
 }
 
 /// Tells what was found, as the call wants it: 1 if no game counts.
 pub fn show(findings: &Findings, output: &Output) -> Result<ExitCode> {
     let mut screen = Screen::stdout(output.json);
-    if let Some(path) = &output.html {
-        std::fs::write(path, page::page(findings)).with_context(|| path.display().to_string())?;
-    }
     if output.json {
         screen.object(&findings_json(findings))?;
     } else {
         tables(&mut screen, findings)?;
+    }
+    if let Some(path) = &output.html {
+        std::fs::write(path, page::page(findings)).with_context(|| path.display().to_string())?;
     }
     let counted = findings.tallies.iter().all(|tally| tally.trials > 0) || findings.shard.is_some();
     Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -72,7 +72,15 @@ impl Dice {
                         .and_modify(|band| band.chance += &chance)
                         .or_insert_with(|| Class::of(total, chance.clone()));
                 }
-                Ok(Classes { list: bands.into_values().collect(), rest: totals.remaining() })
+                let mut rest = totals.remaining();
+                // Dice that exploded too often to be listed are above every cut all the same.
+                if let (Some(least), Some(top)) = (Distribution::least_unlisted(self), cuts.iter().max())
+                    && least >= *top
+                    && let Some(band) = bands.get_mut(&cuts.len())
+                {
+                    band.chance += std::mem::replace(&mut rest, BigRational::zero());
+                }
+                Ok(Classes { list: bands.into_values().collect(), rest })
             }
             Seen::Faces => self.faces_classes().ok_or_else(|| TooWide { dice: self.clone() }),
         }

@@ -5,7 +5,7 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::notation::{Dice, Term};
-use super::pool::{Pool, Reroll};
+use super::pool::{Keep, Pool, Reroll};
 use super::roll::EXPLOSIONS;
 use super::weights::{Effort, TooMuch, Weights};
 
@@ -107,6 +107,32 @@ impl Distribution {
     /// The totals that can come with the chance of each, above 0, in rising order; there is at least one.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (i64, BigRational)> + ExactSizeIterator + '_ {
         self.weights.iter().map(|(total, weight)| (*total, ratio(weight.clone(), &self.whole)))
+    }
+
+    /// The least total that a roll can have which is not listed, since dice exploded too often; `None` if it cannot be
+    /// told, or if all are listed.
+    pub(super) fn least_unlisted(dice: &Dice) -> Option<i64> {
+        let mut low = dice.constant;
+        let mut more: Option<i64> = None;
+        for Term { times, pool } in &dice.terms {
+            let kept = pool.keep.map_or(i64::from(pool.count), |keep| keep.places(pool.count).len() as i64);
+            let explodes = pool.explode.is_some();
+            if explodes && (*times <= 0 || pool.keep.is_some_and(Keep::prefers_low)) {
+                return None;
+            }
+            let most = if *times < 0 { i64::from(pool.sides) } else { 1 };
+            low += times * kept * most;
+            if explodes {
+                let rest = Distribution::of_rest(pool).ok()?;
+                let (exploding, _) = rest.weights.split(|face| pool.explodes_on(face as u32));
+                let least_face = exploding.iter().next().map_or(1, |(face, _)| *face);
+                let rounds = rounds(&ratio(exploding.sum(), &rest.whole), pool.count);
+                // The die that exploded so often is one of those that count, instead of one that shows a 1.
+                let total = times * (i64::from(rounds) * least_face - 1);
+                more = Some(more.map_or(total, |more| more.min(total)));
+            }
+        }
+        Some(low + more?)
     }
 
     fn certain(total: i64) -> Distribution {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use num_rational::BigRational;
 
 use super::moment::loose;
-use super::odds::{Limits, Odds, OddsQuery, explore};
+use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
 use crate::dice::Chance;
 use crate::play::{Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing};
 use crate::script::Vm;
@@ -27,6 +27,8 @@ pub struct Advice {
 const MOST: usize = 40;
 /// Courses that are gone through for one answer, so that all get their turn in the time there is.
 const COURSES: u64 = 5_000;
+/// The same where nobody waits for a reason: somebody who looks ahead does so many times in a game.
+const COURSES_AHEAD: u64 = 1_000;
 /// A game that is played out is left after so many actions.
 const ACTIONS: u64 = 2_000;
 /// The streams of the dice of games played out begin here: far from those of simulations.
@@ -72,13 +74,7 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
 
 /// What one answer can come to, with the best answers to whatever it asks further.
 fn weigh(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer, time: Duration) -> Result<Odds, Refusal> {
-    let given = Given { topic: question.topic.to_string(), about: question.about, value: loose(answer) };
-    let mut query = OddsQuery {
-        given: vec![given],
-        answering: Answering::Best,
-        limits: Limits { courses: COURSES, time },
-        ..OddsQuery::default()
-    };
+    let mut query = query_of(question, answer, Limits { courses: COURSES, time: time / 2 });
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;
@@ -86,14 +82,29 @@ fn weigh(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer, time: D
     })
 }
 
+fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
+    let given = Given { topic: question.topic.to_string(), about: question.about, value: loose(answer) };
+    OddsQuery { given: vec![given], answering: Answering::Best, limits, ..OddsQuery::default() }
+}
+
+/// What one answer is worth to whoever is asked, likewise.
+fn worth_of(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer) -> Option<BigRational> {
+    // Counted in courses and not by the clock, so that the same game always goes the same way.
+    let mut query = query_of(question, answer, Limits { courses: COURSES_AHEAD, time: Duration::MAX });
+    let seats = std::slice::from_ref(&question.seat);
+    let found = explore_worth(&mut game.fork(), vm, &query, seats).or_else(|_| {
+        query.answering = Answering::Default;
+        explore_worth(&mut game.fork(), vm, &query, seats)
+    });
+    found.ok()?.worth.remove(&question.seat)
+}
+
 /// The answer that is worth most to whoever is asked; the first of those that are worth the same.
 pub(crate) fn best_answer(game: &Game, vm: &mut Vm, question: &Question) -> Result<Answer, Refusal> {
     let fallback = || question.default.clone().or_else(|| question.first_answer());
     let mut best: Option<(BigRational, Answer)> = None;
     for answer in question.answers(MOST).unwrap_or_default() {
-        // Counted in courses and not by the clock, so that the same game always goes the same way.
-        let Ok(odds) = weigh(game, vm, question, &answer, Duration::from_secs(3600)) else { continue };
-        let Some(worth) = odds.worth.get(&question.seat).cloned() else { continue };
+        let Some(worth) = worth_of(game, vm, question, &answer) else { continue };
         if best.as_ref().is_none_or(|(most, _)| worth > *most) {
             best = Some((worth, answer));
         }

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use super::{Odds, OddsQuery, explore};
+use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step,
 };
@@ -17,6 +17,8 @@ pub struct Moment {
     pub card: String,
     /// Whose turn it is, by title; whoever is asked first if nobody is named.
     pub actor: Option<String>,
+    /// Answers to questions on the way there, each wherever its topic is asked and it fits: topic, answer.
+    pub way: Vec<(String, String)>,
     /// What is changed by hand before: name, field, value.
     pub edits: Vec<(String, String, String)>,
     pub query: OddsQuery,
@@ -30,6 +32,9 @@ pub struct Place {
     /// What was answered on the way there: seat or title, topic, answer.
     pub way: Vec<(String, String, String)>,
 }
+
+/// Answers to one question that are gone through together.
+const MOST: usize = 40;
 
 /// Questions that are answered on the way to a card before it is taken to be out of reach.
 const WAY: usize = 1_000;
@@ -91,14 +96,18 @@ impl Moment {
         for _ in 0..WAY {
             match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
                 Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
-                Step::Over(outcome) => return Err(self.out_of_reach(&format!("is over before: {outcome}"), &asked)),
+                Step::Over(outcome) => {
+                    return Err(self.out_of_reach(session, &format!("is over before ({outcome})"), &asked));
+                }
                 Step::Ask => {}
             }
             if self.found(session).is_some() {
                 return Ok(());
             }
             let Some(question) = session.questions().first().cloned() else { break };
-            let answer = question.default.clone().or_else(|| question.first_answer());
+            let told = self.way.iter().filter(|(topic, _)| *topic == *question.topic);
+            let told = told.filter_map(|(_, answer)| question.read(&Value::text(answer)).ok()).next();
+            let answer = told.or_else(|| question.default.clone()).or_else(|| question.first_answer());
             let Some(answer) = answer else {
                 return Err(Refusal::new(format!("`{}` on the way to the card has no answer to take", question.topic)));
             };
@@ -110,17 +119,23 @@ impl Moment {
             way.push((whom, question.topic.to_string(), question.tell(&answer)));
             session.answer(question.id, answer)?;
         }
-        Err(self.out_of_reach("goes on without", &asked))
+        Err(self.out_of_reach(session, "goes on without that", &asked))
     }
 
-    fn out_of_reach(&self, how: &str, asked: &[String]) -> Refusal {
+    fn out_of_reach(&self, session: &Session, how: &str, asked: &[String]) -> Refusal {
+        if let Some(actor) = &self.actor
+            && !session.seats().keys().any(|seat| seat.eq_ignore_ascii_case(actor))
+            && let Err(message) = session.view().find(actor)
+        {
+            return Refusal::new(message);
+        }
         let whom = self.actor.as_deref().unwrap_or("anybody");
         let hint = match crate::ruleset::nearest(whom, asked.iter().map(String::as_str)) {
             Some(near) => format!("; did you mean {near}?"),
             None if asked.is_empty() => String::new(),
             None => format!("; those who are asked for it: {}", asked.join(", ")),
         };
-        Refusal::new(format!("the scenario {how} and never asks {whom} for `{}`{hint}", self.card))
+        Refusal::new(format!("{whom} is never asked for `{}`: the scenario {how}{hint}", self.card))
     }
 
     /// The open question that offers the card to the one who is to play it.
@@ -183,6 +198,67 @@ impl Session {
             return Err(Refusal::new(format!("question {question} is not open")));
         };
         self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(|error| Refusal::new(error.to_string()))?
+    }
+}
+
+impl Session {
+    /// The same as [`Session::odds_at`], if a house rule had another value. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// As there, and a house rule or value that the ruleset does not know.
+    pub fn odds_by(
+        &mut self,
+        question: QuestionId,
+        query: OddsQuery,
+        switch: &str,
+        value: &str,
+    ) -> Result<Odds, Refusal> {
+        let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
+            return Err(Refusal::new(format!("question {question} is not open")));
+        };
+        let rules = self.ruleset();
+        let Some(declared) = rules.switch(switch) else {
+            let near = crate::ruleset::nearest(switch, rules.switches().map(|switch| &*switch.name));
+            let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+            return Err(Refusal::new(format!("{} has no switch `{switch}`{near}", rules.id())));
+        };
+        let value = declared.parse(value).map_err(|error| Refusal::new(error.to_string()))?.as_value();
+        let name = declared.name.to_string();
+        self.lend(move |game, vm| {
+            let mut other = game.fork();
+            other.desk.switches.insert(name, value);
+            odds_of(&other, vm, query, &seat)
+        })
+        .map_err(|error| Refusal::new(error.to_string()))?
+    }
+
+    /// Works out what every answer to an open question can come to, as they are offered, with the default answers to what
+    /// is asked further. Nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// A question that is not open, or with more possible answers than can be gone through.
+    #[allow(clippy::type_complexity)] // each answer with its odds, or why they cannot be told
+    pub fn odds_of_each(
+        &mut self,
+        question: QuestionId,
+        blind: Option<std::collections::BTreeSet<Arc<str>>>,
+    ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
+        let Some(open) = self.questions().iter().find(|open| open.id == question).cloned() else {
+            return Err(Refusal::new(format!("question {question} is not open")));
+        };
+        let Some(answers) = open.answers(MOST) else {
+            let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
+            return Err(Refusal::new(message));
+        };
+        let limits = Limits { time: Limits::default().time / (answers.len().max(1) as u32), ..Limits::default() };
+        let tell = |answer: Answer| {
+            let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: loose(&answer) }];
+            let query = OddsQuery { given, blind: blind.clone(), limits, ..OddsQuery::default() };
+            (answer, self.odds_at(question, query))
+        };
+        Ok(answers.into_iter().map(tell).collect())
     }
 }
 

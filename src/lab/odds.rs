@@ -6,7 +6,7 @@ use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use super::outcome::{Effect, Outcome};
-use crate::play::{Answering, Ended, Fork, Game, Given, Refusal, Stop, Walk};
+use crate::play::{Answering, Ended, Fork, Game, Given, Patience, Refusal, Stop, Walk};
 use crate::script::Vm;
 use crate::state::{EntityId, Value};
 
@@ -21,6 +21,8 @@ pub struct OddsQuery {
     pub answering: Answering,
     /// Seats that are not to learn what is for others only; none: everything is told.
     pub blind: Option<BTreeSet<Arc<str>>>,
+    /// Whether an answer may be given to something that is never asked; [`Odds::unasked`] tells it then.
+    pub lenient: bool,
     pub limits: Limits,
 }
 
@@ -52,6 +54,8 @@ pub struct Odds {
     pub answers: Vec<(String, String, &'static str)>,
     /// What it is worth to each seat that the ruleset was asked about, as an average.
     pub worth: BTreeMap<Arc<str>, BigRational>,
+    /// Topics that an answer was given for and that nothing asked; an empty one stands for the names.
+    pub unasked: Vec<String>,
 }
 
 /// What becomes of one field.
@@ -74,6 +78,8 @@ pub struct FieldOdds {
 struct Lottery {
     chances: BTreeMap<u32, BigRational>,
     remaining: BigRational,
+    /// The chance to be back at a point where rolls begin that do not stand, by the point's number.
+    again: BTreeMap<usize, BigRational>,
     worth: BTreeMap<Arc<str>, BigRational>,
     /// What was chosen on the way as best.
     chosen: BTreeSet<(String, String)>,
@@ -87,8 +93,24 @@ impl Lottery {
         for (seat, worth) in part.worth {
             *self.worth.entry(seat).or_insert_with(BigRational::zero) += worth * chance;
         }
+        for (point, share) in part.again {
+            *self.again.entry(point).or_insert_with(BigRational::zero) += share * chance;
+        }
         self.remaining += part.remaining * chance;
         self.chosen.extend(part.chosen);
+    }
+
+    /// What it comes to in the end if every return to a point begins there anew: the chance of what does not return,
+    /// out of itself. `None` if everything returns.
+    fn settled(mut self, point: usize) -> Option<Lottery> {
+        let Some(returns) = self.again.remove(&point) else { return Some(self) };
+        let stands = BigRational::one() - returns;
+        if stands.is_zero() {
+            return None;
+        }
+        let mut settled = Lottery::default();
+        settled.add(self, &stands.recip());
+        Some(settled)
     }
 }
 
@@ -114,9 +136,19 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// Loops are left after so many rolls of the same sort, one limit after the other, if going through everything takes
-/// too long.
-const REPEATS: [usize; 4] = [usize::MAX, 12, 8, 5];
+/// If going through everything takes too long, courses that roll the same again are left where they are less likely than
+/// this, and ten times less likely than that, and so on as long as the limits allow.
+const FIRST_LEFT: f64 = 1e-2;
+/// With more than this left out it is no answer.
+const MOST_LEFT: (i64, i64) = (1, 100);
+
+/// What is to be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    Outcomes,
+    /// Only what it is worth.
+    Worth,
+}
 
 /// Goes through everything that the open action of a game can come to. The game is as before afterwards.
 ///
@@ -124,6 +156,26 @@ const REPEATS: [usize; 4] = [usize::MAX, 12, 8, 5];
 ///
 /// A sentence: the fault of a script, an answer that does not fit, or more courses than the limits allow.
 pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[Arc<str>]) -> Result<Odds, Refusal> {
+    explore_for(game, vm, query, seats, Detail::Outcomes)
+}
+
+/// As [`explore`], without a word on what the outcomes are.
+pub(crate) fn explore_worth(
+    game: &mut Game,
+    vm: &mut Vm,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+) -> Result<Odds, Refusal> {
+    explore_for(game, vm, query, seats, Detail::Worth)
+}
+
+fn explore_for(
+    game: &mut Game,
+    vm: &mut Vm,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+    detail: Detail,
+) -> Result<Odds, Refusal> {
     if game.open.is_none() {
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
@@ -132,26 +184,45 @@ pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[
     let all_seen = query.blind.is_none();
     let hidden = move |seat: &str| !all_seen && blind.contains(seat);
     let seated = game.desk.seats.clone();
-    let listening = std::mem::replace(&mut game.desk.listening, true);
+    let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
     game.desk.state.renew_identity();
-    let mut found = Err(Failure::TooMany(0));
-    for repeats in REPEATS {
-        let longest = walk.longest;
-        if repeats < usize::MAX && longest <= repeats {
-            continue;
+    let began = Instant::now();
+    let mut go = |walk: &mut Walk, patience: Patience, time: Duration| {
+        walk.restart(patience);
+        let lent = std::mem::replace(walk, Walk::new(Vec::new(), None, Answering::Default));
+        game.desk.walk = Some(Box::new(lent));
+        let (numbers, outcomes) = (HashMap::new(), Vec::new());
+        let found = Explorer {
+            game,
+            vm,
+            query,
+            seats,
+            detail,
+            deadline: began.checked_add(time),
+            hidden: &hidden,
+            numbers,
+            outcomes,
         }
-        walk.restart(repeats);
-        game.desk.walk = Some(Box::new(walk));
-        found =
-            Explorer { game, vm, query, seats, hidden: &hidden, numbers: HashMap::new(), outcomes: Vec::new() }.all();
-        walk = *game.desk.walk.take().expect("it was put there above");
-        match &found {
-            Err(Failure::TooMany(_)) => {}
-            // With so much left out it is no answer.
-            Ok(odds) if repeats < usize::MAX && odds.remaining > ratio(1, 100) => {
-                found = Err(Failure::TooMany(odds.courses));
+        .all();
+        *walk = *game.desk.walk.take().expect("it was put there above");
+        found
+    };
+    let time = query.limits.time;
+    // A part of the time is kept for loops that cannot be gone through in full.
+    let mut found = go(&mut walk, Patience::FULL, time / 3 * 2);
+    if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
+        let mut mass = FIRST_LEFT;
+        while began.elapsed() < time {
+            match go(&mut walk, Patience { repeats: 0, mass }, time) {
+                Ok(odds) if odds.remaining <= ratio(MOST_LEFT.0, MOST_LEFT.1) => found = Ok(odds),
+                Ok(_) => {}
+                Err(Failure::TooMany(_)) => break,
+                Err(refused) => {
+                    found = Err(refused);
+                    break;
+                }
             }
-            _ => break,
+            mass /= 10.0;
         }
     }
     game.desk.state.rollback(0);
@@ -170,17 +241,17 @@ pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[
             )));
         }
     };
-    for given in &query.given {
-        if !walk.used.contains(&given.topic) {
-            return Err(Refusal::new(format!("nothing asks for `{}` here", given.topic)));
-        }
-    }
-    if let Some(against) = query.against.as_ref().filter(|_| !walk.used.contains("")) {
-        return Err(Refusal::new(format!("nothing here is asked that {} would answer", told(against))));
+    let topics = query.given.iter().map(|given| given.topic.as_str()).chain(query.against.as_ref().map(|_| ""));
+    let unasked: Vec<String> = topics.filter(|topic| !walk.used.contains(*topic)).map(String::from).collect();
+    if let (Some(topic), false) = (unasked.first(), query.lenient) {
+        return Err(Refusal::new(match (topic.as_str(), &query.against) {
+            ("", Some(against)) => format!("nothing here is asked that {} would answer", told(against)),
+            (topic, _) => format!("nothing asks for `{topic}` here"),
+        }));
     }
     let answers = walk.taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
     let answers = answers.chain(odds.answers.iter().cloned()).collect();
-    Ok(Odds { answers, ..odds })
+    Ok(Odds { answers, unasked, ..odds })
 }
 
 fn told(value: &Value) -> String {
@@ -199,6 +270,9 @@ struct Explorer<'a> {
     vm: &'a mut Vm,
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
+    detail: Detail,
+    /// It ends then, whatever is found by then; `None`: never.
+    deadline: Option<Instant>,
     hidden: &'a dyn Fn(&str) -> bool,
     numbers: HashMap<Outcome, u32>,
     outcomes: Vec<Outcome>,
@@ -207,13 +281,13 @@ struct Explorer<'a> {
 impl Explorer<'_> {
     /// Goes course by course, the innermost choice first, and gathers what comes of each on the way back.
     fn all(mut self) -> Result<Odds, Failure> {
-        let limits = self.query.limits;
-        let began = Instant::now();
+        let most = self.query.limits.courses;
+        let late = |deadline: Instant| Instant::now() > deadline;
         let mut gathered: Vec<Gathered> = Vec::new();
         let mut courses = 0;
         let whole = loop {
             courses += 1;
-            if courses > limits.courses || (courses % 64 == 0 && began.elapsed() > limits.time) {
+            if courses > most || (courses % 64 == 0 && self.deadline.is_some_and(late)) {
                 return Err(Failure::TooMany(courses - 1));
             }
             let mut part = self.course()?;
@@ -229,8 +303,14 @@ impl Explorer<'_> {
                 }
                 let fork = walk.points.pop().expect("it is the last").fork;
                 part = gathered.pop().expect("it is the last").sum;
-                if let Fork::Roll(classes) = fork {
-                    part.remaining += &classes.rest;
+                match fork {
+                    Fork::Roll(classes) => part.remaining += &classes.rest,
+                    Fork::Again => {
+                        part = part.settled(walk.points.len()).ok_or_else(|| {
+                            Refusal::new("rb.again rolls for ever: its function returns nil whatever is rolled")
+                        })?;
+                    }
+                    Fork::Answers { .. } => {}
                 }
             };
             if let Some(whole) = done {
@@ -257,6 +337,9 @@ impl Explorer<'_> {
         }
         let ended = desk.walk.as_mut().and_then(|walk| walk.ended.take());
         match ended {
+            Some(Ended::Again(point)) => {
+                return Ok(Lottery { again: [(point, BigRational::one())].into(), ..Lottery::default() });
+            }
             Some(Ended::Loop) => return Ok(Lottery { remaining: BigRational::one(), ..Lottery::default() }),
             Some(Ended::Refused(message)) => return Err(Refusal::new(message).into()),
             None => {}
@@ -292,7 +375,10 @@ impl Explorer<'_> {
                 walk.used.insert(String::new());
             }
         }
-        let outcome = Outcome::of(desk, cut.as_deref(), self.hidden);
+        let outcome = match self.detail {
+            Detail::Outcomes => Outcome::of(desk, cut.as_deref(), self.hidden),
+            Detail::Worth => Outcome::default(),
+        };
         let mut lottery = Lottery::default();
         let mut seats: Vec<Arc<str>> = self.seats.to_vec();
         if let Some(walk) = &desk.walk {
@@ -342,7 +428,7 @@ impl Explorer<'_> {
         leave_out_common(&mut outcomes);
         outcomes.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.line().cmp(&other.line())));
         let answers = whole.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
-        Odds { outcomes, fields, remaining: whole.remaining, courses, answers, worth: whole.worth }
+        Odds { outcomes, fields, remaining: whole.remaining, courses, answers, worth: whole.worth, unasked: Vec::new() }
     }
 }
 
@@ -364,6 +450,7 @@ impl Gathered {
                     self.sum.add(part, &classes.list[at].chance);
                 }
             }
+            Fork::Again => self.sum = part,
             Fork::Answers { seat, topic, answers, .. } => {
                 let worth = part.worth.get(seat).cloned().unwrap_or_else(BigRational::zero);
                 if self.best.as_ref().is_none_or(|best| worth > *best) {
@@ -457,7 +544,13 @@ impl Odds {
                     })
                     .collect();
                 let more: Vec<&str> = hidden.iter().map(String::as_str).chain(with).collect();
-                if alone || more.is_empty() { line.clone() } else { format!("{line} ({})", more.join(", ")) }
+                let nothing = outcome.effects.iter().all(|effect| !effect.is_shown());
+                match more.as_slice() {
+                    [] => line.clone(),
+                    more if nothing => more.join(" \u{b7} "),
+                    _ if alone => line.clone(),
+                    more => format!("{line} ({})", more.join(", ")),
+                }
             })
             .collect()
     }

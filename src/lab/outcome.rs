@@ -52,11 +52,15 @@ pub enum Effect {
         what: Arc<str>,
         owner: Option<Arc<str>>,
         key: Vec<i64>,
+        /// What it is given, in words.
+        args: String,
     },
     Unscheduled {
         what: Arc<str>,
         owner: Option<Arc<str>>,
         key: Vec<i64>,
+        /// What it is given, in words.
+        args: String,
     },
     Said {
         text: String,
@@ -82,10 +86,11 @@ impl Effect {
     }
 
     pub fn line(&self) -> String {
-        let place = |owner: &Option<Arc<str>>, key: &[i64]| {
+        let place = |owner: &Option<Arc<str>>, key: &[i64], args: &str| {
             let key: Vec<String> = key.iter().map(ToString::to_string).collect();
             let of = owner.as_ref().map(|owner| format!(" of {owner}")).unwrap_or_default();
-            format!("{of} at {}", key.join("."))
+            let with = if args.is_empty() { String::new() } else { format!(" with {args}") };
+            format!("{of} at {}{with}", key.join("."))
         };
         match self {
             Effect::Changed { title, label, text, .. } => format!("{title} {label} {text}"),
@@ -93,8 +98,8 @@ impl Effect {
             Effect::Gone { kind, title } => format!("{title} ({kind}) goes"),
             Effect::Attached { hook, title, .. } => format!("{title} gets {hook}"),
             Effect::Detached { hook, title } => format!("{title} loses {hook}"),
-            Effect::Scheduled { what, owner, key } => format!("{what}{}", place(owner, key)),
-            Effect::Unscheduled { what, owner, key } => format!("no {what}{}", place(owner, key)),
+            Effect::Scheduled { what, owner, key, args } => format!("{what}{}", place(owner, key, args)),
+            Effect::Unscheduled { what, owner, key, args } => format!("no {what}{}", place(owner, key, args)),
             Effect::Said { text } => format!("\u{201c}{text}\u{201d}"),
             Effect::Cut { reason } => format!("cut short: {reason}"),
             Effect::Over { text } => format!("over: {text}"),
@@ -113,6 +118,7 @@ impl Outcome {
         let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
         let title = |id: EntityId| desk.title(id);
+        let words = |args: &Value| if *args == Value::None { String::new() } else { desk.words(args) };
         for change in state.since(0) {
             match change {
                 Change::Set { entity, field, from, to } => {
@@ -135,23 +141,36 @@ impl Outcome {
                 Change::Schedule { entry } => {
                     let owner = entry.owner.map(title);
                     let key = entry.key.places().to_vec();
-                    rest.push(Effect::Scheduled { what: entry.what.clone(), owner, key });
+                    let args = words(&entry.args);
+                    rest.push(Effect::Scheduled { what: entry.what.clone(), owner, key, args });
                 }
                 Change::Unschedule { entry } => {
                     let (what, owner) = (entry.what.clone(), entry.owner.map(title));
                     let key = entry.key.places().to_vec();
-                    let same = Effect::Scheduled { what: what.clone(), owner: owner.clone(), key: key.clone() };
+                    let args = words(&entry.args);
+                    let same = Effect::Scheduled {
+                        what: what.clone(),
+                        owner: owner.clone(),
+                        key: key.clone(),
+                        args: args.clone(),
+                    };
                     match rest.iter().rposition(|effect| *effect == same) {
                         Some(at) => drop(rest.remove(at)),
-                        None => rest.push(Effect::Unscheduled { what, owner, key }),
+                        None => rest.push(Effect::Unscheduled { what, owner, key, args }),
                     }
                 }
                 Change::Rekey { id, from, to } => {
                     if let Some(entry) = state.agenda().get(*id) {
                         let (what, owner) = (entry.what.clone(), entry.owner.map(title));
-                        let from = from.places().to_vec();
-                        rest.push(Effect::Unscheduled { what: what.clone(), owner: owner.clone(), key: from });
-                        rest.push(Effect::Scheduled { what, owner, key: to.places().to_vec() });
+                        let (from, to) = (from.places().to_vec(), to.places().to_vec());
+                        let args = words(&entry.args);
+                        rest.push(Effect::Unscheduled {
+                            what: what.clone(),
+                            owner: owner.clone(),
+                            key: from,
+                            args: args.clone(),
+                        });
+                        rest.push(Effect::Scheduled { what, owner, key: to, args });
                     }
                 }
                 Change::Attach { made, .. } => {

@@ -292,6 +292,23 @@ impl Desk {
         }
     }
 
+    /// Before rolls that are made until they stand; gives the number that names them.
+    pub fn begin_again(&mut self) -> Result<u32, Stop> {
+        self.may_act("rolling dice")?;
+        let Some(walk) = &mut self.walk else { return Ok(0) };
+        match walk.begin_again() {
+            Some(place) => Ok(place),
+            None => Err(self.break_off()),
+        }
+    }
+
+    /// They do not stand. Where every course is gone through, this one is back where it began: nothing new comes of it.
+    pub fn roll_again(&mut self, place: u32) -> Result<(), Stop> {
+        let Some(walk) = &mut self.walk else { return Ok(()) };
+        walk.roll_again(place);
+        Err(self.break_off())
+    }
+
     /// Ends a course before its action does.
     fn break_off(&mut self) -> Stop {
         self.stop = Some(Stop::Question);

@@ -36,4 +36,4 @@ pub(crate) use game::{Game, Standing};
 pub(crate) use onward::Onward;
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
-pub(crate) use walk::{Ended, Fork, Walk};
+pub(crate) use walk::{Ended, Fork, Patience, Walk};

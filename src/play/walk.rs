@@ -40,8 +40,7 @@ pub(crate) struct Walk {
     /// Names for whatever question has them among its options.
     pub against: Option<Value>,
     pub answering: Answering,
-    /// After so many rolls of the same sort on one course it is left.
-    pub repeats: usize,
+    pub patience: Patience,
     /// Choices taken on the course that is gone, outermost first.
     pub points: Vec<Point>,
     /// How many of them the run under way has met.
@@ -70,7 +69,13 @@ pub(crate) struct Point {
 #[derive(Debug)]
 pub(crate) enum Fork {
     Roll(Arc<Classes>),
-    Answers { seat: Arc<str>, topic: Arc<str>, answers: Vec<(Answer, String)> },
+    Answers {
+        seat: Arc<str>,
+        topic: Arc<str>,
+        answers: Vec<(Answer, String)>,
+    },
+    /// Rolls begin here that are made until they stand: one way, and what is left of it is as likely as if they stood.
+    Again,
 }
 
 /// Why a course ended before its action did.
@@ -78,6 +83,8 @@ pub(crate) enum Fork {
 pub(crate) enum Ended {
     /// It rolls the same again and again.
     Loop,
+    /// It is back where the point of this number is.
+    Again(usize),
     Refused(String),
 }
 
@@ -88,10 +95,19 @@ pub(crate) enum Foretold {
     Nothing,
 }
 
-/// On one course, rolls of the same sort that are gone through in full; a loop is left only after that.
-const LEAST_REPEATS: usize = 24;
-/// A course less likely than this is left, if it rolls the same again and again.
-const NEGLIGIBLE: f64 = 1e-12;
+/// When a course is left that rolls the same again and again: after so many rolls of the same sort, if it is less likely
+/// than `mass`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub repeats: usize,
+    pub mass: f64,
+}
+
+impl Patience {
+    /// Enough to see a loop by hand to its end, as good as.
+    pub const FULL: Patience = Patience { repeats: 24, mass: 1e-12 };
+}
+
 /// Answers that are tried for one question.
 pub(crate) const MOST_ANSWERS: usize = 200;
 
@@ -100,13 +116,14 @@ impl Point {
         match &self.fork {
             Fork::Roll(classes) => classes.list.len(),
             Fork::Answers { answers, .. } => answers.len(),
+            Fork::Again => 1,
         }
     }
 
     fn mass_beyond(&self) -> f64 {
         match &self.fork {
             Fork::Roll(classes) => self.mass * classes.list[self.at].chance.to_f64().unwrap_or(0.0),
-            Fork::Answers { .. } => self.mass,
+            Fork::Answers { .. } | Fork::Again => self.mass,
         }
     }
 }
@@ -117,7 +134,7 @@ impl Walk {
             given,
             against,
             answering,
-            repeats: usize::MAX,
+            patience: Patience::FULL,
             points: Vec::new(),
             depth: 0,
             ended: None,
@@ -134,9 +151,9 @@ impl Walk {
         self.ended = None;
     }
 
-    /// Before going through everything anew with another limit for loops.
-    pub fn restart(&mut self, repeats: usize) {
-        self.repeats = repeats;
+    /// Before going through everything anew with another patience for loops.
+    pub fn restart(&mut self, patience: Patience) {
+        self.patience = patience;
         self.points.clear();
         self.taken.clear();
     }
@@ -177,11 +194,28 @@ impl Walk {
                 let class = &classes.list[self.points[at].at];
                 Some(Roll::standing_for(dice, class.total, &class.faces))
             }
-            Fork::Answers { .. } => {
+            Fork::Answers { .. } | Fork::Again => {
                 self.strayed();
                 None
             }
         }
+    }
+
+    /// Before rolls that are made until they stand: the number of the point where they begin.
+    pub fn begin_again(&mut self) -> Option<u32> {
+        let at = self.enter(&Arc::from("again"), |_| Some(Fork::Again))?;
+        match &self.points[at].fork {
+            Fork::Again => Some(at as u32),
+            _ => {
+                self.strayed();
+                None
+            }
+        }
+    }
+
+    /// The rolls that began at a point do not stand: the course ends, it would only go the same ways once more.
+    pub fn roll_again(&mut self, place: u32) {
+        self.ended = Some(Ended::Again(place as usize));
     }
 
     /// One of the numbers from 1 to `n`, each as likely as any other.
@@ -202,7 +236,7 @@ impl Walk {
             };
             let repeats = self.points.iter().filter(|point| same(point)).count();
             self.longest = self.longest.max(repeats);
-            if repeats > self.repeats || (repeats > LEAST_REPEATS && mass < NEGLIGIBLE) {
+            if repeats > self.patience.repeats && mass < self.patience.mass {
                 self.ended = Some(Ended::Loop);
                 return None;
             }
@@ -312,7 +346,7 @@ impl Walk {
     pub fn deciding(&self) -> impl Iterator<Item = &Arc<str>> {
         self.points.iter().filter_map(|point| match &point.fork {
             Fork::Answers { seat, .. } => Some(seat),
-            Fork::Roll(_) => None,
+            Fork::Roll(_) | Fork::Again => None,
         })
     }
 }

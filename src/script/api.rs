@@ -357,6 +357,13 @@ pub(crate) const WORDS: &[Word] = &[
         "How many of the rising cuts the total reaches.",
     ),
     acts(
+        Dice,
+        "again",
+        "rb.again(function() return stands_or_nil end)",
+        "<T>(rolls: () -> T?) -> T",
+        "Rolls until the function returns something: nil rolls again. Odds are exact.",
+    ),
+    acts(
         Agenda,
         "schedule",
         "rb.schedule(\"turn\", { 1, 2 }, actor, args)",

@@ -997,6 +997,14 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         faces.set_readonly(true);
         Ok(faces)
     });
+    leaf!(lua, bench, table, "begin_again", |_, b, (): ()| {
+        let desk = b.desk()?;
+        desk.begin_again().map_err(stopped)
+    });
+    leaf!(lua, bench, table, "roll_again", |_, b, place: u32| {
+        let desk = b.desk()?;
+        desk.roll_again(place).map_err(stopped)
+    });
     Ok(())
 }
 

@@ -594,8 +594,9 @@ impl Vm {
                         Driver::Human => {}
                     }
                 }
-                let how = (desk.settles_quietly(), desk.is_unattended());
-                Some((self.trusted.refresh.clone(), (switches, seats, how.0, how.1).into_lua_multi(&self.lua)?))
+                let how = (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some());
+                let args = (switches, seats, how.0, how.1, how.2).into_lua_multi(&self.lua)?;
+                Some((self.trusted.refresh.clone(), args))
             }
         })
     }

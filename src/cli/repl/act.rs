@@ -69,7 +69,7 @@ impl Repl {
     }
 
     /// What has to be said first, where a card is named and something else is asked.
-    fn asked_first(&self, question: &Question, head: &Phrase) -> Option<String> {
+    pub(super) fn asked_first(&self, question: &Question, head: &Phrase) -> Option<String> {
         if head.is_empty() || question.read(&head.value()).is_ok() {
             return None;
         }

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use riskbreaker::{Advice, Answering, Driver, Given, OddsQuery};
+use riskbreaker::{Advice, Answering, Driver, Given, Odds, OddsQuery, Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;
+use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{chance_json, float, percent};
@@ -20,13 +21,17 @@ const TIME: Duration = Duration::from_secs(1);
 const NAMED: usize = 3;
 
 impl Repl {
-    /// `odds ANSWER [TOPIC ANSWER]...`: what an answer can come to.
+    /// `odds ANSWER [TOPIC ANSWER]... [--compare SWITCH=VALUE]...`: what an answer can come to.
     pub(super) fn odds(&mut self, rest: &str, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
+        let mut parts = rest.split("--compare");
+        let rest = parts.next().unwrap_or_default().trim();
+        let compared = parts.map(|part| switch_value(part.trim())).collect::<Result<Vec<_>, _>>()?;
         if rest.is_empty() {
-            return Err(Complaint::wrong(
-                "odds of what? `odds ANSWER TOPIC ANSWER ...`, as you would type it after `do`",
-            ));
+            return self.odds_of_each(&question);
+        }
+        if let Some(sentence) = self.asked_first(&question, &answers(rest, words).head) {
+            return Err(Complaint::Wrong(sentence));
         }
         let replies = given_by(&question, rest, words)?;
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
@@ -41,11 +46,47 @@ impl Repl {
             .collect();
         let query =
             OddsQuery { given, answering: Answering::Default, blind: Some(self.blind()), ..OddsQuery::default() };
-        let found = self.session.odds_at(question.id, query)?;
+        let found = self.session.odds_at(question.id, query.clone())?;
+        if !compared.is_empty() {
+            let mut columns = vec![("as it is".to_owned(), found)];
+            for (switch, value) in compared {
+                let odds = self.session.odds_by(question.id, query.clone(), &switch, &value)?;
+                columns.push((format!("{switch}={value}"), odds));
+            }
+            if self.screen.json() {
+                let columns: Vec<_> = columns
+                    .iter()
+                    .map(|(name, odds)| json!({ "column": name, "odds": odds::odds_json(odds) }))
+                    .collect();
+                return Ok(self.screen.event("odds", &json!({ "of": heading, "compared": columns }))?);
+            }
+            let columns: Vec<(&str, &Odds)> = columns.iter().map(|(name, odds)| (name.as_str(), odds)).collect();
+            return odds::show_compared(&mut self.screen, &heading, &columns).map_err(Complaint::Broken);
+        }
         if self.screen.json() {
             return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::odds_json(&found) }))?);
         }
         odds::show(&mut self.screen, &heading, &found).map_err(Complaint::Broken)
+    }
+
+    /// `odds` alone: what each answer can come to, in the order in which they are offered.
+    fn odds_of_each(&mut self, question: &Question) -> Done {
+        let blind = self.blind();
+        let found = self.session.odds_of_each(question.id, Some(blind))?;
+        if self.screen.json() {
+            let rows: Vec<_> = found
+                .iter()
+                .map(|(answer, odds)| json!({ "answer": question.tell(answer), "odds": odds.as_ref().ok().map(odds::odds_json) }))
+                .collect();
+            return Ok(self.screen.event("odds", &json!({ "question": question.topic, "answers": rows }))?);
+        }
+        let cells = found
+            .iter()
+            .map(|(answer, odds)| vec![Span::plain(question.tell(answer)), Span::plain(summary(odds))])
+            .collect();
+        self.screen.columns(2, cells)?;
+        let text = "with the default for what is asked further; `odds ANSWER TOPIC ANSWER ...` tells one in full";
+        Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
     /// `hint`: what each answer is worth, the best first.
@@ -96,9 +137,20 @@ impl Repl {
     }
 }
 
-/// The likeliest outcomes, and what else would be answered.
-fn why(advice: &Advice) -> String {
-    let odds = match &advice.odds {
+/// What stands behind `--compare` at the prompt: other rules have no such moment, only other house rules have.
+fn switch_value(text: &str) -> Result<(String, String), Complaint> {
+    match text.split_once('=') {
+        Some((switch, value)) if !switch.trim().is_empty() => Ok((switch.trim().into(), value.trim().into())),
+        _ => Err(Complaint::Wrong(format!(
+            "behind `--compare` a house rule is wanted, such as `--compare SWITCH=VALUE`, not `{text}`; another ruleset is \
+             compared at the shell: `riskbreaker odds CARD --compare RULESET:CARD`"
+        ))),
+    }
+}
+
+/// The likeliest outcomes, or why they cannot be told.
+fn summary(odds: &Result<Odds, Refusal>) -> String {
+    let odds = match odds {
         Ok(odds) => odds,
         Err(refusal) => return refusal.message.clone(),
     };
@@ -112,6 +164,15 @@ fn why(advice: &Advice) -> String {
     if lines.len() > NAMED {
         parts.push(format!("{} more", lines.len() - NAMED));
     }
+    if !odds.is_exact() {
+        parts.push(format!("{} not followed", percent(float(&odds.remaining))));
+    }
+    parts.join("; ")
+}
+
+/// The likeliest outcomes, and what else would be answered.
+fn why(advice: &Advice) -> String {
+    let Ok(odds) = &advice.odds else { return summary(&advice.odds) };
     let best: Vec<String> = odds
         .answers
         .iter()
@@ -119,7 +180,7 @@ fn why(advice: &Advice) -> String {
         .map(|(topic, answer, _)| format!("{} {answer}", topic.replace('_', " ")))
         .collect();
     let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
-    format!("{with}{}", parts.join("; "))
+    format!("{with}{}", summary(&advice.odds))
 }
 
 fn advice_json(advice: &Advice) -> serde_json::Value {

@@ -159,9 +159,10 @@ pub static COMMANDS: &[Command] = &[
         Odds,
         Look,
         "odds",
-        "ANSWER [TOPIC ANSWER]...",
+        "[ANSWER [TOPIC ANSWER]...] [--compare SWITCH=VALUE]",
         "what an answer can come to, and how likely that is; nothing is played",
-        "Typed like `do`: `odds strike risk 2 on Foe`. Every way is gone through that the dice can fall; what the line does not \
+        "Typed like `do`: `odds strike risk 2 on Foe`; alone it goes through all answers, and `--compare` sets another value of a \
+         house rule beside it. Every way is gone through that the dice can fall; what the line does not \
          answer takes its default, or the first answer that is possible, and is named."
     ),
     command!(
