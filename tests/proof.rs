@@ -111,7 +111,7 @@ fn look_over(session: &mut Session, game: &str) {
         let name = session.view().title(id).to_string();
         let (taken, capacity) = (whole(session, "kill_damage"), whole(session, "capacity"));
         let out = session.view().field(id, "out") == Some(&Value::Bool(true));
-        assert!(taken <= 10 && taken >= 0, "{game}: {name} has taken {taken}");
+        assert!((0..=10).contains(&taken), "{game}: {name} has taken {taken}");
         assert!(whole(session, "counters") <= 3, "{game}: {name} has more than three counters");
         assert!(!out || session.view().field(id, "side") == Some(&Value::None), "{game}: {name} is out and fights on");
         assert!(

@@ -73,7 +73,7 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     }
     if let Some((act, rest)) = words.free_act(line)
         // A question of that very name that is open is answered; and an option whose name goes on where that of the act ends is meant first.
-        && !(words.is_open(act) && !rest.is_empty())
+        && (rest.is_empty() || !words.is_open(act))
         && words.words_of_option(line) + rest.split_whitespace().count() <= line.split_whitespace().count()
     {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
@@ -188,6 +188,7 @@ mod tests {
             ],
             open: ask.into_iter().map(|ask| Open { topic: "card".into(), about: Some("Ranger".into()), ask }).collect(),
             free: vec![("give_up".into(), "Give up".into())],
+            views: vec![("standing".into(), "How it stands".into())],
             ..Vocabulary::default()
         }
     }
@@ -209,9 +210,27 @@ mod tests {
                 format!("answer [{}]{}", head.text, named.concat())
             }
             Meaning::Free { act, rest } => format!("free {act} [{rest}]"),
+            Meaning::View(name) => format!("view {name}"),
             Meaning::Lua(source) => format!("lua [{source}]"),
             Meaning::Unknown { word, near } => format!("unknown {word} {near:?}"),
         }
+    }
+
+    #[test]
+    fn what_the_rules_show_is_looked_at_by_its_bare_name() {
+        assert_eq!(read("standing", &cards()), "view standing");
+        assert_eq!(read("Standing with axe", &cards()), "answer [Standing] tool=[axe]");
+    }
+
+    #[test]
+    fn signs_in_a_name_make_no_code_of_an_answer() {
+        assert_eq!(
+            read("lunge with Charm (lantern) stake 2", &cards()),
+            "answer [lunge] tool=[Charm (lantern)] stake=[2]"
+        );
+        assert_eq!(read("with Charm (lantern)", &cards()), "answer [] tool=[Charm (lantern)]");
+        assert_eq!(read("lunge(2)", &cards()), "lua [lunge(2)]");
+        assert_eq!(read("lunge = 2", &cards()), "lua [lunge = 2]");
     }
 
     #[test]
