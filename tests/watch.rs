@@ -248,7 +248,8 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
                 session.reload(rules.clone()).unwrap();
                 (last, reloads, quiet) = (rules, reloads + 1, Instant::now());
             }
-            Some(Watched::Broken(error)) => panic!("{error}"),
+            // A writer that has to wait between emptying a file and filling it leaves a broken one: told, and not in force.
+            Some(Watched::Broken(_)) => quiet = Instant::now(),
             Some(_) => {}
             None if !writer.is_finished() => quiet = Instant::now(),
             None => {}
