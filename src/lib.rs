@@ -20,7 +20,7 @@ pub use crate::lab::{
 pub use crate::play::{
     Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
     Happening, Question, QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError,
-    Step, Term, Undone, View,
+    Step, Term, Transfer, TransferError, TransferFate, TransferNote, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Contrast, ContrastSection, Differing, Fact, Library, LibraryError, LoadError, Manifest, Problem,

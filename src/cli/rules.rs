@@ -1,11 +1,12 @@
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Subcommand;
-use riskbreaker::{Card, Contrast, Fact, Library, Ruleset, Value};
+use riskbreaker::{Card, Contrast, Fact, Happening, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
 
 use super::nearest::{Named, named, nearest};
@@ -36,6 +37,21 @@ pub enum Args {
         /// The ruleset
         #[arg(long = "rules", value_name = "ID")]
         id: Option<String>,
+        #[command(flatten)]
+        layered: Layered,
+    },
+    /// Moves a saved game to another ruleset, or shows what that would change
+    Switch {
+        /// The saved game
+        save: PathBuf,
+        /// The ruleset to go over to
+        id: String,
+        /// Only shows what would change
+        #[arg(long)]
+        dry_run: bool,
+        /// Where the moved game is written; otherwise over the old one
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
         #[command(flatten)]
         layered: Layered,
     },
@@ -84,6 +100,11 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             let card = find_card(&rules, &card).map_err(call_error)?;
             explain(card, Screen::stdout(layered.json))
         }
+        Args::Switch { save, id, dry_run, out, layered } => {
+            let to = library::load(&library, &id, &layered.layers)?;
+            let out = (!dry_run).then(|| out.unwrap_or_else(|| save.clone()));
+            switch(&library, &save, &to, out.as_deref(), Screen::stdout(layered.json))
+        }
         Args::Diff(pair) => {
             let first = library::load(&library, &pair.first, &[])?;
             let second = library::load(&library, &pair.second, &[])?;
@@ -91,6 +112,38 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             diff(&contrast, &mut Screen::stdout(pair.json))
         }
     }
+}
+
+/// Moves a saved game to other rules and writes it to `out`, if that is given.
+fn switch(
+    library: &Library,
+    save: &Path,
+    to: &Arc<Ruleset>,
+    out: Option<&Path>,
+    mut screen: Screen,
+) -> Result<ExitCode> {
+    let text = fs::read_to_string(save).with_context(|| format!("cannot read {}", save.display()))?;
+    let mut session = Session::load(library, &text).with_context(|| save.display().to_string())?;
+    let _: Step = session.advance()?;
+    let Some(out) = out else {
+        let transfer = session.preview_rules(to)?;
+        super::repl::show_transfer(&transfer, false, &mut screen)?;
+        return Ok(if transfer.is_refused() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+    };
+    let transfer = session.change_rules(to)?;
+    super::repl::show_transfer(&transfer, true, &mut screen)?;
+    session.take_events();
+    let _: Step = session.advance()?;
+    for event in session.take_events() {
+        if matches!(event.happening, Happening::Notice { .. }) && !screen.json() {
+            screen.row(&Row::at(2).plain(event.happening.line()))?;
+        }
+    }
+    let draft = out.with_extension("part");
+    fs::write(&draft, session.save())
+        .and_then(|()| fs::rename(&draft, out))
+        .with_context(|| format!("cannot write {}", out.display()))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {

@@ -180,7 +180,9 @@ fn played(
         standing = fork.advance(vm, ACTIONS);
     }
     match standing {
-        Standing::Over(_) | Standing::Paused => vm.worth(&mut fork.desk, &question.seat).ok().flatten(),
+        Standing::Over(_) | Standing::Paused | Standing::Boundary => {
+            vm.worth(&mut fork.desk, &question.seat).ok().flatten()
+        }
         Standing::Ask | Standing::Fault(_) => None,
     }
 }

@@ -86,7 +86,7 @@ impl Table<'_> {
                 round += 1;
             }
             match game.advance_to(vm, actions - game.actions, ready.boundary.as_ref()) {
-                Standing::Paused => {}
+                Standing::Paused | Standing::Boundary => {}
                 Standing::Over(text) => break Ok(text),
                 Standing::Fault(fault) => break Err(fault.to_string()),
                 Standing::Ask => {

@@ -23,8 +23,11 @@ pub enum Cause {
     Free { seat: Arc<str>, name: Arc<str> },
     /// The game master's hand.
     Edit { edit: Edit },
-    /// Other rules came into force: their identity, and the files in which they differ.
+    /// Other rules of the same ruleset came into force: their identity, and the files in which they differ.
     Reload { rules: String, files: Patch },
+    /// The rules of another ruleset came into force: which, with which layers, their identity, and the files in which they
+    /// differ.
+    Rules { ruleset: String, layers: Vec<String>, hash: String, files: Patch },
 }
 
 /// An action that stands.
@@ -42,7 +45,7 @@ pub(crate) struct Done {
     pub changes: Vec<Change>,
     #[serde(skip)]
     pub events: Vec<Event>,
-    /// The state before other rules came into force, where they have another schema.
+    /// What stood before, where it cannot be found from the changes: other rules or other house rules came into force.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
 }

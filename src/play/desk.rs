@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::walk::{Foretold, Walk};
 use super::{
     Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
-    Slot, Tape,
+    Slot, Tape, TransferNote,
 };
 use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
@@ -55,6 +55,8 @@ pub(crate) struct Desk {
     pub dropped: Option<usize>,
     /// Rolls, questions and outcomes met, to tell a game that turns in circles.
     pub pulse: u64,
+    /// What a conversion says of itself.
+    pub notes: Vec<TransferNote>,
     /// Where every course of an action is gone through: it answers what the tape does not hold.
     pub walk: Option<Box<Walk>>,
     /// Where the game runs on inside the script machine.
@@ -79,6 +81,8 @@ pub(crate) enum Phase {
     Play,
     /// Only read; the text says in what.
     Pure(&'static str),
+    /// Change the state, but neither roll nor ask: a game comes from other rules.
+    Conversion,
 }
 
 /// Why a run ended before its end.
@@ -179,6 +183,7 @@ impl Desk {
             strict: false,
             dropped: None,
             pulse: 0,
+            notes: Vec::new(),
             walk: None,
             onward: None,
         }
@@ -201,6 +206,18 @@ impl Desk {
             return Err(self.fault_with(
                 format!("{what} is not possible in {where_}, which may only read"),
                 Some("move it to `resolve`, a verb or an agenda entry".into()),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Refuses where nothing may be left to dice or people.
+    pub fn may_leave_open(&mut self, what: &str) -> Result<(), Stop> {
+        self.may_act(what)?;
+        if self.phase == Phase::Conversion {
+            return Err(self.fault_with(
+                format!("{what} is not possible in a conversion"),
+                Some("say what is left to the game master with `change.decide`".into()),
             ));
         }
         Ok(())
@@ -235,6 +252,37 @@ impl Desk {
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 
+    // House rules
+
+    /// The value that a house rule would take.
+    ///
+    /// # Errors
+    ///
+    /// The nearest name, or the values that it may have.
+    pub fn house_rule(&self, name: &str, value: &Value) -> Result<Value, Refusal> {
+        let Some(switch) = self.rules.switch(name) else {
+            let names = self.rules.switches().map(|switch| &*switch.name);
+            return Err(Refusal::new(match crate::ruleset::nearest(name, names) {
+                Some(near) => format!("{} has no house rule `{name}`; did you mean `{near}`?", self.rules.id()),
+                None => format!("{} has no house rule `{name}`", self.rules.id()),
+            }));
+        };
+        let typed = match value {
+            Value::Bool(yes) => yes.to_string(),
+            value => value.to_string(),
+        };
+        let value = switch.parse(&typed).map_err(|error| Refusal::new(error.to_string()))?;
+        Ok(value.as_value())
+    }
+
+    /// Sets a house rule by hand; says what changed.
+    pub fn set_house_rule(&mut self, name: &str, value: &Value) -> Result<String, Refusal> {
+        let value = self.house_rule(name, value)?;
+        let from = self.switches.insert(name.to_string(), value.clone()).unwrap_or_default();
+        self.state.renew_identity();
+        Ok(format!("house rule: {name} {from} -> {value}"))
+    }
+
     // Dice
 
     pub fn position(&self) -> DicePosition {
@@ -255,7 +303,7 @@ impl Desk {
         sight: Sight,
         tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
-        self.may_act("rolling dice")?;
+        self.may_leave_open("rolling dice")?;
         if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
             return self.foresee(dice, label, need, sight);
         }
@@ -475,7 +523,7 @@ impl Desk {
         asking: &Asking,
         build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
     ) -> Result<Asked, Stop> {
-        self.may_act("asking")?;
+        self.may_leave_open("asking")?;
         // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
         if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
             let fits = match found {

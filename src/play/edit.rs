@@ -14,6 +14,8 @@ pub enum Edit {
     Cancel { entry: EntryId },
     /// Replaces the faces of a roll of the open action, which is then run again.
     Face { ordinal: u32, faces: Vec<u32> },
+    /// Sets a house rule that the ruleset declares. The value is read as someone types it.
+    Switch { name: String, value: Value },
     /// Says something.
     Say { text: String },
 }

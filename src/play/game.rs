@@ -2,11 +2,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::reload::{Passed, with_schemas};
+use super::going_over::Pending;
+use super::reload::{FirstRules, InForce, Passed, Swap, with_schemas};
 use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy,
     Setup, Slot, Stop,
 };
+use crate::ruleset::Ruleset;
 use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, EntityId, Entry, FieldId, Schema, Value};
 
@@ -25,9 +27,11 @@ pub(crate) struct Game {
     /// Free acts that wait until the open action is done.
     queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
     redo: Vec<Op>,
+    /// Rules that are to come into force at the next boundary.
+    pub(super) pending: Option<Pending>,
     outbox: Vec<Event>,
     next_number: u32,
-    next_seq: u32,
+    pub(super) next_seq: u32,
     /// Policies have been asked for free acts since the last entry.
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
@@ -38,17 +42,25 @@ pub(crate) struct Game {
     pub refused: Option<String>,
     /// Actions that have been carried out.
     pub actions: u64,
-    /// The files of the rules that the game began by, once others are in force.
-    pub first_rules: Option<std::collections::BTreeMap<Arc<str>, Arc<str>>>,
+    pub first_rules: Option<FirstRules>,
 }
 
 /// What a person did, as it can be done again.
 #[derive(Clone, Debug)]
-enum Op {
-    Answer { topic: Arc<str>, ordinal: u32, answer: Answer },
+pub(super) enum Op {
+    Answer {
+        topic: Arc<str>,
+        ordinal: u32,
+        answer: Answer,
+    },
     Edit(Edit),
-    Free { seat: Arc<str>, name: Arc<str> },
+    Free {
+        seat: Arc<str>,
+        name: Arc<str>,
+    },
     Skip,
+    /// Other rules were asked for.
+    Rules(Arc<Ruleset>),
 }
 
 /// Where a game stands after running on.
@@ -59,6 +71,8 @@ pub(crate) enum Standing {
     Over(String),
     /// The budget of actions that the caller gave is used up.
     Paused,
+    /// Here the rules come into force that were asked for.
+    Boundary,
 }
 
 /// What an undo or a redo did.
@@ -82,6 +96,7 @@ impl Game {
             held: Vec::new(),
             queued: VecDeque::new(),
             redo: Vec::new(),
+            pending: None,
             outbox: Vec::new(),
             next_number: 2,
             next_seq: 1,
@@ -105,6 +120,9 @@ impl Game {
     pub fn advance_to(&mut self, vm: &mut Vm, limit: u64, boundary: Option<&Arc<str>>) -> Standing {
         let until = self.actions.saturating_add(limit);
         loop {
+            if self.pending.is_some() && self.at_boundary() {
+                return Standing::Boundary;
+            }
             if let Some(open) = &self.open {
                 if let Some(fault) = &open.fault {
                     return Standing::Fault(fault.clone());
@@ -440,6 +458,23 @@ impl Game {
         }
     }
 
+    /// Sends an event out.
+    pub(super) fn tell(&mut self, event: Event) {
+        if self.desk.listening {
+            self.outbox.push(event);
+        }
+    }
+
+    /// The number of the next decision, which is taken.
+    pub(super) fn take_seq(&mut self) -> u32 {
+        self.next_seq += 1;
+        self.next_seq - 1
+    }
+
+    pub(super) fn has_queued(&self) -> bool {
+        !self.queued.is_empty()
+    }
+
     pub fn notice(&mut self, text: &str) {
         if self.desk.listening {
             let action = self.next_number.saturating_sub(1);
@@ -507,10 +542,20 @@ impl Game {
         }
     }
 
+    /// Notes that other rules were asked for: what was undone before is forgotten.
+    pub(super) fn forget_undone(&mut self) {
+        self.redo.clear();
+    }
+
+    pub(super) fn push_redo(&mut self, op: Op) {
+        self.redo.push(op);
+    }
+
     /// The game master changes something by hand, before the open action, which will run again.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
         self.may_edit(&edit)?;
         self.park();
+        let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
         let outcome = self.carry_out(&edit);
         let seq = self.next_seq;
         match outcome {
@@ -537,7 +582,7 @@ impl Game {
                     skipped: None,
                     changes,
                     events,
-                    swap: None,
+                    swap: before,
                 });
                 self.did(Op::Edit(edit));
                 Ok(())
@@ -586,6 +631,7 @@ impl Game {
                 let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
                 parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
             }
+            Edit::Switch { name, value } => self.desk.house_rule(name, value).map(|_| ()),
             Edit::Remove { .. } | Edit::Cancel { .. } | Edit::Say { .. } => Ok(()),
         }
     }
@@ -602,7 +648,18 @@ impl Game {
         }
     }
 
+    /// What stands now, for going back to it.
+    fn as_it_stands(&self) -> Swap {
+        let desk = &self.desk;
+        let in_force =
+            InForce { rules: desk.rules.clone(), switches: desk.switches.clone(), seats: desk.seats.clone() };
+        Swap { schema: desk.rules.schema().clone(), state: desk.state.clone(), in_force: Some(in_force) }
+    }
+
     fn carry_out(&mut self, edit: &Edit) -> Result<Vec<Happening>, Refusal> {
+        if let Edit::Switch { name, value } = edit {
+            return self.desk.set_house_rule(name, value).map(|text| vec![Happening::Edited { text }]);
+        }
         let rules = self.desk.rules.clone();
         let state = &mut self.desk.state;
         match edit {
@@ -651,6 +708,7 @@ impl Game {
                 None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
             },
             Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
+            Edit::Switch { .. } => Ok(Vec::new()),
             Edit::Face { ordinal, faces } => {
                 let seq = self.next_seq;
                 let slot = self.open.as_mut().and_then(|open| open.tape.slots.get_mut(*ordinal as usize));
@@ -726,6 +784,9 @@ impl Game {
 
     /// Takes back the last thing a person did. Runs no script.
     pub fn undo(&mut self) -> Result<Turned, Refusal> {
+        if let Some(turned) = self.undo_asking() {
+            return Ok(turned);
+        }
         let in_queue = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
         let in_history = self.history.iter().rev().find_map(last_seq_of);
@@ -784,6 +845,9 @@ impl Game {
                 self.pass(done, passed);
                 continue;
             }
+            if matches!(done.cause, Cause::Rules { .. }) {
+                return Ok(self.take_rules_back(done, passed));
+            }
             let held = self.open.take();
             self.desk.state.take_back(&done.changes);
             self.desk.set_position(done.before);
@@ -815,6 +879,10 @@ impl Game {
             match &done.cause {
                 Cause::Edit { edit } => {
                     self.redo.push(Op::Edit(edit.clone()));
+                    if let Some(before) = done.swap.and_then(|swap| swap.in_force) {
+                        self.desk.switches = before.switches;
+                        self.desk.state.renew_identity();
+                    }
                     self.open = held;
                     let text = format!("undid the edit: {}", first_line(&open.events));
                     return Ok(Turned { text, changes: told });
@@ -855,6 +923,7 @@ impl Game {
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
+            Op::Rules(rules) => self.redo_asking(rules)?,
             Op::Skip => {
                 self.advance(vm, u64::MAX);
                 self.remedy(Remedy::SkipAction)?;
@@ -883,7 +952,7 @@ impl Game {
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
     pub fn decisions(&self) -> u32 {
-        self.next_seq - 1
+        self.next_seq - 1 + u32::from(self.pending.is_some())
     }
 
     /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
@@ -1064,7 +1133,7 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
     match cause {
         Cause::Start => vm.call(desk, &Call::Start { scenario }),
         Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
-        Cause::Edit { .. } | Cause::Reload { .. } => Ok(Value::None),
+        Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
             Err(fault) => Err(fault),
             Ok(id) => match desk.take_entry(id) {
@@ -1145,5 +1214,6 @@ pub(crate) fn words_of(cause: &Cause) -> Arc<str> {
         Cause::Free { name, .. } => name.clone(),
         Cause::Edit { .. } => Arc::from("an edit"),
         Cause::Reload { .. } => Arc::from("a reload"),
+        Cause::Rules { ruleset, .. } => Arc::from(format!("the change to {ruleset}")),
     }
 }

@@ -7,6 +7,7 @@ mod event;
 mod explanation;
 mod fault;
 mod game;
+mod going_over;
 mod onward;
 mod possible;
 mod question;
@@ -16,6 +17,8 @@ mod save;
 mod session;
 mod setup;
 mod tape;
+mod transfer;
+mod transfer_notes;
 mod view;
 mod walk;
 
@@ -28,6 +31,7 @@ pub use question::{Answer, Ask, Choice, Question, QuestionId, Refusal};
 pub use reload::ReloadReport;
 pub use session::{FreeAct, Session, SessionError, StartError, Step, Undone};
 pub use setup::{DiceSource, Driver, Scenario, Setup};
+pub use transfer::{Transfer, TransferError, TransferFate, TransferNote};
 pub use view::View;
 pub use walk::{Answering, Given};
 

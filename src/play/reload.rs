@@ -7,7 +7,7 @@ use super::action::{Cause, Done, Open};
 use super::game::{Game, Turned};
 use super::{Driver, Event, Happening, Refusal, Session};
 use crate::ruleset::{Ruleset, changes_between};
-use crate::state::{Converted, Schema, State};
+use crate::state::{Converted, Orphans, Schema, State, Value};
 
 /// What new rules did to a game under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -27,11 +27,29 @@ pub struct ReloadReport {
 /// The contents of files by path, as far as they changed; nothing for a file that is gone.
 pub(crate) type Patch = BTreeMap<Arc<str>, Option<Arc<str>>>;
 
-/// A state in another schema than the one in force, for going back.
+/// What stood before, for going back: a state that is perhaps in another schema than the one in force.
 #[derive(Clone, Debug)]
 pub(crate) struct Swap {
     pub schema: Schema,
     pub state: State,
+    /// The rules and house rules by which it was played, where they changed with it other than by a reload.
+    pub in_force: Option<InForce>,
+}
+
+/// What a game is played by.
+#[derive(Clone, Debug)]
+pub(crate) struct InForce {
+    pub rules: Arc<Ruleset>,
+    pub switches: BTreeMap<String, Value>,
+    pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+/// The rules that a game began by, once others are in force.
+#[derive(Clone, Debug)]
+pub(crate) struct FirstRules {
+    pub ruleset: String,
+    pub layers: Vec<String>,
+    pub files: BTreeMap<Arc<str>, Arc<str>>,
 }
 
 /// What an undo passed on its way back.
@@ -64,11 +82,21 @@ impl Session {
         Ok(report)
     }
 
+    /// Entities that the rules in force have no place for: kind and title.
+    pub fn shelved(&self) -> Vec<(String, String)> {
+        let desk = &self.game().desk;
+        let title = |fields: &BTreeMap<Arc<str>, Value>| {
+            fields.get("name").or_else(|| fields.get("title")).map_or(String::new(), |title| desk.words(title))
+        };
+        let all = desk.state.dormant().entities.values();
+        all.map(|shelved| (shelved.kind.to_string(), title(&shelved.fields))).collect()
+    }
+
     /// Values that the rules in force have no place for: entity, field and value in words.
     pub fn dormant(&self) -> Vec<(String, String, String)> {
         let desk = &self.game().desk;
-        let all =
-            desk.state.dormant().iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
+        let fields = &desk.state.dormant().fields;
+        let all = fields.iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
         all.filter(|(id, ..)| desk.state.entity(**id).is_some())
             .map(|(id, field, kept)| (desk.title(*id).to_string(), field.to_string(), desk.words(&kept.value)))
             .collect()
@@ -116,25 +144,34 @@ impl Game {
         self.park();
         let converted = match layout {
             None => None,
-            Some(schema) => Some(self.desk.state.converted(schema, to.schema(), false).map_err(Refusal::new)?),
+            Some(schema) => {
+                Some(self.desk.state.converted(schema, to.schema(), Orphans::Refuse).map_err(Refusal::new)?)
+            }
         };
         report.changed = changes_between(&from, to);
         let mut swap = None;
         if let Some((state, told)) = converted {
             let state = std::mem::replace(&mut self.desk.state, state);
-            swap = Some(Swap { schema: from.schema().clone(), state });
+            swap = Some(Swap { schema: from.schema().clone(), state, in_force: None });
             report.state = told;
         }
         self.renew_switches(&from, to, &mut report.warnings);
         self.renew_seats(to, &mut report.warnings);
         self.desk.rules = to.clone();
         self.find_strangers(to, &mut report.warnings);
-        if self.first_rules.is_none() {
-            self.first_rules = Some(from.files());
-        }
+        self.note_first_rules(&from);
         let patch = patch_between(&from, to);
         self.note_reload(to, patch, swap, &report.lines());
         Ok(report)
+    }
+
+    /// Remembers the rules that the game began by, before others come into force for the first time.
+    pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
+        self.first_rules.get_or_insert_with(|| FirstRules {
+            ruleset: from.id().to_string(),
+            layers: from.extra_layers().to_vec(),
+            files: from.files(),
+        });
     }
 
     /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one.
@@ -257,16 +294,18 @@ impl Game {
         let mut lines: Vec<String> = oldest.events.iter().map(|event| event.happening.line()).collect();
         let mut swap = None;
         if let Some(schema) = schema {
-            match self.desk.state.converted(&schema, rules.schema(), true) {
+            match self.desk.state.converted(&schema, rules.schema(), Orphans::Drop) {
                 Ok((state, told)) => {
                     lines.extend(told.gone.iter().map(|gone| format!("gone: {gone}")));
                     let state = std::mem::replace(&mut self.desk.state, state);
-                    swap = Some(Swap { schema, state });
+                    swap = Some(Swap { schema, state, in_force: None });
                 }
                 Err(message) => lines.push(message),
             }
             turned.changes = self.differences(before);
         }
+        // House rules that went back with what was undone are those of the rules in force again.
+        self.renew_switches(&rules, &rules, &mut lines);
         self.note_reload(&rules, patch, swap, &lines);
     }
 
@@ -317,7 +356,7 @@ pub(super) fn with_schemas<'g>(
 }
 
 /// What has to be written over the files of one to have those of the other.
-fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
+pub(super) fn patch_between(from: &Ruleset, to: &Ruleset) -> Patch {
     let (old, mut new) = (from.files(), to.files());
     let mut patch = Patch::new();
     for (path, text) in old {

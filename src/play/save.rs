@@ -7,7 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::game::{Game, Standing};
-use super::{DicePosition, Fault, Remedy, Session, Setup, StartError, Tape};
+use super::going_over::Pending;
+use super::reload::{Patch, patch_between};
+use super::{DicePosition, Driver, Fault, Remedy, Session, Setup, StartError, Tape};
 use crate::ruleset::{Library, LoadError, Ruleset};
 use crate::script::Vm;
 
@@ -29,6 +31,31 @@ struct Saved {
     /// The files of the rules that it began by, where others came into force since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     first: Option<BTreeMap<Arc<str>, Arc<str>>>,
+    /// What it began as, where that was another ruleset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    began: Option<Stacked>,
+    /// What is to come into force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pending: Option<SavedPending>,
+}
+
+/// A ruleset with the layers that a table put on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Stacked {
+    ruleset: String,
+    layers: Vec<String>,
+}
+
+/// Rules that are to come into force.
+#[derive(Serialize, Deserialize)]
+struct SavedPending {
+    #[serde(flatten)]
+    stacked: Stacked,
+    hash: String,
+    /// The files in which they differ from the rules in force.
+    files: Patch,
+    /// The number of the next decision when they were asked for.
+    asked_at: u32,
 }
 
 /// The action that was under way.
@@ -62,7 +89,17 @@ impl Session {
                 seq: open.seq,
             }),
             position: game.desk.position(),
-            first: game.first_rules.clone(),
+            first: game.first_rules.as_ref().map(|first| first.files.clone()),
+            began: game
+                .first_rules
+                .as_ref()
+                .map(|first| Stacked { ruleset: first.ruleset.clone(), layers: first.layers.clone() }),
+            pending: game.pending.as_ref().map(|pending| SavedPending {
+                stacked: Stacked::of(&pending.rules),
+                hash: pending.rules.hash(),
+                files: patch_between(rules, &pending.rules),
+                asked_at: pending.asked_at,
+            }),
         };
         serde_json::to_string(&saved).unwrap_or_default()
     }
@@ -78,19 +115,31 @@ impl Session {
             let message = format!("it has format {}, this program reads format {FORMAT}", saved.format);
             return Err(StartError::Unreadable(message));
         }
+        let began = saved.began();
         let rules = match &saved.first {
-            None => Ruleset::load_with(library, &saved.ruleset, &saved.layers)?,
-            Some(files) => saved.rules_of(files)?,
+            None => Ruleset::load_with(library, &began.ruleset, &began.layers)?,
+            Some(files) => began.rules_of(files)?,
         };
         let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
-            Cause::Reload { rules, .. } => rules.clone(),
+            Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
             _ => hash,
         });
         let other =
             (hash != saved.hash).then(|| format!("; the files of {} have changed since it was saved", saved.ruleset));
-        let mut session = Session::start(&rules, saved.setup.clone())?;
+        // Seats and policies of rules that came later are put back when those are in force.
+        let mut setup = saved.setup.clone();
+        setup.seats.retain(|seat, driver| {
+            let known = |policy: &Arc<str>| rules.policies().contains(policy);
+            rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
+        });
+        let seats = saved.setup.seats.clone();
+        let mut session = Session::start(&rules, setup)?;
         match session.replay_all(library, saved) {
             Ok(()) => {
+                let game = session.game_mut();
+                game.desk.seats.extend(seats.clone());
+                game.setup.seats = seats;
+                game.desk.state.renew_identity();
                 session.take_events();
                 Ok(session)
             }
@@ -101,47 +150,86 @@ impl Session {
     /// Plays the tape, from one set of rules to the next.
     fn replay_all(&mut self, library: &Library, saved: Saved) -> Result<(), String> {
         let saved = Arc::new(saved);
-        let mut files = saved.first.clone().unwrap_or_default();
+        let mut files = saved.first.clone().unwrap_or_else(|| self.ruleset().files());
         let mut from = 0;
         self.game_mut().desk.strict = true;
         self.game_mut().open = None;
         loop {
-            let is_reload = |done: &Done| matches!(done.cause, Cause::Reload { .. });
-            let to = saved.done[from..].iter().position(is_reload).map_or(saved.done.len(), |at| from + at);
+            let changes_rules = |done: &Done| matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. });
+            let to = saved.done[from..].iter().position(changes_rules).map_or(saved.done.len(), |at| from + at);
             let shared = saved.clone();
             self.lend(move |game, vm| replay(game, vm, &shared.done[from..to]))
                 .map_err(|error| error.to_string())??;
             let Some(done) = saved.done.get(to) else { break };
-            if let Cause::Reload { rules: hash, files: patch } = &done.cause {
-                for (path, text) in patch {
-                    match text {
-                        Some(text) => files.insert(path.clone(), text.clone()),
-                        None => files.remove(path),
-                    };
+            let known = self.game().history.len();
+            match &done.cause {
+                Cause::Reload { rules: hash, files: patch } => {
+                    apply(&mut files, patch);
+                    let rules = Stacked::of(self.ruleset()).rules_with(library, hash, &files)?;
+                    self.reload(rules).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
                 }
-                // The rules of today are those on the disk, where they still are the same.
-                let today = Ruleset::load_with(library, &saved.ruleset, &saved.layers).ok();
-                let rules = match today.filter(|today| today.hash() == *hash) {
-                    Some(today) => today,
-                    None => saved.rules_of(&files).map_err(|error| error.to_string())?,
-                };
-                let known = self.game().history.len();
-                self.reload(rules).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
-                if self.game().history.len() > known {
-                    self.game_mut().stamp_last(done);
+                Cause::Rules { ruleset, layers, hash, files: patch } => {
+                    apply(&mut files, patch);
+                    let stacked = Stacked { ruleset: ruleset.clone(), layers: layers.clone() };
+                    let rules = stacked.rules_with(library, hash, &files)?;
+                    self.go_over(&rules).map_err(|error| format!("action {}: {error}", done.number))?;
                 }
+                _ => {}
+            }
+            if self.game().history.len() > known {
+                self.game_mut().stamp_last(done);
             }
             from = to + 1;
+        }
+        if let Some(pending) = &saved.pending {
+            apply(&mut files, &pending.files);
+            let rules = pending.stacked.rules_with(library, &pending.hash, &files)?;
+            self.game_mut().pending = Some(Pending { rules, asked_at: pending.asked_at });
         }
         self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
     }
 }
 
 impl Saved {
+    fn began(&self) -> Stacked {
+        let now = || Stacked { ruleset: self.ruleset.clone(), layers: self.layers.clone() };
+        self.began.clone().unwrap_or_else(now)
+    }
+}
+
+impl Stacked {
+    fn of(rules: &Ruleset) -> Stacked {
+        Stacked { ruleset: rules.id().to_string(), layers: rules.extra_layers().to_vec() }
+    }
+
     /// Rules from the files that are kept in a saved game.
     fn rules_of(&self, files: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Arc<Ruleset>, LoadError> {
         let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
         Ruleset::load_with(&library, &self.ruleset, &self.layers)
+    }
+
+    /// The rules of that identity: those of today where they still are the same, otherwise those that are kept.
+    fn rules_with(
+        &self,
+        library: &Library,
+        hash: &str,
+        files: &BTreeMap<Arc<str>, Arc<str>>,
+    ) -> Result<Arc<Ruleset>, String> {
+        let today = Ruleset::load_with(library, &self.ruleset, &self.layers).ok();
+        match today.filter(|today| today.hash() == hash) {
+            Some(today) => Ok(today),
+            None => self.rules_of(files).map_err(|error| error.to_string()),
+        }
+    }
+}
+
+/// Writes what changed over files.
+fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
+    for (path, text) in patch {
+        match text {
+            Some(text) => files.insert(path.clone(), text.clone()),
+            None => files.remove(path),
+        };
     }
 }
 
@@ -161,10 +249,10 @@ fn replay(game: &mut Game, vm: &mut Vm, part: &[Done]) -> Result<(), String> {
         match game.advance(vm, 1) {
             Standing::Ask => return Err(wrong("it asks something that the tape does not answer")),
             Standing::Fault(fault) => return Err(wrong(&fault.to_string())),
-            Standing::Paused | Standing::Over(_) if game.actions == actions => {
+            Standing::Paused | Standing::Boundary | Standing::Over(_) if game.actions == actions => {
                 return Err(wrong("it is not on the agenda"));
             }
-            Standing::Paused | Standing::Over(_) => {}
+            Standing::Paused | Standing::Boundary | Standing::Over(_) => {}
         }
     }
     Ok(())

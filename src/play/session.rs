@@ -100,12 +100,14 @@ impl Session {
 
     /// Plays at most so many actions further, for drivers that look at each.
     pub(crate) fn advance_by(&mut self, actions: u64) -> Result<Step, SessionError> {
-        let standing = self.lend(move |game, vm| game.advance(vm, actions))?;
-        Ok(match standing {
-            Standing::Ask | Standing::Paused => Step::Ask,
-            Standing::Fault(fault) => Step::Fault(fault),
-            Standing::Over(text) => Step::Over(text),
-        })
+        let until = self.actions().saturating_add(actions);
+        loop {
+            let left = until - self.actions();
+            match self.lend(move |game, vm| game.advance(vm, left))? {
+                Standing::Boundary => self.put_in_force(),
+                standing => return Ok(standing.into()),
+            }
+        }
     }
 
     /// What is open. Empty before [`Session::advance`] has reached a question.
@@ -136,10 +138,12 @@ impl Session {
         let replied = self.try_reply(replies);
         self.name_ahead(Vec::new());
         match replied {
+            // Other rules come into force only when all of it has been taken.
+            Ok(_) if self.game().pending.is_some() => self.advance().map_err(|error| Refusal::new(error.to_string())),
             Ok(step) => Ok(step),
             Err(refusal) => {
                 self.game_mut().rewind(decisions);
-                let _ = self.advance();
+                let _ = self.advance_within();
                 Err(refusal)
             }
         }
@@ -166,7 +170,7 @@ impl Session {
             }
             self.game_mut().refused = None;
             self.name_ahead(left.iter().map(|reply| (*reply).clone()).collect());
-            let step = self.advance().map_err(|error| Refusal::new(error.to_string()))?;
+            let step = self.advance_within().map_err(|error| Refusal::new(error.to_string()))?;
             if let Some(reason) = self.game_mut().refused.take() {
                 return Err(Refusal::new(reason));
             }
@@ -194,7 +198,7 @@ impl Session {
                 self.game_mut().notice(&format!("`{topic}` was not asked"));
             }
         }
-        self.advance().map_err(|error| Refusal::new(error.to_string()))
+        self.advance_within().map_err(|error| Refusal::new(error.to_string()))
     }
 
     /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused
@@ -276,11 +280,17 @@ impl Session {
 
     /// Takes back the last thing that a person did. Call [`Session::advance`] to go on from there.
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
-        self.game_mut().undo().map(Undone::from)
+        let undone = self.game_mut().undo().map(Undone::from);
+        self.rules = self.game().desk.rules.clone();
+        undone
     }
 
     /// Does again what the last undo took back.
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
+        if self.game().pending.is_some() {
+            // What comes after a change of rules can only be done again once they are in force.
+            let _: Step = self.advance().map_err(|error| Refusal::new(error.to_string()))?;
+        }
         self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
     }
 
@@ -400,6 +410,16 @@ impl Session {
         &self.game().desk.switches
     }
 
+    /// Sets a house rule, before the open action, which then runs again. The value is read as someone types it. It is an
+    /// edit: one entry of the game, one undo.
+    ///
+    /// # Errors
+    ///
+    /// A house rule that the ruleset does not declare, with the nearest; a value that it does not have, with those it has.
+    pub fn set_switch(&mut self, name: &str, value: impl Into<Value>) -> Result<(), Refusal> {
+        self.edit(Edit::Switch { name: name.to_string(), value: value.into() })
+    }
+
     /// Who plays which seat.
     pub fn seats(&self) -> &BTreeMap<Arc<str>, Driver> {
         &self.game().desk.seats
@@ -438,7 +458,9 @@ impl Session {
     /// What the last action that was done was, by the name of its agenda entry, and how many have been done.
     pub(crate) fn last_done(&self) -> (usize, Option<&str>) {
         let history = &self.game().history;
-        let what = history.last().and_then(|done| match &done.cause {
+        // Other rules may have come into force behind it.
+        let last = history.iter().rev().find(|done| !matches!(done.cause, super::Cause::Rules { .. }));
+        let what = last.and_then(|done| match &done.cause {
             super::Cause::Entry { what, .. } => Some(&**what),
             _ => None,
         });
@@ -543,6 +565,16 @@ impl Prepared {
         let (switches, seats) = (self.switches.clone(), self.seats.clone());
         let desk = Desk::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
         Game::new(desk, self.setup.clone(), self.scenario.clone())
+    }
+}
+
+impl From<Standing> for Step {
+    fn from(standing: Standing) -> Step {
+        match standing {
+            Standing::Ask | Standing::Paused | Standing::Boundary => Step::Ask,
+            Standing::Fault(fault) => Step::Fault(fault),
+            Standing::Over(text) => Step::Over(text),
+        }
     }
 }
 

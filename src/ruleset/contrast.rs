@@ -109,13 +109,8 @@ impl Contrast {
         let sections = Contrast::TITLES.into_iter().map(|title| ContrastSection { title, differences: of(title) });
         let mut sections: Vec<ContrastSection> = sections.collect();
         sections.retain(|section| !section.differences.is_empty());
-        Contrast { first: name(first), second: name(second), sections }
+        Contrast { first: first.name(), second: second.name(), sections }
     }
-}
-
-/// A ruleset's id with the layers put on it.
-fn name(rules: &Ruleset) -> String {
-    std::iter::once(rules.id()).chain(rules.extra_layers().iter().map(String::as_str)).collect::<Vec<_>>().join("+")
 }
 
 fn differing(mut first: Named, mut second: Named) -> Vec<Differing> {

@@ -103,6 +103,11 @@ impl Ruleset {
         self.stack.main().id()
     }
 
+    /// Its id with the layers that were put on it: `game+house`.
+    pub fn name(&self) -> String {
+        std::iter::once(self.id()).chain(self.layers.iter().map(String::as_str)).collect::<Vec<_>>().join("+")
+    }
+
     pub fn title(&self) -> &str {
         &self.stack.main().manifest().title
     }

@@ -128,9 +128,9 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Declaring,
         "convert",
-        "rb.convert({ ... })",
-        "(convert: { [string]: any }) -> Declaration",
-        "State that comes from another ruleset, in `convert/`.",
+        "rb.convert({ id, text, run })",
+        "(convert: ConvertBody) -> Declaration",
+        "What a game that comes from the ruleset `id` needs besides what is carried over by name, in `convert/`.",
     ),
     reads(
         Fields,

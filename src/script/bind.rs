@@ -75,7 +75,7 @@ impl Bench {
     }
 
     #[allow(clippy::mut_from_ref)] // as above
-    fn desk(&self) -> Result<&mut Desk> {
+    pub(super) fn desk(&self) -> Result<&mut Desk> {
         match self.lent() {
             Some(desk) => Ok(desk),
             None => Err(Error::RuntimeError(
@@ -126,7 +126,7 @@ fn told(value: &Lv) -> String {
     }
 }
 
-fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
+pub(super) fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
     match value {
         Lv::String(text) => text_of(text),
         other => Err(fault(desk, format!("{what} must be a text, not {}", other.type_name()))),
@@ -134,7 +134,7 @@ fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
 }
 
 /// Fills the `{}` of a template with values in words.
-fn fill(template: &str, args: &[Lv], desk: &Desk, mirror: &Mirror) -> String {
+pub(super) fn fill(template: &str, args: &[Lv], desk: &Desk, mirror: &Mirror) -> String {
     let mut text = String::with_capacity(template.len() + 16);
     let mut args = args.iter();
     let mut rest = template;
@@ -163,6 +163,7 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
     dice(lua, bench, &table)?;
     agenda(lua, bench, &table)?;
     telling(lua, bench, &table)?;
+    super::convert::leaves(lua, bench, &table)?;
     let handles = lua.create_table()?;
     table.raw_set("handles", &handles)?;
     bench.mirror.borrow_mut().listed = Some(handles);
@@ -303,7 +304,7 @@ fn no_kind(desk: &mut Desk, name: &str) -> Error {
     fault(desk, message)
 }
 
-fn entity_arg(desk: &mut Desk, mirror: &Mirror, value: &Lv, what: &str) -> Result<EntityId> {
+pub(super) fn entity_arg(desk: &mut Desk, mirror: &Mirror, value: &Lv, what: &str) -> Result<EntityId> {
     let found = match value {
         Lv::Table(table) => mirror.id_of(table),
         _ => None,

@@ -1,11 +1,12 @@
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
 
 use super::exchange::{plain_from, plain_to};
 use super::table::Shared;
-use crate::play::{DiceSource, Driver, Edit, Question, Refusal, Scenario, Session, Setup, Step};
+use crate::play::{DiceSource, Driver, Edit, Question, Refusal, Scenario, Session, Setup, Step, Transfer};
 use crate::ruleset::{Library, Ruleset};
 use crate::state::Value;
 
@@ -15,7 +16,7 @@ pub(super) struct GameHandle(Place);
 enum Place {
     /// Whatever game the table holds at the moment.
     Attached(Rc<Shared>),
-    Own(Rc<RefCell<Session>>),
+    Own(Rc<RefCell<Session>>, Rc<Shared>),
 }
 
 fn said(message: impl std::fmt::Display) -> Error {
@@ -34,7 +35,7 @@ impl GameHandle {
             None => Value::None,
         };
         let session = start_session(&shared.library, &options).map_err(said)?;
-        Ok(GameHandle(Place::Own(Rc::new(RefCell::new(session)))))
+        Ok(GameHandle(Place::Own(Rc::new(RefCell::new(session)), shared.clone())))
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut Session) -> Result<R>) -> Result<R> {
@@ -43,8 +44,14 @@ impl GameHandle {
                 Some(session) => work(session),
                 None => Err(said("no game is on; begin one with start{ rules = \"...\" }")),
             },
-            Place::Own(session) => work(&mut session.borrow_mut()),
+            Place::Own(session, _) => work(&mut session.borrow_mut()),
         }
+    }
+
+    /// A ruleset of the program's library.
+    fn ruleset(&self, id: &str) -> Result<Arc<Ruleset>> {
+        let (Place::Attached(shared) | Place::Own(_, shared)) = &self.0;
+        Ruleset::load(&shared.library, id).map_err(said)
     }
 }
 
@@ -126,6 +133,20 @@ pub(super) fn question_table(lua: &Lua, session: &Session, question: &Question) 
     }
     row.raw_set("default", question.default.as_ref().map(|default| question.tell(default)))?;
     Ok(row)
+}
+
+/// What becomes of what under other rules, as a program sees it.
+pub(super) fn notes_table(lua: &Lua, transfer: &Transfer) -> Result<LuaTable> {
+    let list = lua.create_table()?;
+    for note in &transfer.notes {
+        let row = lua.create_table()?;
+        row.raw_set("fate", note.fate.word())?;
+        row.raw_set("topic", note.topic.as_str())?;
+        row.raw_set("text", note.text.as_str())?;
+        row.raw_set("rule", note.rule.as_deref())?;
+        list.raw_push(row)?;
+    }
+    Ok(list)
 }
 
 fn json_value(value: &serde_json::Value) -> Value {
@@ -276,11 +297,34 @@ impl UserData for GameHandle {
             })
         });
         methods.add_method("outcome", |_, game, ()| game.with(|session| Ok(session.outcome().map(str::to_string))));
-        methods.add_method("switch", |lua, game, name: String| {
-            game.with(|session| match session.switch(&name) {
-                Some(value) => plain_to(lua, value),
-                None => Err(said(format!("there is no switch `{name}`"))),
+        methods.add_method("switch", |lua, game, (name, value): (String, Lv)| {
+            let value = plain_from(&value)?;
+            game.with(|session| {
+                if value != Value::None {
+                    session.set_switch(&name, value).map_err(said)?;
+                    let _ = session.advance().map_err(said)?;
+                }
+                match session.switch(&name) {
+                    Some(value) => plain_to(lua, value),
+                    None => Err(said(format!("there is no switch `{name}`"))),
+                }
             })
+        });
+        methods.add_method("preview_rules", |lua, game, id: String| {
+            let rules = game.ruleset(&id)?;
+            game.with(|session| notes_table(lua, &session.preview_rules(&rules).map_err(said)?))
+        });
+        methods.add_method("change_rules", |lua, game, id: String| {
+            let rules = game.ruleset(&id)?;
+            game.with(|session| {
+                let transfer = session.change_rules(&rules).map_err(said)?;
+                let _ = session.advance().map_err(said)?;
+                notes_table(lua, &transfer)
+            })
+        });
+        methods.add_method("keep_rules", |_, game, ()| game.with(|session| session.keep_rules().map_err(said)));
+        methods.add_method("pending_rules", |_, game, ()| {
+            game.with(|session| Ok(session.pending_rules().map(|rules| rules.id().to_string())))
         });
         methods.add_method("seed", |_, game, ()| game.with(|session| Ok(session.seed())));
         methods.add_method("rules", |_, game, ()| game.with(|session| Ok(session.ruleset().id().to_string())));

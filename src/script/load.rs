@@ -47,6 +47,8 @@ pub(crate) struct Blueprint {
     pub statistics: Vec<Statistic>,
     /// The entry that a round begins with.
     pub boundary: Option<Arc<str>>,
+    /// Rulesets whose games it can take over by a file of `convert/`.
+    pub converts: Vec<Arc<str>>,
 }
 
 /// A number that a ruleset follows from round to round.
@@ -231,6 +233,7 @@ impl Prelude {
                 policy_act: get("policy_act")?,
                 refresh: get("refresh")?,
                 stale: get("stale")?,
+                convert: get("convert")?,
             },
         })
     }
@@ -378,6 +381,18 @@ impl Loader<'_> {
             }
         }
         merged.raw_set("policies", policies)?;
+        let converts = lua.create_table()?;
+        for (id, convert) in self.merger.all("convert") {
+            self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
+            match convert.raw_get::<Lv>("run")? {
+                Lv::Function(run) => {
+                    blueprint.converts.push(Arc::from(&*id));
+                    converts.raw_set(&*id, run)?;
+                }
+                _ => self.missing("convert", &id, "run", "a function(change)"),
+            }
+        }
+        merged.raw_set("converts", converts)?;
         merged.raw_set("cast", self.cast()?)?;
         merged.raw_set("play", self.play(&play, sheets, overviews, &mut blueprint)?)?;
         let creation = self.merger.table("creation")?;

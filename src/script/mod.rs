@@ -2,6 +2,7 @@
 
 pub(crate) mod api;
 mod bind;
+mod convert;
 mod engine;
 mod exchange;
 mod fault;
@@ -16,6 +17,7 @@ mod table;
 mod types;
 mod vm;
 
+pub(crate) use convert::Former;
 pub(crate) use engine::{Engine, STACK};
 pub use load::FreeName;
 pub(crate) use load::{Blueprint, Statistic};

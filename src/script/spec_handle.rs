@@ -9,11 +9,12 @@ use mlua::{
 
 use super::exchange::{plain_from, plain_to};
 use super::fault::fault_of_program;
-use super::game_handle::{question_table, replies_of, value_of};
+use super::game_handle::{notes_table, question_table, replies_of, value_of};
 use super::sandbox::{self, Budget, Code, guarded};
 use super::table::in_words;
-use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step};
+use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step, Transfer};
 use crate::ruleset::{Breach, Ruleset, nearest};
+use crate::spec::Shelf;
 use crate::state::{EntityId, Value};
 
 /// A file of specs in a machine of its own.
@@ -83,8 +84,8 @@ impl SpecFile {
     }
 
     /// Plays one spec with a ruleset.
-    pub fn run(&self, at: usize, rules: &Arc<Ruleset>) -> Ran {
-        let case = Rc::new(RefCell::new(Case::new(rules)));
+    pub fn run(&self, at: usize, shelf: &Arc<Shelf>) -> Ran {
+        let case = Rc::new(RefCell::new(Case::new(shelf)));
         let spec = &self.specs[at];
         let (result, spent) = guarded(Budget::PROGRAM, || {
             spec.run.call::<()>(CaseHandle(case.clone()))?;
@@ -116,6 +117,7 @@ fn read_spec(values: MultiValue) -> Result<Registered> {
 
 /// A spec under way.
 struct Case {
+    shelf: Arc<Shelf>,
     rules: Arc<Ruleset>,
     setup: Setup,
     session: Option<Session>,
@@ -123,6 +125,8 @@ struct Case {
     dice: Vec<u32>,
     /// What every entity was right after `given`, by id: its title and fields.
     baseline: BTreeMap<EntityId, (String, Vec<Value>)>,
+    /// What the last change of rules told.
+    transfer: Option<Transfer>,
     cards: Vec<String>,
 }
 
@@ -131,14 +135,16 @@ fn wrong(message: impl std::fmt::Display) -> Error {
 }
 
 impl Case {
-    fn new(rules: &Arc<Ruleset>) -> Case {
+    fn new(shelf: &Arc<Shelf>) -> Case {
         Case {
-            rules: rules.clone(),
+            shelf: shelf.clone(),
+            rules: shelf.rules.clone(),
             setup: Setup { dice: DiceSource::Written(Vec::new()), ..Setup::default() },
             session: None,
             position: String::new(),
             dice: Vec::new(),
             baseline: BTreeMap::new(),
+            transfer: None,
             cards: Vec::new(),
         }
     }
@@ -147,9 +153,13 @@ impl Case {
         self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
     }
 
-    fn given(&mut self, scenario: &Lv) -> Result<()> {
+    /// Begins in a position, of another ruleset if one is named.
+    fn given(&mut self, scenario: &Lv, ruleset: Option<&str>) -> Result<()> {
         if self.session.is_some() {
             return Err(wrong("t:given(...) is called once"));
+        }
+        if let Some(id) = ruleset {
+            self.rules = self.shelf.ruleset(id).map_err(wrong)?;
         }
         self.setup.scenario = match scenario {
             Lv::Nil => Scenario::Default,
@@ -386,6 +396,19 @@ impl Case {
         }
     }
 
+    /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
+    fn change_rules(&mut self, id: &str) -> Result<Transfer> {
+        let rules = self.shelf.ruleset(id).map_err(wrong)?;
+        let session = self.session()?;
+        let transfer = session.change_rules(&rules).map_err(wrong)?;
+        self.transfer = Some(transfer.clone());
+        let session = self.session()?;
+        match session.advance_by(0).map_err(wrong)? {
+            Step::Fault(fault) => Err(wrong(fault)),
+            _ => Ok(transfer),
+        }
+    }
+
     /// What a sheet breaks under the house rules of the spec.
     fn breaches(&self, sheet: &Lv) -> Result<Vec<Breach>> {
         let mut switches = self.rules.default_switches();
@@ -471,11 +494,18 @@ impl UserData for CaseHandle {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
         methods.add_method("switch", |_, t, (name, value): (String, Lv)| {
             let mut case = t.0.borrow_mut();
-            if case.session.is_some() {
-                return Err(wrong("t:switch(...) comes before t:given(...)"));
+            let value = plain_from(&value)?;
+            match &mut case.session {
+                // In a game it is turned as the GM would.
+                Some(session) => {
+                    session.set_switch(&name, value).map_err(wrong)?;
+                    session.advance_by(0).map(|_| ()).map_err(wrong)
+                }
+                None => {
+                    case.setup.switches.insert(name, value);
+                    Ok(())
+                }
             }
-            case.setup.switches.insert(name, plain_from(&value)?);
-            Ok(())
         });
         methods.add_method("seat", |_, t, (seat, driver): (String, String)| {
             let Ok(driver) = driver.parse();
@@ -488,7 +518,9 @@ impl UserData for CaseHandle {
                 }
             }
         });
-        methods.add_method("given", |_, t, scenario: Lv| t.0.borrow_mut().given(&scenario));
+        methods.add_method("given", |_, t, (scenario, ruleset): (Lv, Option<String>)| {
+            t.0.borrow_mut().given(&scenario, ruleset.as_deref())
+        });
         methods.add_method("dice", |_, t, faces: Variadic<Lv>| {
             let mut read = Vec::new();
             for face in faces.iter() {
@@ -614,8 +646,8 @@ impl UserData for CaseHandle {
         });
         methods.add_method("run", |_, t, what: Option<String>| {
             let mut case = t.0.borrow_mut();
-            let rules = case.rules.clone();
             let session = case.session()?;
+            let rules = session.ruleset().clone();
             let Some(what) = what else {
                 return match session.advance().map_err(wrong)? {
                     Step::Fault(fault) => Err(wrong(fault)),
@@ -671,6 +703,46 @@ impl UserData for CaseHandle {
             match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => Err(wrong(fault)),
                 _ => Ok(()),
+            }
+        });
+        methods.add_method("rules", |lua, t, id: String| {
+            let transfer = t.0.borrow_mut().change_rules(&id)?;
+            notes_table(lua, &transfer)
+        });
+        methods.add_method("noted", |_, t, (fate, text): (String, String)| {
+            let case = t.0.borrow();
+            let notes = case.transfer.as_ref().map(|transfer| &*transfer.notes).unwrap_or_default();
+            let lines: Vec<String> = notes
+                .iter()
+                .map(|note| {
+                    format!(
+                        "{}: {}: {} {}",
+                        note.fate.word(),
+                        note.topic,
+                        note.text,
+                        note.rule.as_deref().unwrap_or_default()
+                    )
+                })
+                .collect();
+            if lines.iter().any(|line| line.starts_with(&format!("{fate}: ")) && line.contains(&text)) {
+                return Ok(());
+            }
+            Err(wrong(format!("nothing {fate} was told that contains \"{text}\"; told was:\n{}", lines.join("\n"))))
+        });
+        methods.add_method("rules_refused", |_, t, (id, reason): (String, String)| {
+            let mut case = t.0.borrow_mut();
+            let rules = case.shelf.ruleset(&id).map_err(wrong)?;
+            let session = case.session()?;
+            let before = session.state_bytes();
+            match session.change_rules(&rules) {
+                Ok(_) => Err(wrong(format!("the change to {id} was not refused"))),
+                Err(error) if !error.to_string().contains(&reason) => Err(wrong(format!(
+                    "the change to {id} was refused for another reason: expected \"{reason}\", found \"{error}\""
+                ))),
+                Err(_) if session.state_bytes() != before => {
+                    Err(wrong(format!("the change to {id} was refused, but something has changed")))
+                }
+                Err(_) => Ok(()),
             }
         });
         methods.add_method("undo", |_, t, ()| {

@@ -18,8 +18,8 @@ use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// One script machine with one ruleset in it. It mirrors one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
-    lua: Lua,
-    bench: Rc<Bench>,
+    pub(super) lua: Lua,
+    pub(super) bench: Rc<Bench>,
     trusted: Trusted,
     stack: Arc<Stack>,
     blueprint: Arc<Blueprint>,
@@ -52,6 +52,7 @@ pub(super) struct Trusted {
     pub policy_act: Function,
     pub refresh: Function,
     pub stale: Function,
+    pub convert: Function,
 }
 
 /// A free act that a policy takes.
@@ -522,7 +523,7 @@ impl Vm {
     }
 
     /// Runs one of the prelude's functions under the budget of an action and judges what came of it.
-    fn run(
+    pub(super) fn run(
         &mut self,
         desk: &mut Desk,
         prepare: impl FnOnce(&Trusted) -> Result<(Function, MultiValue)>,

@@ -6,3 +6,5 @@ mod runner;
 pub(crate) use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, Standing};
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, run_specs};
+
+pub(crate) use runner::Shelf;

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -117,8 +118,10 @@ pub fn run_specs(
     further: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
-    let machines = [Ruleset::load_with(library, id, layers)?, Ruleset::load_with(library, id, layers)?];
-    let own = machines[0].specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
+    let load = || Ok::<_, LoadError>(Arc::new(Shelf::new(library, Ruleset::load_with(library, id, layers)?)));
+    let machines = [load()?, load()?];
+    let own =
+        machines[0].rules.specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
     let sources: Vec<SpecSource> = own.chain(further).collect();
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<OfFile>> = Mutex::new(Vec::new());
@@ -147,19 +150,49 @@ pub fn run_specs(
         results.extend(of_file);
         broken.extend(fault);
     }
-    let mut coverage = Coverage::of(machines[0].own_rule_texts(), &results);
-    coverage.unknown = Coverage::of(machines[0].rule_texts(), &results).unknown;
+    let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
+    coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
     Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
+}
+
+/// The ruleset whose specs are played, and others of its library that they go over to, each loaded once.
+pub(crate) struct Shelf {
+    pub rules: Arc<Ruleset>,
+    library: Library,
+    others: Mutex<BTreeMap<String, Arc<Ruleset>>>,
+}
+
+impl Shelf {
+    fn new(library: &Library, rules: Arc<Ruleset>) -> Shelf {
+        Shelf { rules, library: library.clone(), others: Mutex::default() }
+    }
+
+    /// A ruleset by its id.
+    ///
+    /// # Errors
+    ///
+    /// The problems of a ruleset that cannot be loaded.
+    pub fn ruleset(&self, id: &str) -> Result<Arc<Ruleset>, LoadError> {
+        if id == self.rules.id() {
+            return Ok(self.rules.clone());
+        }
+        let mut others = match self.others.lock() {
+            Ok(others) => others,
+            Err(poisoned) => poisoned.into_inner(),
+        };
+        if let Some(known) = others.get(id) {
+            return Ok(known.clone());
+        }
+        let loaded = Ruleset::load(&self.library, id)?;
+        others.insert(id.to_string(), loaded.clone());
+        Ok(loaded)
+    }
 }
 
 /// The place of a file among the sources, what came of its specs, and why it could not be read.
 type OfFile = (usize, Vec<SpecResult>, Option<Fault>);
 
-fn run_file(
-    source: &SpecSource,
-    machines: &[Arc<Ruleset>; 2],
-    filter: Option<&str>,
-) -> (Vec<SpecResult>, Option<Fault>) {
+fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str>) -> (Vec<SpecResult>, Option<Fault>) {
     let (file, again) = match (SpecFile::load(&source.path, &source.text), SpecFile::load(&source.path, &source.text)) {
         (Ok(file), Ok(again)) => (file, again),
         (Err(fault), _) | (_, Err(fault)) => return (Vec::new(), Some(fault)),

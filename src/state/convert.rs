@@ -1,21 +1,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::{Entity, EntityId, Kind, Schema, State, Type, Value};
-
-/// Values that have no place in the schema in force, by entity and field: kept until they have one again.
-pub(crate) type Dormant = BTreeMap<EntityId, BTreeMap<Arc<str>, Kept>>;
-
-/// A value that is kept aside.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
-    pub value: Value,
-    /// What stands in the field instead of it; nothing where the field itself is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub instead: Option<Value>,
-}
+use super::dormant::{Kept, Shelved};
+use super::{Entity, EntityId, FieldId, Kind, KindId, Schema, State, Type, Value};
 
 /// What another schema did to a state, by kind and field: each line once, however many entities it is true of.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -44,75 +33,182 @@ impl Schema {
 
 impl State {
     /// The state as another schema has it, kinds and fields found by their names. New fields take their defaults, what
-    /// has no place any more is kept aside. Its journal must be settled.
+    /// has no place any more is kept aside, and what was kept aside and has a place again returns. Its journal must be
+    /// settled.
     ///
     /// # Errors
     ///
-    /// The kinds that are gone although there are entities of them, in a sentence; unless `lossy` says to let them go.
-    pub(crate) fn converted(&self, from: &Schema, to: &Schema, lossy: bool) -> Result<(State, Converted), String> {
+    /// The kinds that are gone although there are entities of them, in a sentence, where `orphans` refuses that.
+    pub(crate) fn converted(&self, from: &Schema, to: &Schema, orphans: Orphans) -> Result<(State, Converted), String> {
         let mut told = Converted::default();
-        let mut orphans: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
+        let mut base = self.clone();
+        base.part_with(from, to, orphans, &mut told)?;
+        let returning = base.returning(to, orphans);
+        // References are checked against what is there afterwards.
+        let mut there = base.rebuilt(|_, entity| {
+            let place = to.kind_named(&from.kind(entity.kind).name).expect("entities of other kinds are gone");
+            to.kind(place).fresh(place)
+        });
+        for (id, shelved) in &returning {
+            let place = to.kind_named(&shelved.kind).expect("only those of known kinds return");
+            there.put_back(*id, to.kind(place).fresh(place));
+        }
+        let mut state = there.clone();
+        for (id, _) in there.entities() {
+            let values = match (base.entity(id), returning.get(&id)) {
+                (Some(entity), _) => named_values(from.kind(entity.kind), entity),
+                (None, Some(shelved)) => shelved.fields.clone(),
+                (None, None) => continue,
+            };
+            let filled = there.filled(id, &values, to, state.dormant_mut().fields.entry(id).or_default(), &mut told);
+            state.put_back(id, filled);
+        }
+        let kept = state.dormant_mut();
+        kept.fields.retain(|_, kept| !kept.is_empty());
+        kept.entities.retain(|id, _| !returning.contains_key(id));
+        Ok((state, told))
+    }
+
+    /// Lets go of the entities whose kind another schema does not have.
+    fn part_with(&mut self, from: &Schema, to: &Schema, orphans: Orphans, told: &mut Converted) -> Result<(), String> {
+        let mut gone: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
         for (id, entity) in self.entities() {
             let kind = from.kind(entity.kind);
             if to.kind_named(&kind.name).is_none() {
-                orphans.entry(&kind.name).or_default().push(id);
+                gone.entry(&kind.name).or_default().push(id);
             }
         }
-        if let Some((kind, found)) = orphans.iter().next().filter(|_| !lossy) {
+        if let (Orphans::Refuse, Some((kind, found))) = (orphans, gone.iter().next()) {
             return Err(format!(
                 "the kind `{kind}` is gone, and there {} in the game; declare it again, or take {} away first",
                 if found.len() == 1 { format!("is one {kind}") } else { format!("are {} of them", found.len()) },
                 if found.len() == 1 { "it" } else { "them" },
             ));
         }
-        let mut base = self.clone();
-        for (kind, found) in orphans {
+        for (kind, found) in gone {
             told.gone.push(format!("{kind}: {}", found.len()));
             for id in found {
-                base.remove(id);
+                match orphans {
+                    Orphans::Shelve { .. } => self.take_aside(id, from, None),
+                    Orphans::Refuse | Orphans::Drop => {
+                        self.remove(id);
+                    }
+                }
             }
         }
-        base.settle_unread();
-        let mut dormant = std::mem::take(base.dormant_mut());
-        let mut state = base.rebuilt(|id, entity| {
-            let was = from.kind(entity.kind);
-            let place = to.kind_named(&was.name).expect("entities of other kinds are gone");
-            let kind = to.kind(place);
-            let aside = dormant.entry(id).or_default();
-            for (field, value) in was.fields.iter().zip(&entity.fields) {
-                if kind.field_named(&field.name).is_none() {
-                    note(&mut told.kept_aside, format!("{}.{}", was.name, field.name));
-                    aside.insert(field.name.clone(), Kept { value: value.clone(), instead: None });
+        self.settle_unread();
+        Ok(())
+    }
+
+    /// Which entities that are kept aside another schema has a place for.
+    fn returning(&self, to: &Schema, orphans: Orphans) -> BTreeMap<EntityId, Shelved> {
+        let Orphans::Shelve { parts } = orphans else { return BTreeMap::new() };
+        let awaited = |shelved: &Shelved| {
+            let ruleset = shelved.waits_for.as_deref();
+            to.kind_named(&shelved.kind).is_some() && ruleset.is_none_or(|id| parts.iter().any(|part| part == id))
+        };
+        let all = self.dormant().entities.iter().filter(|(_, shelved)| awaited(shelved));
+        all.map(|(id, shelved)| (*id, shelved.clone())).collect()
+    }
+
+    /// An entity of this state with the values that go by its fields' names; what does not fit goes aside.
+    fn filled(
+        &self,
+        id: EntityId,
+        values: &BTreeMap<Arc<str>, Value>,
+        schema: &Schema,
+        aside: &mut BTreeMap<Arc<str>, Kept>,
+        told: &mut Converted,
+    ) -> Entity {
+        let place = self.entity(id).expect("it is one of this state").kind;
+        let kind = schema.kind(place);
+        for (name, value) in values.iter().filter(|(name, _)| kind.field_named(name).is_none()) {
+            note(&mut told.kept_aside, format!("{}.{name}", kind.name));
+            aside.insert(name.clone(), Kept { value: value.clone(), instead: None });
+        }
+        let fields = kind.fields.iter().map(|field| {
+            let name = format!("{}.{}", kind.name, field.name);
+            let now = values.get(&field.name).cloned();
+            let kept = aside.get(&field.name).filter(|kept| kept.instead == now);
+            if let Some(kept) = kept.filter(|kept| field.ty.check(&kept.value, schema, self).is_ok()) {
+                note(&mut told.returned, name);
+                let value = kept.value.clone();
+                aside.remove(&field.name);
+                return value;
+            }
+            let Some(value) = now else {
+                note(&mut told.defaulted, format!("{name} = {}", field.default));
+                return field.default.clone();
+            };
+            let settled = field.ty.settle(value.clone());
+            let Err(wrong) = field.ty.check(&settled, schema, self) else { return settled };
+            let instead = nearest_value(&field.ty, &value, schema, self).unwrap_or_else(|| field.default.clone());
+            note(&mut told.kept_aside, format!("{name}, which {wrong}"));
+            aside.insert(field.name.clone(), Kept { value, instead: Some(instead.clone()) });
+            instead
+        });
+        Entity { kind: place, fields: fields.collect() }
+    }
+
+    /// Keeps an entity aside whole, with its agenda entries and attachments; references to it are kept aside as well.
+    /// What is kept aside is in no journal: this is for a state that nobody takes back step by step.
+    /// Returns the fields of others that changed with it.
+    pub(crate) fn shelve(&mut self, id: EntityId, schema: &Schema, waits_for: &str) -> Vec<(EntityId, FieldId)> {
+        let mut references = Vec::new();
+        for (other, entity) in self.entities().filter(|(other, _)| *other != id) {
+            let kind = schema.kind(entity.kind);
+            for (at, (field, value)) in kind.fields.iter().zip(&entity.fields).enumerate() {
+                let without = value.without_entity(id);
+                if without != *value {
+                    references.push((other, FieldId(at as u16), field.name.clone(), value.clone(), without));
                 }
             }
-            let fields = kind.fields.iter().map(|field| {
-                let name = format!("{}.{}", kind.name, field.name);
-                let now = was.field_named(&field.name).map(|at| entity.fields[at.0 as usize].clone());
-                let kept = aside.get(&field.name).filter(|kept| kept.instead == now);
-                if let Some(kept) = kept.filter(|kept| field.ty.check(&kept.value, from, &base).is_ok()) {
-                    note(&mut told.returned, name);
-                    let value = kept.value.clone();
-                    aside.remove(&field.name);
-                    return value;
-                }
-                let Some(value) = now else {
-                    note(&mut told.defaulted, format!("{name} = {}", field.default));
-                    return field.default.clone();
-                };
-                let settled = field.ty.settle(value.clone());
-                // What is referred to is still of its old kind in `base`.
-                let Err(wrong) = field.ty.check(&settled, from, &base) else { return settled };
-                let instead = nearest_value(&field.ty, &value).unwrap_or_else(|| field.default.clone());
-                note(&mut told.kept_aside, format!("{name}, which {wrong}"));
-                aside.insert(field.name.clone(), Kept { value, instead: Some(instead.clone()) });
-                instead
-            });
-            Entity { kind: place, fields: fields.collect() }
-        });
-        dormant.retain(|_, kept| !kept.is_empty());
-        *state.dormant_mut() = dormant;
-        Ok((state, told))
+        }
+        let mut touched = Vec::new();
+        for (other, field, name, value, without) in references {
+            self.set(other, field, without.clone());
+            self.dormant_mut().keep(other, name, value, Some(without));
+            touched.push((other, field));
+        }
+        self.take_aside(id, schema, Some(waits_for));
+        touched
     }
+
+    /// Keeps an entity aside whole; references to it stay as they are.
+    fn take_aside(&mut self, id: EntityId, schema: &Schema, waits_for: Option<&str>) {
+        let Some(entity) = self.entity(id) else { return };
+        let kind = schema.kind(entity.kind);
+        let fields = named_values(kind, entity);
+        let shelved = Shelved { kind: kind.name.clone(), fields, waits_for: waits_for.map(Arc::from) };
+        let (entries, attachments) = self.take_out(id);
+        let dormant = self.dormant_mut();
+        dormant.entries.extend(entries);
+        dormant.attachments.extend(attachments);
+        dormant.entities.insert(id, shelved);
+    }
+}
+
+impl Kind {
+    /// An entity as its kind makes it where nothing is said.
+    fn fresh(&self, place: KindId) -> Entity {
+        Entity { kind: place, fields: self.fields.iter().map(|field| field.default.clone()).collect() }
+    }
+}
+
+/// What becomes of entities whose kind another schema does not have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Orphans<'a> {
+    /// They are a reason not to take it.
+    Refuse,
+    Drop,
+    /// They are kept aside, and what was kept aside returns, be it that it waits for one of these rulesets.
+    Shelve {
+        parts: &'a [String],
+    },
+}
+
+fn named_values(kind: &Kind, entity: &Entity) -> BTreeMap<Arc<str>, Value> {
+    kind.fields.iter().map(|field| field.name.clone()).zip(entity.fields.iter().cloned()).collect()
 }
 
 fn note(lines: &mut Vec<String>, line: String) {
@@ -121,11 +217,19 @@ fn note(lines: &mut Vec<String>, line: String) {
     }
 }
 
-/// A number is moved to the nearest bound; nothing else has a nearest value.
-fn nearest_value(ty: &Type, value: &Value) -> Option<Value> {
+/// A number is moved to the nearest bound, lists and maps lose what does not fit; nothing else has a nearest value.
+fn nearest_value(ty: &Type, value: &Value, schema: &Schema, state: &State) -> Option<Value> {
+    let fits = |element: &Type, item: &Value| element.check(item, schema, state).is_ok();
     match (ty, value) {
         (Type::Int { min, max }, Value::Int(n)) => {
             Some(Value::Int((*n).max(min.unwrap_or(i64::MIN)).min(max.unwrap_or(i64::MAX))))
+        }
+        (Type::List(element), Value::List(items)) => {
+            Some(Value::list(items.iter().filter(|item| fits(element, item)).cloned()))
+        }
+        (Type::Map(element), Value::Map(items)) => {
+            let kept = items.iter().filter(|(_, item)| fits(element, item));
+            Some(Value::map(kept.map(|(key, item)| (key, item.clone()))))
         }
         _ => None,
     }

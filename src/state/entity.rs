@@ -62,6 +62,15 @@ pub enum Stale {
     Attachments,
 }
 
+/// What other rules did to the agenda and the attachments of a state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Belongings {
+    pub entries_kept: Vec<Entry>,
+    pub attachments_kept: Vec<(AttachmentId, Attachment)>,
+    /// Names of what was kept aside and is there again.
+    pub returned: Vec<Arc<str>>,
+}
+
 fn next_identity() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -141,13 +150,69 @@ impl State {
         self.identity
     }
 
-    /// Values that are kept aside, since the schema in force has no place for them.
+    /// What is kept aside, since the rules in force have no place for it.
     pub(crate) fn dormant(&self) -> &Dormant {
         &self.dormant
     }
 
     pub(crate) fn dormant_mut(&mut self) -> &mut Dormant {
         &mut self.dormant
+    }
+
+    /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
+    pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
+        let owned = self.agenda.entries().iter().filter(|entry| entry.owner == Some(id)).map(|entry| entry.id);
+        let owned: Vec<EntryId> = owned.collect();
+        let entries = owned.into_iter().filter_map(|id| self.agenda.take(id)).collect();
+        let worn = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
+        let worn: Vec<AttachmentId> = worn.collect();
+        let attachments = worn.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
+        self.entities[id.0 as usize - 1] = None;
+        (entries, attachments)
+    }
+
+    /// Puts an entity into its old place. Not noted in the journal.
+    pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
+        self.entities[id.0 as usize - 1] = Some(entity);
+    }
+
+    /// Keeps aside what the rules in force do not know by name, and takes back what they do know and was kept aside, if its
+    /// owner is there. Not noted in the journal.
+    pub(crate) fn sort_belongings(
+        &mut self,
+        entries: &dyn Fn(&str) -> bool,
+        hooks: &dyn Fn(&str) -> bool,
+    ) -> Belongings {
+        let mut sorted = Belongings::default();
+        let unknown: Vec<EntryId> =
+            self.agenda.entries().iter().filter(|entry| !entries(&entry.what)).map(|entry| entry.id).collect();
+        for id in unknown {
+            sorted.entries_kept.extend(self.agenda.take(id));
+        }
+        let unknown = self.attachments.iter().filter(|(_, attachment)| !hooks(&attachment.hook));
+        for id in unknown.map(|(id, _)| *id).collect::<Vec<_>>() {
+            sorted.attachments_kept.extend(self.attachments.remove(&id).map(|attachment| (id, attachment)));
+        }
+        let there = |state: &State, owner: Option<EntityId>| owner.is_none_or(|owner| state.entity(owner).is_some());
+        for entry in std::mem::take(&mut self.dormant.entries) {
+            if entries(&entry.what) && there(self, entry.owner) {
+                sorted.returned.push(entry.what.clone());
+                self.agenda.insert(entry);
+            } else {
+                self.dormant.entries.push(entry);
+            }
+        }
+        for (id, attachment) in std::mem::take(&mut self.dormant.attachments) {
+            if hooks(&attachment.hook) && there(self, Some(attachment.owner)) {
+                sorted.returned.push(attachment.hook.clone());
+                self.attachments.insert(id, attachment);
+            } else {
+                self.dormant.attachments.insert(id, attachment);
+            }
+        }
+        self.dormant.entries.extend(sorted.entries_kept.iter().cloned());
+        self.dormant.attachments.extend(sorted.attachments_kept.iter().cloned());
+        sorted
     }
 
     /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.

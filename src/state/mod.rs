@@ -3,6 +3,7 @@
 mod agenda;
 mod change;
 mod convert;
+mod dormant;
 mod entity;
 mod schema;
 mod value;
@@ -10,7 +11,9 @@ mod value;
 pub use agenda::{Agenda, Entry, EntryId, Key};
 pub use change::Change;
 pub use convert::Converted;
-pub(crate) use convert::Dormant;
+pub(crate) use convert::Orphans;
+pub(crate) use dormant::Dormant;
+pub(crate) use entity::Belongings;
 pub use entity::{Attachment, AttachmentId, Entity, Stale, State};
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
 pub use value::{EntityId, Value};

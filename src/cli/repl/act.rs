@@ -326,6 +326,7 @@ impl Repl {
             }
         }
         self.step = self.session.advance()?;
+        self.follow_rules();
         // What people decided, and what does not stand any more, has just been said.
         let people: Vec<Arc<str>> = self.seats_of_people();
         let events = self.session.take_events().into_iter().filter(|event| match &event.happening {

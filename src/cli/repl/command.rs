@@ -186,8 +186,24 @@ pub static COMMANDS: &[Command] = &[
     ),
     command!(Log, Look, "log", "[N]", "the last N things that happened (20)", "`log all` tells the whole game."),
     command!(Cards, Look, "cards", "[NAME]", "the cards of the rules, or the text of one", ""),
-    command!(Rules, Look, "rules", "", "which rules are played, with their layers", ""),
-    command!(Switches, Look, "switches" | "switch", "[NAME]", "the house rules in force, and their other values", ""),
+    command!(
+        Rules,
+        Master,
+        "rules",
+        "[ID[+LAYER] [yes] | off | aside]",
+        "which rules are played; `rules ID` shows what other rules would change",
+        "`rules ID` only looks: what is carried over, what is new, what is kept aside, what the game master has to decide. \
+         `rules ID yes` asks for them: they come into force at the end of the round, `rules off` calls them off before, `undo` takes \
+         the change back whole. What the other rules have no place for is kept aside (`rules aside`) and returns with the rules that do."
+    ),
+    command!(
+        Switches,
+        Master,
+        "switches" | "switch",
+        "[NAME [VALUE]]",
+        "the house rules in force, and their other values; turns one",
+        "`switch NAME VALUE` turns a house rule in the running game: from the open action on, which runs again. It can be undone."
+    ),
     command!(
         Set,
         Master,

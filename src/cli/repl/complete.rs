@@ -54,6 +54,7 @@ fn arguments(command: &Command, rest: &str, words: &Vocabulary) -> Vec<(String, 
         Word::Who => bare(&words.kinds),
         Word::Cards => words.cards.clone(),
         Word::Switches => bare(&words.switches),
+        Word::Rules => bare(&words.rulesets),
         Word::Auto => bare(&words.policies),
         Word::Why | Word::Set => {
             match words.names.iter().any(|name| before.to_lowercase().starts_with(&name.to_lowercase())) {

@@ -36,7 +36,9 @@ impl Picture {
                 found.push(Difference { title: title.clone(), label: None, text: "is gone".into() });
                 continue;
             };
-            for ((label, from), (_, to)) in fields.iter().zip(now).filter(|((_, from), (_, to))| from != to) {
+            for (label, from) in fields {
+                // Under other rules an entity may have other fields.
+                let Some((_, to)) = now.iter().find(|(known, to)| known == label && to != from) else { continue };
                 let text = format!("{from} -> {to}");
                 found.push(Difference { title: title.clone(), label: Some(label.clone()), text });
             }

@@ -5,7 +5,6 @@ use serde_json::json;
 
 use super::act::count;
 use super::command::{COMMANDS, Command, Group};
-use super::line::split_first;
 use super::master::driver_name;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, lookup, name};
@@ -273,53 +272,6 @@ impl Repl {
             Ok(card) => Ok(rules::show_card(card, &mut self.screen)?),
             Err(sentence) => Err(Complaint::Wrong(sentence)),
         }
-    }
-
-    /// `rules`.
-    pub(super) fn rules(&mut self) -> Done {
-        let rules = self.session.ruleset().clone();
-        let pairs = rules::summary(&rules, &self.library);
-        self.show_pairs("rules", rules.id(), &pairs)
-    }
-
-    /// `switches [NAME]`.
-    pub(super) fn switches(&mut self, rest: &str) -> Done {
-        let rules = self.session.ruleset().clone();
-        let in_force = |name: &str| self.session.switch(name).map(ToString::to_string).unwrap_or_default();
-        if !rest.is_empty() {
-            let (name, value) = split_first(rest);
-            let names: Vec<String> = rules.switches().map(|switch| switch.name.clone()).collect();
-            let Named::One(name) = named(name, &names, |name| name) else {
-                return Err(Complaint::Wrong(match nearest(name, names.iter().map(String::as_str)) {
-                    Some(near) => format!("there is no house rule `{name}`; did you mean `{near}`?"),
-                    None => format!("there is no house rule `{name}`; `switches` lists them"),
-                }));
-            };
-            if !value.is_empty() {
-                return Err(Complaint::wrong("a house rule is set at the start: `riskbreaker play --set NAME=VALUE`"));
-            }
-            let Some(switch) = rules.switch(name) else { return Ok(()) };
-            let pairs = [
-                ("in force".to_owned(), in_force(name)),
-                ("values".to_owned(), switch.kind.to_string()),
-                ("decides".to_owned(), switch.text.clone()),
-                ("rules".to_owned(), switch.rules.join(", ")),
-            ];
-            return self.show_pairs("switch", name, &pairs);
-        }
-        let rows: Vec<Vec<String>> = rules
-            .switches()
-            .map(|switch| {
-                vec![switch.name.clone(), in_force(&switch.name), switch.kind.to_string(), switch.text.clone()]
-            })
-            .collect();
-        if self.screen.json() {
-            return Ok(self.screen.event("switches", &json!({ "in_force": self.session.switches() }))?);
-        }
-        if rows.is_empty() {
-            return Ok(self.screen.row(&Row::at(2).plain(format!("{} has no house rules to set", rules.id())))?);
-        }
-        Ok(self.screen.table(&["house rule", "in force", "values", "decides"], rows)?)
     }
 
     pub(super) fn show_seats(&mut self) -> Done {

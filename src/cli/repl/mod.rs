@@ -20,6 +20,7 @@ mod name;
 mod prompt;
 mod reload;
 mod telling;
+mod transfer;
 mod vocabulary;
 
 use std::collections::BTreeSet;
@@ -42,6 +43,7 @@ use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
 pub use self::reload::Lookout;
 use self::telling::Untold;
+pub use self::transfer::show as show_transfer;
 pub use self::vocabulary::Vocabulary;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -280,7 +282,7 @@ impl Repl {
             Word::Why => self.why(rest),
             Word::Log => self.log(rest),
             Word::Cards => self.cards(rest),
-            Word::Rules => self.rules(),
+            Word::Rules => self.rules(rest),
             Word::Switches => self.switches(rest),
             Word::Set => self.set(rest),
             Word::Say => self.say(rest),
@@ -298,6 +300,7 @@ impl Repl {
     /// Plays on after a decision.
     fn settle_decided(&mut self) -> Done {
         self.step = self.session.advance()?;
+        self.follow_rules();
         let events = self.session.take_events();
         let silent = events.is_empty() && matches!(self.step, Step::Ask) && !self.screen.json();
         self.tell(&events, false)?;
@@ -319,6 +322,7 @@ impl Repl {
     /// Plays on until somebody is asked, and tells what happened.
     fn play_on(&mut self) -> Done {
         self.step = self.session.advance()?;
+        self.follow_rules();
         let events = self.session.take_events();
         self.tell(&events, false)?;
         self.own.clear();
@@ -471,6 +475,7 @@ impl Repl {
             Step::Fault(_) => parts.push("broken script".into()),
             Step::Over(_) => parts.push("over".into()),
         }
+        parts.extend(self.session.pending_rules().map(|rules| format!("then {}", rules.name())));
         Prompt { parts, continued: false }
     }
 
@@ -480,7 +485,8 @@ impl Repl {
 
     /// Brings the words that mean something up to date.
     fn gather_words(&mut self) {
-        let words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
+        let mut words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
+        words.rulesets = self.library.ids();
         if let Ok(mut shared) = self.words.lock() {
             *shared = words;
         }

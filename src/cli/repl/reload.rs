@@ -19,6 +19,8 @@ use crate::cli::row::{Row, Tone};
 pub struct Lookout {
     news: Receiver<Watched>,
     bell: Arc<AtomicBool>,
+    /// The ruleset and the layers that it looks at.
+    of: (String, Vec<String>),
     /// Gone with this, so that the thread ends.
     _open: Arc<()>,
 }
@@ -41,7 +43,13 @@ impl Lookout {
             }
         };
         thread::Builder::new().name("lookout".into()).spawn(forward).ok()?;
-        Some(Lookout { news, bell, _open: open })
+        let of = (rules.id().to_owned(), rules.extra_layers().to_vec());
+        Some(Lookout { news, bell, of, _open: open })
+    }
+
+    /// Whether it looks at the files of these rules.
+    pub fn watches(&self, rules: &Ruleset) -> bool {
+        self.of.0 == rules.id() && self.of.1 == rules.extra_layers()
     }
 }
 

@@ -26,6 +26,8 @@ pub struct Vocabulary {
     pub switches: Vec<String>,
     pub policies: Vec<String>,
     pub seats: Vec<String>,
+    /// Ids of the rulesets that are found.
+    pub rulesets: Vec<String>,
 }
 
 /// An open question, as far as a typed line is concerned.
@@ -101,6 +103,7 @@ impl Vocabulary {
             switches: rules.switches().map(|switch| switch.name.clone()).collect(),
             policies: rules.policies().iter().map(ToString::to_string).collect(),
             seats: session.seats().keys().map(ToString::to_string).collect(),
+            rulesets: Vec::new(),
         }
     }
 

@@ -1,0 +1,143 @@
+//! The rules and house rules of a running game: which are in force, what others would change, going over to them.
+
+use riskbreaker::Transfer;
+use serde_json::json;
+
+use super::line::split_first;
+use super::{Complaint, Done, Repl};
+use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::row::{Row, Tone};
+use crate::cli::screen::Screen;
+use crate::cli::{library, rules};
+
+impl Repl {
+    /// `rules [ID[+LAYER] [yes] | off | aside]`.
+    pub(super) fn rules(&mut self, rest: &str) -> Done {
+        match rest.to_lowercase().as_str() {
+            "" => return self.show_rules(),
+            "off" | "keep" => return self.keep_rules(),
+            "aside" => return self.show_aside(),
+            _ => {}
+        }
+        let (rest, yes) = match rest.rsplit_once(char::is_whitespace) {
+            Some((rest, word)) if word.eq_ignore_ascii_case("yes") => (rest.trim(), true),
+            Some((rest, "--dry-run")) => (rest.trim(), false),
+            _ => (rest, false),
+        };
+        let to = library::load(&self.library, rest, &[]).map_err(|error| Complaint::Wrong(error.to_string()))?;
+        let transfer = match yes {
+            true => self.session.change_rules(&to),
+            false => self.session.preview_rules(&to),
+        };
+        let transfer = transfer.map_err(|error| Complaint::Wrong(error.to_string()))?;
+        show(&transfer, yes, &mut self.screen)?;
+        if yes { self.settle() } else { Ok(()) }
+    }
+
+    fn show_rules(&mut self) -> Done {
+        let now = self.session.ruleset().clone();
+        let mut pairs = rules::summary(&now, &self.library);
+        if let Some(pending) = self.session.pending_rules() {
+            pairs.push(("pending".into(), format!("{}; `rules off` calls it off", pending.name())));
+        }
+        let (shelved, values) = (self.session.shelved().len(), self.session.dormant().len());
+        if shelved + values > 0 {
+            pairs.push(("kept aside".into(), format!("{shelved} entities, {values} values; `rules aside` lists them")));
+        }
+        self.show_pairs("rules", &now.name(), &pairs)
+    }
+
+    /// What the rules in force have no place for.
+    fn show_aside(&mut self) -> Done {
+        let shelved = self.session.shelved().into_iter();
+        let values = self.session.dormant().into_iter();
+        let values = values.map(|(title, field, value)| (title, format!("{} {value}", field.replace('_', " "))));
+        let pairs: Vec<(String, String)> = shelved.chain(values).collect();
+        self.show_pairs("aside", "kept aside until rules come that have a place for it", &pairs)
+    }
+
+    fn keep_rules(&mut self) -> Done {
+        self.session.keep_rules().map_err(|error| Complaint::Wrong(error.to_string()))?;
+        let told = format!("{} stays in force", self.session.ruleset().name());
+        if self.screen.json() {
+            return Ok(self.screen.event("done", &json!({ "text": told }))?);
+        }
+        Ok(self.screen.row(&Row::at(2).plain(told))?)
+    }
+
+    /// Looks out for changes of the rules that are in force now, where those are others than before.
+    pub(super) fn follow_rules(&mut self) {
+        if self.lookout.as_ref().is_some_and(|lookout| !lookout.watches(self.session.ruleset())) {
+            self.look_out_anew();
+        }
+    }
+
+    /// `switches [NAME [VALUE]]`: lists the house rules, explains one, or turns it.
+    pub(super) fn switches(&mut self, rest: &str) -> Done {
+        let rules = self.session.ruleset().clone();
+        let in_force = |name: &str| self.session.switch(name).map(ToString::to_string).unwrap_or_default();
+        if !rest.is_empty() {
+            let (name, value) = split_first(rest);
+            let names: Vec<String> = rules.switches().map(|switch| switch.name.clone()).collect();
+            let Named::One(name) = named(name, &names, |name| name) else {
+                return Err(Complaint::Wrong(match nearest(name, names.iter().map(String::as_str)) {
+                    Some(near) => format!("there is no house rule `{name}`; did you mean `{near}`?"),
+                    None => format!("there is no house rule `{name}`; `switches` lists them"),
+                }));
+            };
+            if !value.is_empty() {
+                let name = name.clone();
+                self.session.set_switch(&name, value)?;
+                return self.settle_decided();
+            }
+            let Some(switch) = rules.switch(name) else { return Ok(()) };
+            let pairs = [
+                ("in force".to_owned(), in_force(name)),
+                ("values".to_owned(), switch.kind.to_string()),
+                ("decides".to_owned(), switch.text.clone()),
+                ("rules".to_owned(), switch.rules.join(", ")),
+            ];
+            return self.show_pairs("switch", name, &pairs);
+        }
+        let rows: Vec<Vec<String>> = rules
+            .switches()
+            .map(|switch| {
+                vec![switch.name.clone(), in_force(&switch.name), switch.kind.to_string(), switch.text.clone()]
+            })
+            .collect();
+        if self.screen.json() {
+            return Ok(self.screen.event("switches", &json!({ "in_force": self.session.switches() }))?);
+        }
+        if rows.is_empty() {
+            return Ok(self.screen.row(&Row::at(2).plain(format!("{} has no house rules to set", rules.id())))?);
+        }
+        Ok(self.screen.table(&["house rule", "in force", "values", "decides"], rows)?)
+    }
+}
+
+/// Shows what other rules would do, as a table; of rules that have been asked for only when they come into force.
+pub fn show(transfer: &Transfer, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
+    if screen.json() {
+        return screen.event("transfer", &json!({ "transfer": transfer, "asked": asked }));
+    }
+    let when = match &transfer.waits_for {
+        Some(what) => format!("before the next {what}"),
+        None => "at once".to_owned(),
+    };
+    if asked {
+        // What has to be seen is told when they come into force.
+        let told = format!("{} comes into force {when}; `rules off` calls it off", transfer.to);
+        return if transfer.waits_for.is_some() { screen.row(&Row::at(2).with(told, Tone::Note)) } else { Ok(()) };
+    }
+    let rows = transfer.notes.iter().map(|note| {
+        let rule = note.rule.as_ref().map_or(String::new(), |rule| format!(" ({rule})"));
+        vec![note.fate.word().to_owned(), note.topic.clone(), format!("{}{rule}", note.text)]
+    });
+    screen.row(&Row::at(0).strong(format!("{} -> {}", transfer.from, transfer.to)))?;
+    screen.table(&["is", "what", "how"], rows.collect())?;
+    let told = match transfer.is_refused() {
+        true => "it cannot come into force before what is refused is put right".to_owned(),
+        false => format!("nothing has changed; `rules {} yes` puts it in force {when}", transfer.to),
+    };
+    screen.row(&Row::at(2).with(told, Tone::Note))
+}

@@ -1,0 +1,342 @@
+//! What a game does to go over to other rules: wait, be carried over, be taken back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::action::{Cause, Done};
+use super::game::{Game, Op, Turned};
+use super::reload::{InForce, Passed, Swap, patch_between};
+use super::transfer_notes::Comparison;
+use super::{
+    Desk, Driver, Event, Fault, Happening, Refusal, Slot, Transfer, TransferError, TransferFate, TransferNote,
+};
+use crate::ruleset::Ruleset;
+use crate::script::Former;
+use crate::state::{Orphans, State, Value};
+
+/// Rules that are to come into force at the next boundary.
+#[derive(Clone, Debug)]
+pub(crate) struct Pending {
+    pub rules: Arc<Ruleset>,
+    /// The number of the next decision when they were asked for.
+    pub asked_at: u32,
+}
+
+/// A game as other rules have it, not yet in force.
+pub(super) struct Ready {
+    pub transfer: Transfer,
+    pub desk: Desk,
+}
+
+/// How a state gets from one ruleset to another.
+enum Way {
+    /// Kinds and fields mean the same in both.
+    ByName,
+    /// By a file of `convert/`, named after this ruleset.
+    Convert(String),
+}
+
+impl Game {
+    pub(super) fn ask_for(&mut self, rules: Arc<Ruleset>) {
+        self.forget_undone();
+        self.pending = Some(Pending { rules, asked_at: self.next_seq });
+    }
+
+    /// Calls off the rules that were asked for, if that is the last thing that was done.
+    pub(super) fn undo_asking(&mut self) -> Option<Turned> {
+        let pending = self.pending.take_if(|pending| pending.asked_at == self.next_seq)?;
+        let text = format!("undid asking for {}", pending.rules.name());
+        self.push_redo(Op::Rules(pending.rules));
+        Some(Turned { text, changes: Vec::new() })
+    }
+
+    /// Asks once more for rules that an undo took back.
+    pub(super) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<String, Refusal> {
+        let allowed = self.prepare(&rules).and_then(|ready| ready.transfer.allowed());
+        allowed.map_err(|error| Refusal::new(error.to_string()))?;
+        let text = format!("redid the change to {}", rules.name());
+        self.pending = Some(Pending { rules, asked_at: self.next_seq });
+        Ok(text)
+    }
+
+    /// Whether other rules can come into force here: before the entry that the ruleset declares, of which nothing has been
+    /// answered or rolled yet; between any two actions where no such entry is due.
+    pub(super) fn at_boundary(&self) -> bool {
+        if self.desk.state.outcome().is_some() || !self.held.is_empty() || self.has_queued() {
+            return false;
+        }
+        let agenda = self.desk.state.agenda();
+        let boundary = self.desk.rules.blueprint().boundary.as_deref();
+        let is_boundary = |what: &str| boundary == Some(what);
+        let Some(open) = &self.open else {
+            let due = boundary.is_some_and(|boundary| agenda.entries().iter().any(|entry| &*entry.what == boundary));
+            return agenda.first().is_some_and(|first| !due || is_boundary(&first.what));
+        };
+        let untouched = open.tape.slots.iter().flatten().all(|slot| match slot {
+            Slot::Roll { .. } => false,
+            Slot::Answer { .. } => slot.seq().is_none(),
+        });
+        let Cause::Entry { what, .. } = &open.cause else { return false };
+        untouched && (is_boundary(what) || !self.boundary_is_due())
+    }
+
+    /// Whether the entry that other rules wait for is on the agenda as it stood before the open action.
+    fn boundary_is_due(&self) -> bool {
+        let Some(boundary) = self.desk.rules.blueprint().boundary.as_deref() else { return false };
+        let state = self.desk.state.before_journal();
+        state.agenda().entries().iter().any(|entry| &*entry.what == boundary)
+    }
+
+    /// The game as other rules would have it. What is still to come before the boundary is left out.
+    pub(super) fn prepare(&self, to: &Arc<Ruleset>) -> Result<Ready, TransferError> {
+        let from = &self.desk.rules;
+        if self.desk.state.outcome().is_some() && self.open.is_none() {
+            return Err(TransferError::Over);
+        }
+        if self.history.is_empty() {
+            return Err(TransferError::NotBegun);
+        }
+        if to.hash() == from.hash() {
+            return Err(TransferError::Same(to.name()));
+        }
+        let way = way(from, to)?;
+        if let Some(ready) = self.straight_back(to) {
+            return Ok(ready);
+        }
+        let mut state = self.desk.state.before_journal();
+        let waits_for = if self.at_boundary() { None } else { from.blueprint().boundary.clone() };
+        let due = state.agenda().entries().iter().position(|entry| Some(&entry.what) == waits_for.as_ref());
+        let before_it = state.agenda().entries()[..due.unwrap_or(0)].iter().map(|entry| entry.id);
+        for id in before_it.collect::<Vec<_>>() {
+            state.unschedule(id);
+        }
+        state.settle_unread();
+        let parts = to.parts();
+        let orphans = Orphans::Shelve { parts: &parts };
+        let converted = state.converted(from.schema(), to.schema(), orphans);
+        let (mut new, _) = converted.map_err(|message| TransferError::Fault(Fault::new(message)))?;
+        let known_hook = |hook: &str| {
+            to.hooks().iter().any(|known| **known == *hook) || to.items().iter().any(|item| *item.id == *hook)
+        };
+        let belongings = new.sort_belongings(&|what| to.has_entry(what), &known_hook);
+        let mut notes = Vec::new();
+        let switches = self.switches_under(to, &mut new, &mut notes);
+        let seats = self.seats_under(to, &mut notes);
+        let mut desk = Desk::new(to, switches, seats, self.desk.dice.clone(), 0);
+        desk.listening = false;
+        desk.state = new;
+        if let Way::Convert(ruleset) = way {
+            let (switches, schema) = (self.desk.switches.clone(), from.schema().clone());
+            let former = Former { ruleset, switches, state: state.clone(), schema };
+            let ran = to.engine().run(move |vm| {
+                let result = vm.convert(&mut desk, &former);
+                (desk, result)
+            });
+            let died = |_| TransferError::Fault(Fault::new(format!("the script worker of {} has died", to.id())));
+            let (changed, result) = ran.map_err(died)?;
+            result?;
+            desk = changed;
+            desk.state.settle_unread();
+        }
+        notes.append(&mut desk.notes);
+        if desk.state.agenda().first().is_none() && state.agenda().first().is_some() {
+            let text = "nothing that is due has a place there: the game would be over".to_owned();
+            notes.push(TransferNote { fate: TransferFate::Refused, topic: "agenda".into(), text, rule: None });
+        }
+        Comparison { old: &state, old_schema: from.schema(), desk: &desk }.tell(&belongings, &mut notes);
+        notes.sort_by_key(|note| note.fate);
+        let (from, to) = (from.name(), to.name());
+        let transfer = Transfer { from, to, notes, waits_for: waits_for.map(|what| what.to_string()) };
+        Ok(Ready { transfer, desk })
+    }
+
+    /// The game as it was before the last change of rules, where those rules are wanted back and nothing has been done since.
+    fn straight_back(&self, to: &Arc<Ruleset>) -> Option<Ready> {
+        let untouched = self.at_boundary() && self.open.as_ref().is_none_or(|open| open.seq.is_none());
+        let last = self.history.last().filter(|last| untouched && matches!(last.cause, Cause::Rules { .. }))?;
+        let before = last.swap.as_ref()?;
+        let in_force = before.in_force.as_ref().filter(|in_force| in_force.rules.hash() == to.hash())?;
+        let (switches, seats) = (in_force.switches.clone(), self.seats_back(in_force));
+        let mut desk = Desk::new(to, switches, seats, self.desk.dice.clone(), 0);
+        desk.state = before.state.clone();
+        let text = "as it was: nothing has been done since the rules changed".to_owned();
+        let notes = vec![TransferNote { fate: TransferFate::Returned, topic: "everything".into(), text, rule: None }];
+        let (from, to) = (self.desk.rules.name(), to.name());
+        Some(Ready { transfer: Transfer { from, to, notes, waits_for: None }, desk })
+    }
+
+    /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
+    /// gone.
+    fn switches_under(
+        &self,
+        to: &Ruleset,
+        state: &mut State,
+        notes: &mut Vec<TransferNote>,
+    ) -> BTreeMap<String, Value> {
+        let mut values = BTreeMap::new();
+        let now = &self.desk.switches;
+        let aside = &mut state.dormant_mut().switches;
+        let mut told: BTreeMap<TransferFate, Vec<String>> = BTreeMap::new();
+        for switch in to.switches() {
+            let default = switch.default.as_value();
+            let fits = |value: &Value| switch.parse(&value.to_string()).ok().map(|value| value.as_value());
+            let here = now.get(&switch.name);
+            let (value, fate) = match (here.map(fits), aside.get(&switch.name).map(fits)) {
+                (Some(Some(value)), _) => (value, TransferFate::Carried),
+                (None, Some(Some(value))) => {
+                    aside.remove(&switch.name);
+                    (value, TransferFate::Returned)
+                }
+                (Some(None), _) => {
+                    if let Some(value) = here {
+                        aside.insert(switch.name.clone(), value.clone());
+                    }
+                    (default.clone(), TransferFate::Decide)
+                }
+                (None, _) => (default.clone(), TransferFate::Defaulted),
+            };
+            if value != default || fate == TransferFate::Decide {
+                told.entry(fate).or_default().push(format!("{} is {value}", switch.name));
+            }
+            values.insert(switch.name.clone(), value);
+        }
+        for (name, value) in now.iter().filter(|(name, _)| !values.contains_key(*name)) {
+            let usual = self.desk.rules.switch(name).is_some_and(|switch| switch.default.as_value() == *value);
+            if !usual {
+                told.entry(TransferFate::Dormant).or_default().push(format!("{name} is {value}"));
+            }
+            aside.insert(name.clone(), value.clone());
+        }
+        for (fate, lines) in told {
+            notes.push(TransferNote { fate, topic: "house rules".into(), text: lines.join(", "), rule: None });
+        }
+        values
+    }
+
+    /// Seats by name: new ones are played by people, and so are those whose policy is not there.
+    fn seats_under(&self, to: &Ruleset, notes: &mut Vec<TransferNote>) -> BTreeMap<Arc<str>, Driver> {
+        let mut seats = self.desk.seats.clone();
+        for seat in to.seats().keys() {
+            seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
+        }
+        for (seat, driver) in &mut seats {
+            if let Driver::Policy(policy) = driver
+                && !to.policies().contains(policy)
+            {
+                let text = format!("has no policy `{policy}` there: it is asked now");
+                notes.push(TransferNote {
+                    fate: TransferFate::Decide,
+                    topic: format!("seat {seat}"),
+                    text,
+                    rule: None,
+                });
+                *driver = Driver::Human;
+            }
+        }
+        seats
+    }
+
+    /// The seats under rules that come back: one that was given to somebody else since keeps its new driver, where it can.
+    fn seats_back(&self, before: &InForce) -> BTreeMap<Arc<str>, Driver> {
+        let mut seats = self.desk.seats.clone();
+        let lost = |driver: &Driver| match driver {
+            Driver::Policy(policy) => {
+                let known = |rules: &Ruleset| rules.policies().contains(policy);
+                !known(&self.desk.rules) || !known(&before.rules)
+            }
+            Driver::Human | Driver::Absent => false,
+        };
+        for (seat, driver) in &before.seats {
+            if lost(driver) || seats.get(seat).is_none_or(lost) {
+                seats.insert(seat.clone(), driver.clone());
+            }
+        }
+        seats
+    }
+
+    /// Puts the game into the state that other rules have made of it, as one entry.
+    pub(super) fn install(&mut self, transfer: &Transfer, desk: Desk) {
+        let from = self.desk.rules.clone();
+        self.park();
+        if let Some(open) = self.open.take() {
+            self.desk.set_position(open.before);
+            if !open.events.is_empty() {
+                let happening = Happening::Withdrawn { from: 0 };
+                self.tell(Event { action: open.number, n: 0, audience: None, happening });
+            }
+        }
+        let to = desk.rules.clone();
+        let before = self.desk.position();
+        let in_force = InForce {
+            rules: std::mem::replace(&mut self.desk.rules, desk.rules),
+            switches: std::mem::replace(&mut self.desk.switches, desk.switches),
+            seats: std::mem::replace(&mut self.desk.seats, desk.seats),
+        };
+        let state = std::mem::replace(&mut self.desk.state, desk.state);
+        let swap = Swap { schema: from.schema().clone(), state, in_force: Some(in_force) };
+        self.note_first_rules(&from);
+        let number = self.take_number();
+        let mut lines = vec![format!("{} is in force, after {}", transfer.to, transfer.from)];
+        let to_see = [TransferFate::Breach, TransferFate::Decide];
+        let notes = transfer.notes.iter().filter(|note| to_see.contains(&note.fate));
+        lines.extend(notes.map(|note| format!("{}: {}", note.topic, note.text)));
+        let events: Vec<Event> = lines
+            .into_iter()
+            .enumerate()
+            .map(|(n, text)| Event {
+                action: number,
+                n: n as u32,
+                audience: None,
+                happening: Happening::Notice { text },
+            })
+            .collect();
+        for event in &events {
+            self.tell(event.clone());
+        }
+        let cause = Cause::Rules {
+            ruleset: to.id().to_string(),
+            layers: to.extra_layers().to_vec(),
+            hash: to.hash(),
+            files: patch_between(&from, &to),
+        };
+        let seq = Some(self.take_seq());
+        let (tape, changes, swap) = (Default::default(), Vec::new(), Some(Box::new(swap)));
+        self.history.push(Done { number, cause, tape, before, seq, skipped: None, changes, events, swap });
+    }
+
+    /// Takes a change of rules back, whole.
+    pub(super) fn take_rules_back(&mut self, done: Done, passed: &mut Passed) -> Turned {
+        // Reloads that came after it were of the other rules.
+        passed.reloads.clear();
+        self.open = None;
+        self.held.clear();
+        let now = self.desk.rules.clone();
+        let text = format!("undid the change to {}", now.name());
+        if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
+            let seats = self.seats_back(&before);
+            self.desk.state = state;
+            self.desk.switches = before.switches;
+            self.desk.seats = seats;
+            self.desk.rules = before.rules;
+        }
+        self.desk.set_position(done.before);
+        self.push_redo(Op::Rules(now));
+        Turned { text, changes: Vec::new() }
+    }
+}
+
+/// How a game gets from one ruleset to another.
+fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, TransferError> {
+    let (old, new) = (from.parts(), to.parts());
+    if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
+        return Ok(Way::ByName);
+    }
+    let converts = &to.blueprint().converts;
+    if let Some(part) = old.iter().rev().find(|part| converts.iter().any(|known| **known == ***part)) {
+        return Ok(Way::Convert(part.clone()));
+    }
+    if old.iter().any(|part| new.contains(part)) {
+        return Ok(Way::ByName);
+    }
+    Err(TransferError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
+}

@@ -1,0 +1,1 @@
+rules riskbreaker-0.0.1

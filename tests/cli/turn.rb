@@ -1,0 +1,6 @@
+ok
+switch mercy asked
+switch mercy
+undo
+switch mercy
+switch mercy always

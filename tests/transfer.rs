@@ -1,0 +1,539 @@
+//! Moving running games between rulesets and house rules: what is carried, what waits, and that every undo is exact.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use riskbreaker::{
+    Answer, Edit, EntityId, Library, Ruleset, Session, Setup, Step, SwitchKind, TransferError, TransferFate, Value,
+};
+
+const OLD: &str = "riskbreaker-0.0.1";
+const NEW: &str = "riskbreaker-0.0.3";
+
+fn library() -> Library {
+    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap()
+}
+
+fn load(library: &Library, id: &str) -> Arc<Ruleset> {
+    Ruleset::load(library, id).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn start(rules: &Arc<Ruleset>, scenario: &str, seed: u64) -> Session {
+    let mut setup = Setup::scenario(scenario).seed(seed);
+    for seat in rules.seats().keys() {
+        setup = setup.seat(seat, riskbreaker::Driver::Human);
+    }
+    let mut session = Session::start(rules, setup).unwrap();
+    let _ = session.advance().unwrap();
+    session
+}
+
+/// Answers one open question as a policy would, with a card that does something where one is offered.
+fn decide(session: &mut Session, n: u64) {
+    let question = session.questions()[0].clone();
+    let policy = if n.is_multiple_of(3) { "random" } else { "bold" };
+    let answer = session.suggest(question.id, policy).unwrap();
+    let answer = answer.or_else(|| question.default.clone()).unwrap_or_else(|| match question.ask.options() {
+        [] => Answer::Confirm(true),
+        options => Answer::Choice(options.iter().find(|option| option.enabled).unwrap().id.clone()),
+    });
+    session.answer(question.id, answer).unwrap();
+    match session.advance().unwrap() {
+        Step::Fault(fault) => panic!("{fault}\n{:?}", fault.chain),
+        Step::Ask | Step::Over(_) => {}
+    }
+}
+
+fn number(session: &Session, id: EntityId, field: &str) -> i64 {
+    session.view().field(id, field).and_then(Value::as_int).unwrap_or_else(|| panic!("{id} has no {field}"))
+}
+
+fn refers(session: &Session, id: EntityId, field: &str) -> Option<EntityId> {
+    match session.view().field(id, field) {
+        Some(Value::Entity(other)) => Some(*other),
+        _ => None,
+    }
+}
+
+/// Everything that both versions can express, in words that both share.
+fn facts(session: &mut Session) -> BTreeMap<String, String> {
+    let ids: Vec<EntityId> = session.view().of_kind("character").collect();
+    let mut facts = BTreeMap::new();
+    for id in ids {
+        let name = session.view().title(id).to_string();
+        let fields = [
+            "muscle",
+            "agility",
+            "wit",
+            "personality",
+            "muscle_damage",
+            "agility_damage",
+            "wit_damage",
+            "personality_damage",
+            "kill_damage",
+            "counters",
+            "points",
+            "out",
+            "party",
+            "place",
+            "seat",
+        ];
+        for field in fields {
+            let value = session.view().field(id, field).cloned().unwrap_or_default();
+            facts.insert(format!("{name} {field}"), session.view().words(&value));
+        }
+        for field in ["skills", "skill_stat", "fight_skills", "magical_skills", "healing_skills"] {
+            let value = session.view().field(id, field).cloned().unwrap_or_default();
+            facts.insert(format!("{name} {field}"), value.to_string().replace("Maneuver", "Move"));
+        }
+        let side = refers(session, id, "side")
+            .filter(|side| refers(session, *side, "fight").is_some_and(|fight| goes_on(session, fight)));
+        facts.insert(format!("{name} is on"), side.map_or("no side".into(), |side| side.to_string()));
+    }
+    for party in session.view().of_kind("party").collect::<Vec<_>>() {
+        let title = session.view().title(party).to_string();
+        for field in ["fled", "surrendered", "cause"] {
+            let value = session.view().field(party, field).cloned().unwrap_or_default();
+            facts.insert(format!("{title} {field}"), value.to_string());
+        }
+    }
+    facts
+}
+
+/// The lead of the first of the two sides that somebody stands on, in each fight that goes on, with what is owed to it.
+fn leads(session: &Session) -> BTreeMap<EntityId, i64> {
+    let old = session.ruleset().id() == OLD;
+    let view = session.view();
+    let mut sides: BTreeMap<EntityId, Vec<EntityId>> = BTreeMap::new();
+    for side in view.of_kind("side") {
+        let manned = view.of_kind("character").any(|member| refers(session, member, "side") == Some(side));
+        if let Some(fight) = refers(session, side, "fight").filter(|fight| manned && goes_on(session, *fight)) {
+            sides.entry(fight).or_default().push(side);
+        }
+    }
+    let owed = |side: EntityId| {
+        let home = |member: EntityId| refers(session, member, "side").or(refers(session, member, "owed_side"));
+        let members = view.of_kind("character").filter(|member| home(*member) == Some(side));
+        number(session, side, "owed") + members.map(|member| number(session, member, "owed")).sum::<i64>()
+    };
+    let lead = |fight: EntityId, sides: &[EntityId]| match old {
+        true => {
+            number(session, fight, "advantage") * number(session, sides[0], "sign") + owed(sides[0]) - owed(sides[1])
+        }
+        false => number(session, sides[0], "advantage") - number(session, sides[1], "advantage"),
+    };
+    sides.iter().filter(|(_, sides)| sides.len() == 2).map(|(fight, sides)| (*fight, lead(*fight, sides))).collect()
+}
+
+fn goes_on(session: &Session, fight: EntityId) -> bool {
+    session.view().field(fight, "state") != Some(&Value::text("over"))
+}
+
+/// Plays on until other rules are in force, or the game is over.
+fn until(session: &mut Session, rules: &str, from: u64) -> bool {
+    for n in 0..400 {
+        if session.ruleset().id() == rules {
+            return true;
+        }
+        if session.outcome().is_some() || session.pending_rules().is_none() {
+            return false;
+        }
+        decide(session, from + n);
+    }
+    panic!("{rules} never comes into force");
+}
+
+/// Goes over to other rules and looks at what that did, with one undo and redo.
+fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
+    let id = session.ruleset().id().to_string();
+    match session.change_rules(to) {
+        Ok(transfer) => assert_eq!((&*transfer.from, &*transfer.to), (&*id, to.id())),
+        Err(TransferError::Refused { notes, .. }) => {
+            // Only a fight of three sides may stand in the way.
+            assert!(notes.iter().all(|note| note.text.contains("sides")), "{notes:?}");
+            return false;
+        }
+        Err(error) => panic!("{error}"),
+    }
+    assert!(session.pending_rules().is_some_and(|pending| pending.id() == to.id()));
+    let _ = session.advance().unwrap();
+    if !until(session, to.id(), from) {
+        return false;
+    }
+    assert!(session.pending_rules().is_none());
+    let (after, bytes) = (facts(session), session.state_bytes());
+    session.undo().unwrap();
+    assert_eq!(session.ruleset().id(), id);
+    assert!(session.pending_rules().is_none());
+    let (before, lead_before) = (facts(session), leads(session));
+    for (fact, was) in &before {
+        let now = &after[fact];
+        // Who was out and is healed acts again; a fight that was over or left without opponents is gone.
+        let rises = fact.ends_with(" out") && was == "yes" && now == "no";
+        let shut_out = fact.ends_with(" is on") && now == "no side" && session.view().of_kind("bar").next().is_some();
+        assert!(was == now || rises || shut_out, "{fact}: {was} -> {now}");
+    }
+    // What was owed is settled, and nothing else moves the lead; the game has played on since, so that the preview tells it.
+    let preview = session.preview_rules(to).unwrap();
+    assert_eq!(preview.waits_for, None);
+    let told = preview.notes.iter().filter(|note| note.topic == "Advantage");
+    for (told, (fight, lead)) in told.zip(&lead_before) {
+        let scores: Vec<i64> = match to.id() {
+            NEW => told.text.split(", ").filter_map(|score| score.rsplit(' ').next()?.parse().ok()).collect(),
+            _ => {
+                let (_, pair) = told.text.trim_end_matches(')').rsplit_once('(').unwrap();
+                pair.split(" against ").filter_map(|score| score.parse().ok()).collect()
+            }
+        };
+        let found = scores[0] - scores[1];
+        assert_eq!(found.abs(), lead.abs(), "{fight}: {}", told.text);
+    }
+    session.redo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(session.ruleset().id(), to.id());
+    assert_eq!(session.state_bytes(), bytes);
+    true
+}
+
+/// At every decision of a fight: there, a little further, and back; then all of it is undone.
+fn there_and_back(from: &str, to: &str, scenario: &str, seed: u64, step: usize) {
+    let library = library();
+    let (home, away) = (load(&library, from), load(&library, to));
+    let mut session = start(&home, scenario, seed);
+    let (mut there, mut back, mut n) = (0, 0, seed);
+    for at in 0..2_000 {
+        if session.outcome().is_some() {
+            break;
+        }
+        if at % step == 0 {
+            let (bytes, decisions) = (session.state_bytes(), session.decisions());
+            let open = session.questions().to_vec();
+            if go_over(&mut session, &away, n) {
+                there += 1;
+                for more in 0..(at as u64 % 7) {
+                    if session.outcome().is_none() {
+                        decide(&mut session, n + more);
+                    }
+                }
+                if session.outcome().is_none() && go_over(&mut session, &home, n) {
+                    back += 1;
+                }
+            }
+            while session.decisions() > decisions {
+                session.undo().unwrap();
+            }
+            let _ = session.advance().unwrap();
+            assert_eq!(session.decisions(), decisions);
+            assert_eq!(session.ruleset().id(), from);
+            assert_eq!(session.state_bytes(), bytes, "{from}, {scenario}, seed {seed}, decision {at}");
+            assert_eq!(session.questions(), open);
+        }
+        decide(&mut session, n);
+        n += 1;
+    }
+    assert!(there > 2 && back > 1, "{from}, {scenario}, seed {seed}: {there} there, {back} back");
+}
+
+#[test]
+fn from_every_decision_of_a_duel_there_and_back() {
+    there_and_back(OLD, NEW, "duel", 1, 1);
+    there_and_back(NEW, OLD, "duel", 2, 1);
+}
+
+#[test]
+fn from_the_decisions_of_a_battle_there_and_back() {
+    there_and_back(OLD, NEW, "four-against-four", 3, 5);
+    there_and_back(NEW, OLD, "four-against-four", 4, 5);
+}
+
+#[test]
+fn from_the_decisions_of_other_positions_there_and_back() {
+    there_and_back(OLD, NEW, "mage-and-stairway", 5, 7);
+    there_and_back(NEW, OLD, "stairway", 6, 7);
+}
+
+#[test]
+fn what_waits_can_be_called_off_and_undone() {
+    let library = library();
+    let (home, away) = (load(&library, OLD), load(&library, NEW));
+    let mut session = start(&home, "duel", 1);
+    for n in 0..3 {
+        decide(&mut session, n);
+    }
+    let (bytes, decisions) = (session.state_bytes(), session.decisions());
+    assert!(matches!(session.keep_rules(), Err(TransferError::NothingPending)));
+    let transfer = session.change_rules(&away).unwrap();
+    assert_eq!(transfer.waits_for.as_deref(), Some("round"));
+    let _ = session.advance().unwrap();
+    assert_eq!((session.ruleset().id(), session.state_bytes()), (OLD, bytes.clone()));
+    session.keep_rules().unwrap();
+    assert_eq!((session.pending_rules().is_none(), session.decisions()), (true, decisions));
+    session.change_rules(&away).unwrap();
+    assert_eq!(session.undo().unwrap().text, format!("undid asking for {NEW}"));
+    assert!(session.pending_rules().is_none());
+    session.redo().unwrap();
+    assert!(session.pending_rules().is_some());
+    decide(&mut session, 1);
+    // What was decided later is taken back first.
+    session.undo().unwrap();
+    assert!(session.pending_rules().is_some() || session.ruleset().id() == NEW);
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((session.pending_rules().is_none(), session.state_bytes()), (true, bytes));
+    assert!(matches!(session.change_rules(&home), Err(TransferError::Same(_))));
+}
+
+#[test]
+fn a_saved_game_goes_on_across_the_change_and_before_it() {
+    let library = library();
+    let (home, away) = (load(&library, OLD), load(&library, NEW));
+    let mut session = start(&home, "four-against-four", 7);
+    for n in 0..6 {
+        decide(&mut session, n);
+    }
+    session.change_rules(&away).unwrap();
+    let _ = session.advance().unwrap();
+    let mut moved = false;
+    for n in 0..40 {
+        if session.outcome().is_some() {
+            break;
+        }
+        if n % 5 == 0 || (session.ruleset().id() == NEW) != moved {
+            moved = session.ruleset().id() == NEW;
+            let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+            let _ = read.advance().unwrap();
+            assert_eq!(read.ruleset().hash(), session.ruleset().hash());
+            assert_eq!(
+                read.pending_rules().map(|rules| rules.hash()),
+                session.pending_rules().map(|rules| rules.hash())
+            );
+            assert_eq!(read.state_bytes(), session.state_bytes());
+            assert_eq!(read.questions(), session.questions());
+            assert_eq!(read.decisions(), session.decisions());
+            if n == 15 {
+                // The game that was read can be taken back over the change as well.
+                let (mut one, mut other) = (read, Session::load(&library, &session.save()).unwrap());
+                while one.undo().is_ok() {
+                    other.undo().unwrap();
+                    assert_eq!(one.state_bytes(), other.state_bytes());
+                }
+                assert_eq!(one.ruleset().id(), OLD);
+            }
+        }
+        decide(&mut session, n);
+    }
+    assert!(moved);
+    // The files of a library that is gone are in the game.
+    let nothing = Library::from_files([("x/ruleset.toml", "id = \"x\"\ntitle = \"x\"\nversion = \"1\"\n")]);
+    let read = Session::load(&nothing, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(read.state_bytes(), session.state_bytes());
+}
+
+/// Every value of every house rule, in the middle of a fight and at its start.
+fn flip_all(id: &str) {
+    let library = library();
+    let rules = load(&library, id);
+    for decisions in [0, 5] {
+        let mut session = start(&rules, "four-against-four", 11);
+        for n in 0..decisions {
+            decide(&mut session, n);
+        }
+        let (bytes, open) = (session.state_bytes(), session.questions().to_vec());
+        for switch in rules.switches() {
+            let values: Vec<Value> = match &switch.kind {
+                SwitchKind::Choice { values } => values.iter().map(Value::text).collect(),
+                SwitchKind::Toggle => vec![true.into(), false.into()],
+                SwitchKind::Range { min, max } => vec![(*min).into(), (*max).into()],
+            };
+            let before = session.switch(&switch.name).cloned();
+            for value in values {
+                session.set_switch(&switch.name, value.clone()).unwrap_or_else(|refusal| panic!("{refusal}"));
+                if let Step::Fault(fault) = session.advance().unwrap() {
+                    panic!("{} {value}: {fault}", switch.name);
+                }
+                assert_eq!(session.switch(&switch.name), Some(&value));
+                let read = Session::load(&library, &session.save());
+                if switch.name.len() % 9 == 0 {
+                    assert_eq!(read.unwrap().switches(), session.switches());
+                }
+                session.undo().unwrap();
+                let _ = session.advance().unwrap();
+                assert_eq!(session.switch(&switch.name).cloned(), before);
+                assert_eq!(session.state_bytes(), bytes, "{}", switch.name);
+                assert_eq!(session.questions(), open, "{}", switch.name);
+            }
+            let refusal = session.set_switch(&switch.name, "no such value").unwrap_err();
+            assert!(refusal.message.contains("cannot be `no such value`"), "{refusal}");
+        }
+    }
+}
+
+#[test]
+fn every_house_rule_can_be_turned_in_a_running_game() {
+    flip_all(OLD);
+    flip_all(NEW);
+}
+
+#[test]
+fn an_unknown_house_rule_is_answered_with_the_nearest() {
+    let library = library();
+    let mut session = start(&load(&library, OLD), "duel", 1);
+    let refusal = session.set_switch("turn_oder", "lowest_first").unwrap_err();
+    assert_eq!(refusal.message, format!("{OLD} has no house rule `turn_oder`; did you mean `turn_order`?"));
+    session.set_switch("turn_order", "lowest_first").unwrap();
+    session.undo().unwrap();
+    assert_eq!(session.switch("turn_order"), Some(&"highest_first".into()));
+    session.redo().unwrap();
+    assert_eq!(session.switch("turn_order"), Some(&"lowest_first".into()));
+}
+
+#[test]
+fn a_game_with_house_rules_on_top_is_named_with_them_and_an_empty_agenda_is_refused() {
+    let library = library();
+    let rules = load(&library, OLD);
+    let mut session = start(&rules, "duel", 1);
+    let house = load(&library, "riskbreaker-0.0.1+house-armour");
+    assert_eq!(session.change_rules(&house).unwrap().to, "riskbreaker-0.0.1+house-armour");
+    let _ = session.advance().unwrap();
+    assert_eq!(session.ruleset().name(), "riskbreaker-0.0.1+house-armour");
+    let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((read.ruleset().name(), read.state_bytes()), (session.ruleset().name(), session.state_bytes()));
+    let error = session.change_rules(&load(&library, "riskbreaker-common")).unwrap_err();
+    assert!(error.to_string().contains("agenda: nothing that is due has a place there"), "{error}");
+}
+
+/// Two small games of their own: what the core does, whatever the rules.
+fn small(more: &[(&str, &str)]) -> Library {
+    let game = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() rb.spawn(\"hero\", { name = \"Ann\" }) \
+                rb.recur(\"turn\", { 1 }, { 1 }, rb.first(\"hero\")) end, entries = { turn = function(hero) \
+                rb.number({ seat = \"gm\", topic = \"n\", about = hero, why = \"\", min = 0, max = 9 }) end } })";
+    let kinds = |fields: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({{ hero = {{ title = \"name\", fields = {{ name = rb.text(), {fields} }} }} }})"
+        )
+    };
+    let manifest = |id: &str, more: &str| {
+        format!("id = \"{id}\"\ntitle = \"{id}\"\nversion = \"1\"\nscenario = \"s\"\n{more}\n[seats]\ngm = \"GM\"\n")
+    };
+    let mut files: Vec<(String, String)> = Vec::new();
+    for (id, fields) in [("one", "luck = rb.int({ default = 3 })"), ("two", "fate = rb.int({ default = 1 })")] {
+        files.push((format!("{id}/ruleset.toml"), manifest(id, "")));
+        files.push((format!("{id}/kinds.luau"), kinds(fields)));
+        files.push((format!("{id}/play.luau"), game.into()));
+        files.push((format!("{id}/scenarios/s.toml"), "title = \"s\"\n".into()));
+    }
+    files.push((
+        "house/ruleset.toml".into(),
+        manifest("house", "extends = \"one\"").replace("[seats]\ngm = \"GM\"\n", ""),
+    ));
+    files.push((
+        "house/kinds.luau".into(),
+        "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ hero = rb.extend({ fields = { mood = rb.int({ default = 5 }) } }), \
+         charm = { title = \"name\", fields = { name = rb.text(), of = rb.ref(\"hero\") } } })"
+            .into(),
+    ));
+    files.extend(more.iter().map(|(path, text)| (path.to_string(), text.to_string())));
+    Library::from_files(files)
+}
+
+fn begin(rules: &Arc<Ruleset>) -> Session {
+    let mut session = Session::start(rules, Setup::default()).unwrap();
+    let _ = session.advance().unwrap();
+    session
+}
+
+fn field(session: &Session, name: &str) -> Option<i64> {
+    let view = session.view();
+    view.field(view.find("Ann").unwrap(), name).and_then(Value::as_int)
+}
+
+#[test]
+fn rulesets_that_share_nothing_and_have_no_way_are_refused_in_a_sentence() {
+    let library = small(&[]);
+    let mut session = begin(&load(&library, "one"));
+    let error = session.change_rules(&load(&library, "two")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "there is no way from one to two: two has no convert/one.luau, and there is no ruleset that both of them extend"
+    );
+    assert!(session.pending_rules().is_none());
+}
+
+#[test]
+fn house_rules_on_the_same_base_need_no_conversion() {
+    let library = small(&[]);
+    let (one, house) = (load(&library, "one"), load(&library, "house"));
+    let mut session = begin(&one);
+    let ann = session.view().find("Ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "luck".into(), value: 7.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    session.change_rules(&house).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((session.ruleset().id(), field(&session, "luck"), field(&session, "mood")), ("house", Some(7), Some(5)));
+    session.edit(Edit::Set { entity: ann, field: "mood".into(), value: 2.into() }).unwrap();
+    let _ = session.advance().unwrap();
+    let transfer = session.change_rules(&one).unwrap();
+    assert!(
+        transfer.of(TransferFate::Dormant).any(|note| note.topic == "Ann" && note.text == "mood 2"),
+        "{transfer:?}"
+    );
+    let _ = session.advance().unwrap();
+    assert_eq!((session.ruleset().id(), field(&session, "mood")), ("one", None));
+    assert_eq!(session.dormant(), [("Ann".into(), "mood".into(), "2".into())]);
+    session.edit(Edit::Say { text: "something is done".into() }).unwrap();
+    session.change_rules(&house).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((field(&session, "luck"), field(&session, "mood")), (Some(7), Some(2)));
+}
+
+#[test]
+fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
+    for (body, wanted) in [
+        ("local x = nil\nreturn x.y", "two/convert/one.luau:3"),
+        ("rb.roll(\"1d6\", \"luck\")", "rolling dice is not possible in a conversion"),
+        ("rb.confirm({ seat = \"gm\", topic = \"sure\", why = \"\" })", "asking is not possible in a conversion"),
+        ("rb.first(\"hero\"):set(\"fate\", \"x\")", "fate"),
+        ("while true do end", "two/convert/one.luau:2"),
+    ] {
+        let text = format!(
+            "local rb = require(\"@riskbreaker\") return rb.convert({{ id = \"one\", run = function(change)\n{body}\nend }})"
+        );
+        let library = small(&[("two/convert/one.luau", &text)]);
+        let mut session = begin(&load(&library, "one"));
+        let bytes = session.state_bytes();
+        let error = session.change_rules(&load(&library, "two")).unwrap_err();
+        assert!(matches!(error, TransferError::Fault(_)), "{error}");
+        assert!(error.to_string().contains(wanted), "{error}");
+        let _ = session.advance().unwrap();
+        assert_eq!((session.ruleset().id(), session.state_bytes()), ("one", bytes));
+    }
+}
+
+#[test]
+fn a_conversion_sees_what_was_and_keeps_notes_for_the_way_back() {
+    let there = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"one\", run = function(change)\n\
+                 local hero = rb.first(\"hero\")\nhero:set(\"fate\", change.was(hero).luck * 2)\n\
+                 change.keep(hero, \"luck then\", change.was(hero).luck)\nchange.carried(\"{} again\", \"{} has {}\", hero, hero.fate)\nend })";
+    let back = "local rb = require(\"@riskbreaker\")\nreturn rb.convert({ id = \"two\", run = function(change)\n\
+                local hero = rb.first(\"hero\")\nassert(change.kept(hero, \"luck then\") == 3)\nassert(hero.luck == 3)\n\
+                hero:set(\"luck\", change.each(\"hero\")[1].fate)\nchange.forget(hero, \"luck then\")\n\
+                if hero.luck > 8 then change.refused(\"luck\", \"{} is too much\", hero.luck) end\nend })";
+    let library = small(&[("two/convert/one.luau", there), ("one/convert/two.luau", back)]);
+    let (one, two) = (load(&library, "one"), load(&library, "two"));
+    let mut session = begin(&one);
+    let transfer = session.preview_rules(&two).unwrap();
+    assert_eq!(transfer.of(TransferFate::Carried).next().unwrap().text, "Ann has 6");
+    assert_eq!(transfer.waits_for, None);
+    session.change_rules(&two).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((field(&session, "fate"), field(&session, "luck")), (Some(6), None));
+    let ann = session.view().find("Ann").unwrap();
+    session.edit(Edit::Set { entity: ann, field: "fate".into(), value: 9.into() }).unwrap();
+    let refused = session.change_rules(&one).unwrap_err();
+    assert_eq!(refused.to_string(), "one cannot hold this game: luck: 9 is too much");
+    session.edit(Edit::Set { entity: ann, field: "fate".into(), value: 8.into() }).unwrap();
+    session.change_rules(&one).unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((field(&session, "luck"), field(&session, "fate")), (Some(8), None));
+}
