@@ -33,3 +33,8 @@ pub use crate::spec::{
     Coverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource, Standing as RuleStanding, run_specs,
 };
 pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
+
+/// The Rust of the book, which is tested as it stands there.
+#[cfg(all(doctest, feature = "watch"))]
+#[doc = include_str!("../docs/embedding.md")]
+struct Book;

@@ -157,6 +157,35 @@ fn a_failed_expectation_says_what_was_found() {
     );
 }
 
+/// The tug of war with house rules on it: files by their path in `house`.
+fn house(files: &[(&str, &str)]) -> Library {
+    let manifest = "id = \"house\"\ntitle = \"House\"\nversion = \"1\"\nextends = \"tug\"\n";
+    let own = files.iter().map(|(path, text)| (format!("house/{path}"), *text));
+    let house = Library::from_files(own.chain([("house/ruleset.toml".to_owned(), manifest)]));
+    house.backed_by(folder("tests/rulesets"))
+}
+
+#[test]
+fn house_rules_overrule_specs_of_what_lies_below() {
+    let hook = |body: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.hook({{ id = \"soft\", rules = {{}}, always = true, before = {{ move_rope = function(e)\n{body}\nend }} }})"
+        )
+    };
+    let run = |hook: &str, further: Vec<SpecSource>| {
+        let report = run_specs(&house(&[("hooks/soft.luau", hook)]), "house", &[], further, None).unwrap();
+        (report.failed(), report.overruled().count(), report.is_green())
+    };
+    let (failed, overruled, green) = run(&hook("e.by = 0"), Vec::new());
+    assert!(failed == 0 && overruled > 0 && green, "{failed} failed, {overruled} overruled");
+    let (failed, overruled, green) = run(&hook("error(\"no\")"), Vec::new());
+    assert!(failed > 0 && overruled == 0 && !green, "{failed} failed, {overruled} overruled");
+    let text =
+        "local rb = require(\"@riskbreaker\")\nrb.spec(\"own\", {}, function(t) t:given(\"two\") t:equal(1, 2) end)";
+    let own = vec![SpecSource { path: "own.luau".into(), text: text.into() }];
+    assert_eq!(run(&hook("return"), own), (1, 0, false));
+}
+
 /// What differs between two rulesets, as text of each side; nothing where it does not differ.
 fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Option<String>, Option<String>)> {
     let library = folder("rulesets");

@@ -30,15 +30,14 @@ const COLUMNS: usize = 3;
 /// Functions of a card that are no facts about it.
 const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
 /// Sizes of type, the largest first: the class, letters in a line of a card, and lines on it.
-const SIZES: &[(&str, usize, usize)] =
-    &[("large", 30, 13), ("medium", 35, 16), ("small", 42, 19), ("tiny", 50, 24), ("least", 60, 31)];
+const SIZES: &[(&str, usize, usize)] = &[("medium", 29, 15), ("small", 35, 18), ("tiny", 43, 23), ("least", 52, 29)];
 
 /// The largest type in which paragraphs fit on a card, some lines being taken already.
-fn size_for(paragraphs: impl Iterator<Item = usize> + Clone, taken: usize, from: usize) -> &'static str {
+fn size_for(paragraphs: impl Iterator<Item = usize> + Clone, taken: usize) -> &'static str {
     let fits = |(_, letters, lines): &&(&str, usize, usize)| {
         paragraphs.clone().map(|length| length.div_ceil(*letters).max(1)).sum::<usize>() + taken <= *lines
     };
-    SIZES[from..].iter().find(fits).unwrap_or(&SIZES[SIZES.len() - 1]).0
+    SIZES.iter().find(fits).unwrap_or(&SIZES[SIZES.len() - 1]).0
 }
 
 pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -101,7 +100,7 @@ fn front(card: &Card, what: &str, title: &str) -> String {
     let (mut facts, mut lines) = (String::new(), 0);
     for (name, fact) in &card.facts {
         let value = match fact {
-            Fact::Plain(Value::Bool(true)) => String::new(),
+            Fact::Plain(Value::Bool(true)) => "yes".to_owned(),
             Fact::Plain(Value::Bool(false) | Value::None) => continue,
             Fact::Plain(value) => escape(&words(value)),
             Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
@@ -112,7 +111,7 @@ fn front(card: &Card, what: &str, title: &str) -> String {
         lines += value.chars().count().div_ceil(18).max(1);
         let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escape(&name.replace('_', " ")));
     }
-    let size = size_for(std::iter::once(card.text.chars().count()), lines, 0);
+    let size = size_for(std::iter::once(card.text.chars().count()), lines);
     format!(
         "<div class=\"card front {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span><span>{}</span></footer></div>",
         escape(&card.title),
@@ -125,12 +124,13 @@ fn front(card: &Card, what: &str, title: &str) -> String {
 fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
     let mut told = String::new();
     for id in &card.rules {
-        let text = rule_text(rules, id).unwrap_or_default();
-        let _ = write!(told, "<li><b>{}</b> {}</li>", escape(id), escape(&text));
+        if let Some(text) = rule_text(rules, id).filter(|text| !text.is_empty()) {
+            let _ = write!(told, "<li><b>{}</b> {}</li>", escape(id), escape(&text));
+        }
     }
     let lengths =
         card.rules.iter().map(|id| rule_text(rules, id).map_or(0, |text| text.chars().count()) + id.len() + 1);
-    let size = size_for(lengths, 0, 1);
+    let size = size_for(lengths, 0);
     format!(
         "<div class=\"card back {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><ul>{told}</ul></div>",
         escape(&card.title)
@@ -144,14 +144,14 @@ fn blank_card(title: &str) -> String {
     )
 }
 
-/// The text of a rule: that of the list item or table row that begins with its id.
+/// The text of a rule: that of the list item or table row that begins with its id, alone or among others.
 fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
     for (_, text) in rules.rule_texts() {
         for line in text.lines() {
             let Some(item) = line.trim_start().strip_prefix(['-', '*', '|']) else { continue };
             let item = item.trim_start().trim_start_matches(['*', '`']);
-            let Some(rest) = item.strip_prefix(id) else { continue };
-            if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '-') {
+            let (ids, rest) = leading_ids(item);
+            if !ids.contains(&id) {
                 continue;
             }
             let rest = rest.trim_start_matches(['*', '`', ':', '|', ' ', '.']).trim_end_matches(['|', ' ']);
@@ -159,6 +159,20 @@ fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
         }
     }
     None
+}
+
+/// What stands first in a line, with commas between: `X-1, X-2 | text`; and the rest.
+fn leading_ids(item: &str) -> (Vec<&str>, &str) {
+    let (mut ids, mut rest) = (Vec::new(), item);
+    loop {
+        let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '-')).unwrap_or(rest.len());
+        ids.push(&rest[..end]);
+        rest = &rest[end..];
+        match rest.strip_prefix(", ") {
+            Some(more) => rest = more,
+            None => return (ids, rest),
+        }
+    }
 }
 
 /// The sheets of the characters in the scenario that is played where none is named, and empty ones.
@@ -248,7 +262,7 @@ body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times Ne
 .card dd i { display: inline-block; width: 14mm; height: 3mm; border-bottom: 0.3mm dotted #000; }
 .card .text { margin: 0; flex: 1; overflow: hidden; }
 .card footer, .sheet footer { display: flex; justify-content: space-between; gap: 2mm; font-size: 5.5pt; margin-top: 1mm; }
-.large { font-size: 10.5pt; line-height: 1.3; } .medium { font-size: 9pt; line-height: 1.28; } .small { font-size: 7.6pt; line-height: 1.25; }
+.medium { font-size: 9pt; line-height: 1.28; } .small { font-size: 7.6pt; line-height: 1.25; }
 .tiny { font-size: 6.4pt; line-height: 1.2; } .least { font-size: 5.4pt; line-height: 1.15; }
 .back { border-style: solid; outline: 0.6mm solid #000; outline-offset: -2.6mm; padding: 5.5mm; }
 .back h2 { font-size: 10pt; }
@@ -284,9 +298,15 @@ mod tests {
 
     #[test]
     fn more_text_is_set_smaller() {
-        assert_eq!(size_for(std::iter::once(100), 2, 0), "large");
-        assert_eq!(size_for([400, 300].into_iter(), 0, 1), "small");
-        assert_eq!(size_for([9000].into_iter(), 0, 1), "least");
+        assert_eq!(size_for(std::iter::once(100), 2), "medium");
+        assert_eq!(size_for([300, 300].into_iter(), 0), "small");
+        assert_eq!(size_for([9000].into_iter(), 0), "least");
+    }
+
+    #[test]
+    fn a_rule_may_stand_among_others() {
+        assert_eq!(leading_ids("X-1, X-22 | text"), (vec!["X-1", "X-22"], " | text"));
+        assert_eq!(leading_ids("X-1** Text, more"), (vec!["X-1"], "** Text, more"));
     }
 
     #[test]

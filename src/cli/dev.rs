@@ -155,6 +155,7 @@ impl Room {
             for result in &told.results {
                 test::tell_failure(result, &mut self.screen)?;
             }
+            test::tell_overruled(told, &mut self.screen)?;
         }
         let passed: usize = reports.iter().map(SpecReport::passed).sum();
         let failed: usize = reports.iter().map(|told| told.failed() + told.broken.len()).sum();

@@ -116,7 +116,7 @@ fn ruleset(name: &str, extends: Option<&str>, folder: Option<&Path>) -> Result<W
         let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
         let more = Bench::open(part, Some(root))?.hook()?;
         let mut files = written;
-        files.extend(more.files);
+        files.extend(more.files.into_iter().filter(|path| !path.ends_with("RULES.md")));
         return Ok(Written { files, then: next_steps(name) });
     }
     Ok(Written { files: written, then: next_steps(name) })
@@ -305,8 +305,12 @@ impl Bench {
         Ok(Written { files: written, then })
     }
 
-    /// Facts that a card of this ruleset must have, as another card has them.
+    /// Facts that a card of this ruleset must have, as another card has them; none where a card may go without.
     fn facts(&self) -> String {
+        let bare = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"bare\", title = \"Bare\", text = \"\", resolve = function() end })\n";
+        if self.with(&[("maneuvers/bare.luau".into(), bare.into())]).is_some() {
+            return String::new();
+        }
         let Some(card) = self.rules.cards().first() else { return String::new() };
         let everywhere = |name: &str| self.rules.cards().iter().all(|card| card.facts.contains_key(name));
         let mut lines = String::new();

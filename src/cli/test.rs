@@ -83,13 +83,17 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     if screen.json() {
         for result in &told.results {
-            let event = if result.failure.is_some() { "failed" } else { "passed" };
+            let event = match (&result.failure, result.overruled) {
+                (None, _) => "passed",
+                (Some(_), true) => "overruled",
+                (Some(_), false) => "failed",
+            };
             screen.event(event, &json!({ "ruleset": told.ruleset, "spec": result }))?;
         }
         for fault in &told.broken {
             screen.event("broken", &json!({ "ruleset": told.ruleset, "fault": fault }))?;
         }
-        screen.event("total", &json!({ "ruleset": told.ruleset, "passed": told.passed(), "failed": told.failed(), "broken": told.broken.len() }))?;
+        screen.event("total", &json!({ "ruleset": told.ruleset, "passed": told.passed(), "failed": told.failed(), "overruled": told.overruled().count(), "broken": told.broken.len() }))?;
         return Ok(());
     }
     for fault in &told.broken {
@@ -99,16 +103,30 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     for result in &told.results {
         tell_failure(result, screen)?;
     }
+    tell_overruled(told, screen)?;
     let mut total = Row::at(0).strong(&told.ruleset).plain(": ");
     total = match (told.passed(), told.failed()) {
         (0, 0) if told.broken.is_empty() => total.plain("no specs"),
         (passed, 0) => total.with(format!("{passed} specs hold"), Tone::Good),
         (passed, failed) => total.plain(format!("{passed} specs hold, ")).with(format!("{failed} do not"), Tone::Bad),
     };
+    match told.overruled().count() {
+        0 => {}
+        n => total = total.plain(format!(", {n} of what lies below overruled")),
+    }
     if !told.broken.is_empty() {
         total = total.with(format!(", {} files cannot be read as specs", told.broken.len()), Tone::Bad);
     }
     Ok(screen.row(&total)?)
+}
+
+/// The specs of what lies below that come out otherwise now: what house rules have changed, said by the rules themselves.
+pub fn tell_overruled(told: &SpecReport, screen: &mut Screen) -> Result<()> {
+    for result in told.overruled() {
+        let why = result.failure.as_ref().map(|failure| format!("  {}", failure.fault.message)).unwrap_or_default();
+        screen.row(&Row::at(0).with("overruled  ", Tone::Note).strong(&result.name).faint(why))?;
+    }
+    Ok(())
 }
 
 /// How much of what happened is told: the rest is further back than anybody looks.
@@ -116,7 +134,7 @@ const LINES_TOLD: usize = 40;
 
 /// A spec that fails, with what led there: enough to see it without running it again.
 pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
-    let Some(failure) = &result.failure else { return Ok(()) };
+    let Some(failure) = result.failure.as_ref().filter(|_| result.has_failed()) else { return Ok(()) };
     screen.row(&Row::at(0).with("failed  ", Tone::Bad).strong(&result.name).faint(format!("  {}", result.path)))?;
     screen.verbatim(&report::fault(&failure.fault, screen.coloured(), screen.width()))?;
     let mut led: Vec<Vec<Span>> = Vec::new();

@@ -10,6 +10,9 @@ use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
 use crate::state::{Change, EntityId, FieldId, State, Value};
 
+/// How the fault begins that is told when written dice do not suffice.
+pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
+
 /// All that a running script may touch, on the host's side: the state, the tape of the action, the dice, the seats.
 ///
 /// Every primitive of the script side ends here. A primitive that cannot go on sets [`Desk::stop`] and every later one
@@ -442,7 +445,7 @@ impl Desk {
         };
         let Some(roll) = roll else {
             return Err(self.fault_with(
-                format!("the written dice have run out: {dice} is rolled: {}", tell(self)),
+                format!("{DICE_RUN_OUT}: {dice} is rolled: {}", tell(self)),
                 Some("write more faces, or let the seed roll on".into()),
             ));
         };

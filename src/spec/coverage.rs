@@ -157,6 +157,7 @@ mod tests {
             name: "a spec".into(),
             rules: vec!["X-1".into(), "X-9".into()],
             failure: None,
+            overruled: false,
             cards: Vec::new(),
         };
         let text = "## Rules\n- **X-1** a\n- **X-2** b\n- **X-3** c\n## What is the GM's\n- X-3 by hand\n";

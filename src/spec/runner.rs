@@ -8,7 +8,7 @@ use std::thread;
 use serde::Serialize;
 
 use super::Coverage;
-use crate::play::Fault;
+use crate::play::{DICE_RUN_OUT, Fault};
 use crate::ruleset::{Library, LoadError, Ruleset};
 use crate::script::{STACK, SpecFile};
 
@@ -38,6 +38,8 @@ pub struct SpecResult {
     /// Ids of the rules that it covers.
     pub rules: Vec<String>,
     pub failure: Option<SpecFailure>,
+    /// It is a spec of what lies below, holds there, and comes out otherwise here: that is what house rules do, and no failure.
+    pub overruled: bool,
     /// Cards that were played in it.
     pub cards: Vec<String>,
 }
@@ -55,15 +57,26 @@ pub struct SpecFailure {
 
 impl SpecReport {
     pub fn failed(&self) -> usize {
-        self.results.iter().filter(|result| result.failure.is_some()).count()
+        self.results.iter().filter(|result| result.has_failed()).count()
     }
 
     pub fn passed(&self) -> usize {
-        self.results.len() - self.failed()
+        self.results.iter().filter(|result| result.failure.is_none()).count()
+    }
+
+    /// Specs of what lies below that come out otherwise by the rules at hand.
+    pub fn overruled(&self) -> impl Iterator<Item = &SpecResult> {
+        self.results.iter().filter(|result| result.overruled)
     }
 
     pub fn is_green(&self) -> bool {
         self.failed() == 0 && self.broken.is_empty()
+    }
+}
+
+impl SpecResult {
+    pub fn has_failed(&self) -> bool {
+        self.failure.is_some() && !self.overruled
     }
 }
 
@@ -150,6 +163,7 @@ pub fn run_specs(
         results.extend(of_file);
         broken.extend(fault);
     }
+    mark_overruled(&mut results, library, &machines[0].rules, layers);
     let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
     coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
     Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
@@ -189,6 +203,41 @@ impl Shelf {
     }
 }
 
+/// Marks the failed specs of what lies below - under the layers, or what is extended - that hold there. Where a script of the
+/// rules on top fails, that is no ruling, and stays a failure; that more dice are rolled is one.
+fn mark_overruled(results: &mut [SpecResult], library: &Library, rules: &Ruleset, layers: &[String]) {
+    if results.iter().all(|result| result.failure.is_none()) {
+        return;
+    }
+    let below = match library.read(rules.id()) {
+        _ if !layers.is_empty() => rules.id().to_owned(),
+        Ok(folder) => match folder.manifest.extends {
+            Some(parent) => parent.id,
+            None => return,
+        },
+        Err(_) => return,
+    };
+    let Ok(below) = Ruleset::load(library, &below) else { return };
+    let (lower, sources) = (below.parts(), below.specs().collect::<Vec<_>>());
+    let on_top: Vec<String> =
+        rules.parts().into_iter().filter(|part| !lower.contains(part)).map(|part| format!("{part}/")).collect();
+    let shelf = || Arc::new(Shelf::new(library, below.clone()));
+    let machines = [shelf(), shelf()];
+    for result in results {
+        let Some(failure) = &result.failure else { continue };
+        let Some(&(path, text)) = sources.iter().find(|(path, _)| *path == result.path) else { continue };
+        let message = &failure.fault.message;
+        let broken = on_top.iter().any(|part| message.starts_with(part)) && !message.contains(DICE_RUN_OUT);
+        if failure.fault.fatal || broken {
+            continue;
+        }
+        let source = SpecSource { path: path.to_owned(), text: text.to_owned() };
+        let (found, _) = run_file(&source, &machines, Some(&result.name));
+        let mut there = found.iter().filter(|spec| spec.name == result.name).peekable();
+        result.overruled = there.peek().is_some() && there.all(|spec| spec.failure.is_none());
+    }
+}
+
 /// The place of a file among the sources, what came of its specs, and why it could not be read.
 type OfFile = (usize, Vec<SpecResult>, Option<Fault>);
 
@@ -220,6 +269,7 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
             path: source.path.clone(),
             name: name.to_string(),
             rules: rules.to_vec(),
+            overruled: false,
             failure: fault.map(|fault| SpecFailure { fault, given: first.position, dice: first.dice, log: first.log }),
             cards: first.cards,
         });
