@@ -72,14 +72,17 @@ impl Table<'_> {
         let Table { ready, vm, .. } = self;
         game.desk.chance = Chance::stream(seed, trial);
         let mut round = 0_usize;
+        // The entry that the last round has ended before: a free act may come first, and it is due again.
+        let mut counted = None;
         let mut samples: Vec<(usize, usize, i64)> = Vec::new();
         let ended = loop {
             if game.actions >= actions {
                 break Err(format!("it has not ended after {actions} actions"));
             }
-            if let (Some(boundary), None) = (&ready.boundary, &game.open)
-                && game.desk.state.agenda().first().is_some_and(|entry| entry.what == *boundary)
-            {
+            let due = game.desk.state.agenda().first().filter(|entry| Some(&entry.what) == ready.boundary.as_ref());
+            let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
+            if due.is_some() && due != counted {
+                counted = due;
                 if let Err(why) = sample(ready, vm, &mut game.desk, round, &mut samples) {
                     break Err(why);
                 }

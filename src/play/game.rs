@@ -116,9 +116,14 @@ impl Game {
         self.advance_to(vm, limit, None)
     }
 
-    /// The same; where nobody watches, it also pauses before each entry `boundary` but the first.
+    /// The same; it also pauses where an entry `boundary` is due, once something has been done.
     pub fn advance_to(&mut self, vm: &mut Vm, limit: u64, boundary: Option<&Arc<str>>) -> Standing {
+        let began = self.actions;
         let until = self.actions.saturating_add(limit);
+        let bounded = |game: &Game| {
+            let due = game.desk.state.agenda().first().map(|due| &due.what);
+            game.actions > began && boundary.is_some() && due == boundary
+        };
         loop {
             if self.pending.is_some() && self.at_boundary() {
                 return Standing::Boundary;
@@ -132,7 +137,7 @@ impl Game {
                 }
             } else if let Some(outcome) = self.desk.state.outcome() {
                 return Standing::Over(outcome.to_string());
-            } else if self.actions >= until {
+            } else if self.actions >= until || bounded(self) {
                 return Standing::Paused;
             } else if self.runs_on(vm) {
                 if let Some(standing) = self.run_on(vm, until, boundary) {

@@ -30,7 +30,9 @@ impl Budget {
     pub const LOAD: Budget = Budget { work: 1_000_000, time: Duration::from_millis(1000) };
     /// A program that drives games, which run under budgets of their own.
     pub const PROGRAM: Budget = Budget { work: 500_000_000, time: Duration::from_secs(120) };
-    pub const ACTION: Budget = Budget { work: 2_000_000, time: Duration::from_millis(1000) };
+    /// Generous, so that a machine that is busy with other things never changes what a simulation comes to: it is the work
+    /// that stops a loop, and always at the same place.
+    pub const ACTION: Budget = Budget { work: 2_000_000, time: Duration::from_secs(10) };
 }
 
 /// Bytes a machine may hold above what it has when it is made.
