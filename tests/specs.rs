@@ -75,6 +75,16 @@ fn the_readmes_card_works_in_both_versions() {
     }
 }
 
+#[test]
+fn a_layer_over_something_unknown_is_told() {
+    let manifest = "id = \"low\"\ntitle = \"Low\"\nversion = \"1\"\nover = [\"tug\", \"tugg\"]\n";
+    let library = Library::overlay(Library::from_files([("low/ruleset.toml", manifest)]), folder("tests/rulesets"));
+    assert_eq!(library.ways_to_play("low"), ["tug+low"]);
+    let found: Vec<String> = riskbreaker::findings(&library, "tug+low", &[]).iter().map(ToString::to_string).collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("low/ruleset.toml:4:16: `over` names `tugg`, which is not there"), "{found:?}");
+}
+
 /// Two layers may not both say what a field is, unless one says that it lies over the other.
 #[test]
 fn layers_that_touch_one_field_are_told_with_both_files() {

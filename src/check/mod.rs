@@ -52,6 +52,12 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             found.append(&mut reader.found);
         }
     }
+    for part in &stack.parts()[own..] {
+        for base in part.manifest().over.iter().filter(|base| !library.contains(&base.id)) {
+            let problem = Problem::new(part.manifest_path(), format!("`over` names `{}`, which is not there", base.id));
+            found.push(problem.at((base.line, base.column)).with_cure(library.instead_of(&base.id)));
+        }
+    }
     found.extend(unread_files(&stack, &used));
     found.extend(known.no_rule_text());
     for switch in stack.switches() {

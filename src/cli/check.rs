@@ -23,12 +23,15 @@ pub struct Args {
 pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let (library, ids) = chosen(args.path, folder)?;
     let mut screen = Screen::stdout(args.json);
-    let mut problems = 0;
+    // What is wrong with a layer is wrong over each ruleset that it lies on.
+    let mut told: Vec<Problem> = Vec::new();
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
         let found = findings(&library, id, &[]);
-        problems += found.len();
         for problem in &found {
-            tell(id, problem, &library, &mut screen)?;
+            if !told.contains(problem) {
+                tell(id, problem, &library, &mut screen)?;
+                told.push(problem.clone());
+            }
         }
         if found.is_empty() {
             let cards = Ruleset::load(&library, id)?.cards().len();
@@ -39,8 +42,8 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             }
         }
     }
-    if problems > 0 {
-        screen.row(&Row::at(0).with(counted(problems), Tone::Bad))?;
+    if !told.is_empty() {
+        screen.row(&Row::at(0).with(counted(told.len()), Tone::Bad))?;
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)

@@ -158,7 +158,11 @@ fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
                 }
                 let over: Vec<&str> = manifest.over.iter().map(|base| &*base.id).collect();
                 let summary = manifest.summary.unwrap_or_default();
-                let told = if over.is_empty() { summary } else { format!("over {}: {summary}", over.join(" or ")) };
+                let told = match (over.as_slice(), summary.as_str()) {
+                    ([], _) => summary,
+                    (over, "") => format!("over {}", over.join(" or ")),
+                    (over, _) => format!("over {}: {summary}", over.join(" or ")),
+                };
                 vec![id, manifest.title, manifest.version, told]
             }
             Err(error) => {

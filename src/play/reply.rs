@@ -131,6 +131,14 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
             })
             .collect();
     }
+    if found.is_empty() {
+        // A word out of the middle of a name, where only one name has it.
+        let has = |option: &&Choice| option.label.to_lowercase().split([' ', '_']).any(|word| word == lower);
+        found = options.iter().filter(has).collect();
+        if found.len() > 1 {
+            found.clear();
+        }
+    }
     match found.as_slice() {
         [only] => Ok(only.id.clone()),
         [] => {
@@ -264,6 +272,7 @@ mod tests {
     #[test]
     fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
         assert_eq!(cards().read(&"kill it".into()).unwrap_err().message, "Kill it is not open: needs two");
+        assert!(cards().read(&"it".into()).unwrap_err().message.contains("needs two"));
         assert!(cards().read(&"kepe".into()).unwrap_err().message.contains("did you mean `Keep`?"));
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));

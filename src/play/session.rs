@@ -371,6 +371,12 @@ impl Session {
         self.look(move |game, vm| vm.overview(&mut game.desk, entity))
     }
 
+    /// What the ruleset shows a seat under a name (see [`Ruleset::views`]): label and text, line by line.
+    pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
+        let (name, seat) = (name.to_owned(), seat.to_owned());
+        self.look(move |game, vm| vm.view(&mut game.desk, &name, &seat))
+    }
+
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));

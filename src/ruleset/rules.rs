@@ -201,6 +201,11 @@ impl Ruleset {
         &self.blueprint.free
     }
 
+    /// Names and titles of what can be looked at by name.
+    pub fn views(&self) -> &[FreeName] {
+        &self.blueprint.views
+    }
+
     pub fn scenarios(&self) -> &BTreeMap<String, Value> {
         &self.scenarios
     }

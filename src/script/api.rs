@@ -86,7 +86,7 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Declaring,
         "play",
-        "rb.play({ start, entries, free, boundary, prompt, card, item })",
+        "rb.play({ start, entries, free, views, boundary, prompt, card, item })",
         "(play: PlayBody) -> Declaration",
         "How a game starts and what stands on the agenda, in `play.luau`.",
     ),

@@ -35,6 +35,8 @@ pub(crate) struct Blueprint {
     pub acting: Vec<Arc<str>>,
     pub entries: Vec<EntryName>,
     pub free: Vec<FreeName>,
+    /// What can be looked at by name.
+    pub views: Vec<FreeName>,
     pub prompt: bool,
     pub creation: bool,
     /// Whether the ruleset measures what a state is worth to a seat.
@@ -219,6 +221,7 @@ impl Prelude {
                 sheet: get("sheet")?,
                 overview: get("overview")?,
                 prompt: get("prompt")?,
+                view: get("view")?,
                 measure: get("measure")?,
                 statistic: get("statistic")?,
                 count: get("count")?,
@@ -664,7 +667,19 @@ impl Loader<'_> {
 
     fn play(&mut self, play: &Table, sheets: Table, overviews: Table, blueprint: &mut Blueprint) -> Result<Table> {
         let lua = self.lua;
-        let known = ["start", "entries", "free", "boundary", "prompt", "card", "item", "value", "result", "statistics"];
+        let known = [
+            "start",
+            "entries",
+            "free",
+            "boundary",
+            "prompt",
+            "card",
+            "item",
+            "value",
+            "result",
+            "statistics",
+            "views",
+        ];
         self.known_keys("play", "", play, &known, None)?;
         if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
             let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
@@ -732,7 +747,29 @@ impl Loader<'_> {
             }
         }
         made.raw_set("free", free)?;
+        made.raw_set("views", self.views(play, blueprint)?)?;
         Ok(made)
+    }
+
+    /// What can be looked at by name: `{ title, show = function(seat) }`.
+    fn views(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
+        let views = self.lua.create_table()?;
+        let Lv::Table(table) = play.raw_get::<Lv>("views")? else { return Ok(views) };
+        for (name, view) in sorted(&table)? {
+            let path = format!("views/{name}");
+            let Lv::Table(body) = view else {
+                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), None);
+                continue;
+            };
+            self.known_keys("play", &path, &body, &["title", "show"], None)?;
+            match body.raw_get::<Lv>("show")? {
+                Lv::Function(show) => views.raw_set(&*name, show)?,
+                _ => self.missing("play", &path, "show", "a function(seat)"),
+            }
+            let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
+            blueprint.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+        }
+        Ok(views)
     }
 
     /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.

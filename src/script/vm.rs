@@ -40,6 +40,7 @@ pub(super) struct Trusted {
     pub sheet: Function,
     pub overview: Function,
     pub prompt: Function,
+    pub view: Function,
     pub measure: Function,
     pub statistic: Function,
     pub count: Function,
@@ -214,14 +215,40 @@ impl Vm {
     ) -> std::result::Result<Vec<(String, String)>, Fault> {
         let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
+        let whose = format!("the {what} of a {name}");
+        self.lines(desk, &whose, |lua, bench, trusted| {
+            let handle = bench.mirror.borrow().handle(entity).cloned();
+            Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(lua)?))
+        })
+    }
+
+    /// What the ruleset shows a seat under a name: label and text, line by line.
+    pub fn view(
+        &mut self,
+        desk: &mut Desk,
+        name: &str,
+        seat: &str,
+    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+        if self.blueprint.views.iter().all(|view| *view.name != *name) {
+            return Err(Fault::new(format!("there is no view `{name}`")));
+        }
+        self.lines(desk, &format!("the view `{name}`"), |lua, _, trusted| {
+            Ok((trusted.view.clone(), (name, seat).into_lua_multi(lua)?))
+        })
+    }
+
+    /// The lines that a function gives back: texts, and pairs of label and text.
+    fn lines(
+        &mut self,
+        desk: &mut Desk,
+        whose: &str,
+        call: impl Fn(&Lua, &Bench, &Trusted) -> Result<(Function, MultiValue)>,
+    ) -> std::result::Result<Vec<(String, String)>, Fault> {
         self.reading(desk, |vm, desk| {
             let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
-            let rows = vm.run(desk, |trusted| {
-                let handle = bench.mirror.borrow().handle(entity).cloned();
-                Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(&lua)?))
-            })?;
+            let rows = vm.run(desk, |trusted| call(&lua, &bench, trusted))?;
             let Some(Lv::Table(rows)) = rows.into_iter().next() else {
-                return Err(Fault::new(format!("the {what} of a {name} must be a list of lines")));
+                return Err(Fault::new(format!("{whose} must be a list of lines")));
             };
             let mirror = vm.bench.mirror.borrow();
             let text = |value: &Lv| {

@@ -275,7 +275,7 @@ impl Repl {
     }
 
     /// A seat that a person plays.
-    fn person(&self) -> Option<String> {
+    pub(super) fn person(&self) -> Option<String> {
         self.seats_of_people().first().map(ToString::to_string)
     }
 

@@ -24,6 +24,7 @@ pub fn complete(line: &str, words: &Vocabulary) -> Vec<Candidate> {
     if first.len() == line.len() - start {
         let mut all = options(words);
         all.extend(words.free.iter().map(|(id, title)| (id.clone(), title.clone())));
+        all.extend(words.views.iter().cloned());
         all.extend(small_words_open(words));
         if addressed == 0 {
             all.extend(COMMANDS.iter().map(|command| (command.name.to_owned(), command.short.to_owned())));

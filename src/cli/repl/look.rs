@@ -56,6 +56,16 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
+    /// What the ruleset shows under a name, to whoever is asked now.
+    pub(super) fn view(&mut self, name: &str) -> Done {
+        let asked = self.focused().map(|question| question.seat.to_string());
+        let seat = asked.or_else(|| self.person()).unwrap_or_default();
+        let lines = self.session.show(name, &seat).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
+        let title = self.session.ruleset().views().iter().find(|view| *view.name == *name);
+        let title = title.map_or_else(|| name.to_owned(), |view| view.title.to_string());
+        self.show_pairs(name, &title, &lines)
+    }
+
     /// `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
         let entity = match rest {
@@ -301,6 +311,9 @@ impl Repl {
         }) {
             return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}; at any time, out of turn")))?);
         }
+        if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
+            return Ok(self.screen.row(&Row::at(2).plain(format!("{name}: {title}")))?);
+        }
         if let Some(topic) = words.topic_of(rest) {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
             let what = rule_line(&rules, &topic).map_or(String::new(), |line| format!(": {line}"));
@@ -398,6 +411,11 @@ impl Repl {
         if !acts.is_empty() {
             self.screen.row(&Row::at(0).strong("at any time"))?;
             self.screen.row(&Row::prose(2).plain(acts.join(", ")))?;
+        }
+        if !words.views.is_empty() {
+            self.screen.row(&Row::at(0).strong("to look at"))?;
+            let cells = words.views.iter().map(|(name, title)| vec![Span::plain(name), Span::plain(title)]);
+            self.screen.columns(2, cells.collect())?;
         }
         let how = "A bare answer needs no command: `2`, `yes`, a name. Names may be cut short. Tab completes. What is no plain word is Lua, and so is \
                    all behind a `=`.";

@@ -19,6 +19,8 @@ pub enum Meaning {
         act: String,
         rest: String,
     },
+    /// Something of the ruleset's own to look at.
+    View(String),
     /// A program for the table.
     Lua(String),
     /// Plain words that nothing here answers to.
@@ -58,15 +60,22 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     {
         return Meaning::Command(command, rest.to_owned());
     }
+    if let Some(view) = words.view(line) {
+        return Meaning::View(view.to_owned());
+    }
     if let Some(open) = words.focus()
         && (accepts(line) || matches!(open.ask, riskbreaker::Ask::Line { .. }))
     {
         return Meaning::Answer { head: whole(line), named: Vec::new() };
     }
-    if begins_code(rest) || looks_like_code(line) {
+    if begins_code(rest) || (looks_like_code(line) && !begins_an_answer(line, words)) {
         return Meaning::Lua(line.to_owned());
     }
-    if let Some((act, rest)) = words.free_act(line) {
+    if let Some((act, rest)) = words.free_act(line)
+        // A question of that very name that is open is answered; and an option whose name goes on where that of the act ends is meant first.
+        && (rest.is_empty() || !words.is_open(act))
+        && words.words_of_option(line) + rest.split_whitespace().count() <= line.split_whitespace().count()
+    {
         return Meaning::Free { act: act.to_owned(), rest: rest.to_owned() };
     }
     if words.focus().is_some() || words.topic_of(first).is_some() {
@@ -135,9 +144,18 @@ fn begins_code(rest: &str) -> bool {
     assigns || rest.starts_with('(')
 }
 
+/// Whether a line begins with an option, an act or a small word: what follows may have signs in its name, as `Charm (lantern)` has.
+fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
+    let (first, _) = split_first(line);
+    let known = words.words_of_option(line) > 0 || words.free_act(line).is_some() || words.topic_of(first).is_some();
+    known && !STARTS.contains(&first)
+}
+
+/// The words with which Lua begins.
+const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
+
 /// Whether a line can hardly be plain words.
 fn looks_like_code(line: &str) -> bool {
-    const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
     let (first, _) = split_first(line);
     let mut quoted = false;
     STARTS.contains(&first)
@@ -170,6 +188,7 @@ mod tests {
             ],
             open: ask.into_iter().map(|ask| Open { topic: "card".into(), about: Some("Ranger".into()), ask }).collect(),
             free: vec![("give_up".into(), "Give up".into())],
+            views: vec![("standing".into(), "How it stands".into())],
             ..Vocabulary::default()
         }
     }
@@ -191,9 +210,27 @@ mod tests {
                 format!("answer [{}]{}", head.text, named.concat())
             }
             Meaning::Free { act, rest } => format!("free {act} [{rest}]"),
+            Meaning::View(name) => format!("view {name}"),
             Meaning::Lua(source) => format!("lua [{source}]"),
             Meaning::Unknown { word, near } => format!("unknown {word} {near:?}"),
         }
+    }
+
+    #[test]
+    fn what_the_rules_show_is_looked_at_by_its_bare_name() {
+        assert_eq!(read("standing", &cards()), "view standing");
+        assert_eq!(read("Standing with axe", &cards()), "answer [Standing] tool=[axe]");
+    }
+
+    #[test]
+    fn signs_in_a_name_make_no_code_of_an_answer() {
+        assert_eq!(
+            read("lunge with Charm (lantern) stake 2", &cards()),
+            "answer [lunge] tool=[Charm (lantern)] stake=[2]"
+        );
+        assert_eq!(read("with Charm (lantern)", &cards()), "answer [] tool=[Charm (lantern)]");
+        assert_eq!(read("lunge(2)", &cards()), "lua [lunge(2)]");
+        assert_eq!(read("lunge = 2", &cards()), "lua [lunge = 2]");
     }
 
     #[test]

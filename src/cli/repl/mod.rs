@@ -248,6 +248,7 @@ impl Repl {
             Meaning::Command(command, rest) => self.command(command, &rest, &words),
             Meaning::Answer { head, named } => self.reply(head, named),
             Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
+            Meaning::View(name) => self.view(&name),
             Meaning::Lua(source) => self.lua(&source),
             Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
                 Some(near) => format!("there is no `{word}`; did you mean `{near}`?"),

@@ -13,6 +13,8 @@ pub struct Vocabulary {
     pub open: Vec<Open>,
     /// Acts that are nobody's turn, as id and title.
     pub free: Vec<(String, String)>,
+    /// What the ruleset shows by name, as id and title.
+    pub views: Vec<(String, String)>,
     /// Titles of entities.
     pub names: Vec<String>,
     /// What stands in the lists of words of whoever is asked, by the field's name.
@@ -92,6 +94,7 @@ impl Vocabulary {
             small,
             open,
             free,
+            views: rules.views().iter().map(|view| (view.name.to_string(), view.title.to_string())).collect(),
             names,
             items,
             kinds: kinds.into_iter().collect(),
@@ -130,6 +133,11 @@ impl Vocabulary {
             .flat_map(|(id, title)| [(id, id), (id, title)])
             .filter_map(|(id, name)| Some((id.as_str(), after(line, name)?)))
             .min_by_key(|(_, rest)| rest.len())
+    }
+
+    /// What of the ruleset's own a line wants to look at: its name and nothing else.
+    pub fn view(&self, line: &str) -> Option<&str> {
+        self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
     }
 
     /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.
