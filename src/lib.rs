@@ -30,7 +30,8 @@ pub use crate::ruleset::{
 pub use crate::ruleset::{Watched, Watcher};
 pub use crate::script::{Evaluated, FreeName, Table, reference_page, type_module};
 pub use crate::spec::{
-    Coverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource, Standing as RuleStanding, run_specs,
+    Coverage, FileLines, LineCoverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource,
+    Standing as RuleStanding, measure_specs, run_specs, spec_of_fault,
 };
 pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
 

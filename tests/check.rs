@@ -198,3 +198,65 @@ fn hostile_files_are_told_and_do_no_harm() {
     let told = found(files);
     assert!(!told.is_empty());
 }
+
+/// Mistakes as beginners make them: each is told in its line, with what to do in brackets.
+#[test]
+fn what_beginners_do() {
+    let (pull, rest, play) = ("maneuvers/pull.luau", "maneuvers/rest.luau", "play.luau");
+    let body = "resolve = function(ctx)";
+    let spec = "specs/maneuvers/pull.luau";
+    for (path, from, to, told) in [
+        (pull, body, "resolve = function()", "there is no `ctx`"),
+        (pull, "resolve =", "reslove =", "did you mean `resolve`?"),
+        (pull, "id = \"pull\"", "id = \"pul\"", "write id = \"pull\""),
+        (pull, "\tid = \"pull\",\n", "", "write id = \"pull\""),
+        (pull, "rules = { \"TUG-1\" }", "rules = { \"TUG-11\" }", "did you mean `TUG-1`?"),
+        (pull, "return rb.maneuver", "rb.maneuver", "write `return rb.maneuver({ ... })`"),
+        (
+            pull,
+            "local rb = require(\"@riskbreaker\")\n\n",
+            "",
+            "write `local rb = require(\"@riskbreaker\")` at the top",
+        ),
+        (pull, "ctx.actor:need()", "ctx.actor.need()", "write a colon: `:need()`"),
+        (
+            pull,
+            "rb.under(\"1d10\", ctx.actor:need()",
+            "rb.under(ctx.actor:need(), \"1d10\"",
+            "the dice \"1d10\" come first",
+        ),
+        (pull, "rb.under(\"1d10\"", "rb:under(\"1d10\"", "write rb.under"),
+        (pull, "rb.under(\"1d10\", ctx.actor:need()", "rb.under(\"1d10\", \"five\"", "a number is wanted here"),
+        (pull, "min = 1, max = 3", "min = 3, max = 1", "write min = 1, max = 3"),
+        (pull, "min = 1", "minimum = 1", "rb.number has no field `minimum`"),
+        (pull, "rb.act.move_rope(", "rb.move_rope(", "it is a verb: rb.act.move_rope"),
+        (pull, "rb.number({", "rb.number(", "names with values stand in a table"),
+        (pull, "-risk)", "-risk", "a comma, a bracket or a word"),
+        (pull, "(won and risk or -risk)", "(!won and risk or -risk)", "not equal is written `~=`"),
+        (pull, "local won", "won", "write `local won`"),
+        (pull, "seat = ctx.actor.seat", "seat = \"lefft\"", "did you mean `left`?"),
+        (rest, body, "resolve = function(ctx) if ctx.n = 1 then end", "two values are compared with `==`"),
+        (rest, body, "resolve = function(ctx) print(1)", "use rb.say"),
+        (rest, body, "resolve = function(ctx) local n = math.random(6)", "roll dice"),
+        (rest, body, "resolve = function(ctx) for n = 5, 1 do end", "give the loop its step"),
+        (rest, body, "resolve = function(ctx) local t = { a = 1, a = 2 }", "one of the two keys can go"),
+        (rest, body, "resolve = function(ctx) rb.say(5)", "a text is wanted here"),
+        (play, "default = \"pull\"", "default = \"pul\"", "did you mean `pull`?"),
+        (play, "seats = { \"left\"", "seats = { \"lefft\"", "did you mean `left`?"),
+        (play, "statistics = { \"rope.at\" }", "statistics = { \"rope.att\" }", "`rope.att` is no number field"),
+        (spec, "t:dice(5)", "t:dise(5)", "did you mean `dice`?"),
+        (spec, "t:expect({", "t.expect({", "write t:expect"),
+        (spec, "t:play(\"Ann\", \"pull\"", "t:play(\"pull\"", "it is written t:play(about, card, answers?)"),
+        (spec, "t:given({", "t:given{{", "a comma, a bracket or a word"),
+    ] {
+        let text = &tug()[&format!("tug/{path}")];
+        let line = text[..text.find(from).unwrap_or_else(|| panic!("{path} has no `{from}`"))].lines().count();
+        let found = planted(path, from, to);
+        let near = |one: &&String| {
+            let place = one.strip_prefix(&format!("tug/{path}:")).and_then(|rest| rest.split(':').next()?.parse().ok());
+            place.is_some_and(|place: usize| place + 1 >= line && place <= line + 2)
+        };
+        let one = found.iter().filter(near).find(|one| one.contains(told));
+        assert!(one.is_some_and(|one| one.ends_with(')') || told.starts_with('`')), "{from} -> {to}: {found:#?}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Specs of the rulesets, and that the runner finds what it should.
 
-use riskbreaker::{Library, RuleStanding, SpecSource, run_specs};
+use riskbreaker::{Library, RuleStanding, SpecSource, measure_specs, run_specs};
 use std::path::Path;
 
 fn folder(path: &str) -> Library {
@@ -155,6 +155,83 @@ fn a_failed_expectation_says_what_was_found() {
         failure("t:given('two') t:play('Ann', 'rest') t:expect({ Ann = 'unchanged' })")
             .contains("rests has changed: 0 -> 1")
     );
+}
+
+#[test]
+fn a_misspelt_method_names_the_nearest() {
+    let message = failure("t:given('two') t:expct({})");
+    assert_eq!(message, "it.luau:3: a spec has no `t:expct`; did you mean `t:expect`?");
+}
+
+#[test]
+fn a_refusal_is_expected_with_its_reason_first() {
+    let played = "t:given('two') t:refused_because('Ann', 'pull', 'it must be 1 to 3', { risk = 4 })";
+    assert_eq!(failure(played), "");
+    let message = failure("t:given('two') t:refused_because('Ann', 'pull', 'too tired', { risk = 4 })");
+    assert!(message.contains("for another reason: expected \"too tired\""), "{message}");
+}
+
+#[test]
+fn events_are_expected_by_what_they_say() {
+    let played = "t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 2 }) ";
+    for (expected, told) in [
+        ("t:happened('rolled', { label = 'Ann pulls', total = 5, success = true })", ""),
+        ("t:happened('changed', { label = 'rope', from = 0, to = -2 }, 1)", ""),
+        ("t:happened('spawned', {}, 0)", ""),
+        ("t:happened('rolled', { total = 6 })", "no event `rolled`"),
+        ("t:happened('rolled', nil, 2)", "expected 2 times, found 1"),
+        ("t:happened('roled')", "did you mean `rolled`?"),
+        ("t:happened('rolled', { sum = 5 })", "an event `rolled` does not say `sum`"),
+    ] {
+        let message = failure(&format!("{played}{expected}"));
+        assert!(if told.is_empty() { message.is_empty() } else { message.contains(told) }, "{expected}: {message}");
+    }
+}
+
+#[test]
+fn odds_are_exact_and_play_nothing() {
+    let stake = "t:given('two') t:odds('Ann', 'pull', { risk = 2 }, { rope = { at = -2 } }, ";
+    assert_eq!(failure(&format!("{stake}'1/2') t:expect({{ rope = 'unchanged' }})")), "");
+    assert_eq!(failure(&format!("{stake}'50 %')")), "");
+    let message = failure(&format!("{stake}'3/5')"));
+    assert!(message.contains("expected a chance of 3/5, found 1/2"), "{message}");
+    assert!(failure(&format!("{stake}'often')")).contains("is no chance"));
+    let message = failure("t:given('two') t:odds('Ann', 'pull', {}, { rope = { att = 1 } }, '1')");
+    assert!(message.contains("did you mean `at`?"), "{message}");
+}
+
+#[test]
+fn a_spec_with_cases_is_played_once_for_each() {
+    let text = r#"local rb = require("@riskbreaker")
+rb.cases("a pull of {risk} moves {by}", { "TUG-1" }, { { risk = 1, by = 1 }, { risk = 3, by = 4 } }, function(t, case)
+	t:given("two")
+	t:dice(5)
+	t:play("Ann", "pull", { risk = case.risk })
+	t:expect({ rope = { at = -case.by } })
+end)"#;
+    let source = SpecSource { path: "it.luau".into(), text: text.into() };
+    let report = run_specs(&folder("tests/rulesets"), "tug", &[], vec![source], Some("it.luau")).unwrap();
+    let names: Vec<&str> = report.results.iter().map(|result| result.name.as_str()).collect();
+    assert_eq!(names, ["a pull of 1 moves 1", "a pull of 3 moves 4"]);
+    assert_eq!((report.passed(), report.failed()), (1, 1));
+    let failure = report.results[1].failure.as_ref().unwrap();
+    assert!(failure.fault.message.contains("expected -4, found -3"), "{}", failure.fault);
+}
+
+#[test]
+fn lines_and_cards_that_nothing_reached_are_listed() {
+    let report = measure_specs(&folder("tests/rulesets"), "tug", &[], Vec::new(), Some("no such spec")).unwrap();
+    let lines = report.lines.unwrap();
+    // Random play pulls and rests, but takes no free act and writes no sheet.
+    let play = lines.files.iter().find(|file| file.path == "tug/play.luau").unwrap();
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets/tug/play.luau")).unwrap();
+    let free = text.lines().position(|line| line.contains("rb.finish")).unwrap() as u32 + 1;
+    assert!(play.unreached.iter().any(|(first, last)| (*first..=*last).contains(&free)), "{play:?}");
+    let start = text.lines().position(|line| line.contains("rb.spawn(\"rope\"")).unwrap() as u32 + 1;
+    assert!(!play.unreached.iter().any(|(first, last)| (*first..=*last).contains(&start)), "{play:?}");
+    assert!(lines.unplayed.is_empty(), "{lines:?}");
+    assert!(lines.reached > 0 && lines.reached < lines.lines, "{lines:?}");
 }
 
 /// The tug of war with house rules on it: files by their path in `house`.

@@ -290,3 +290,133 @@ fn how_long_a_save_takes() {
     times.sort();
     eprintln!("a save is in force after {:?} (median), {:?} (p95), {:?} (most)", times[30], times[56], times[59]);
 }
+
+/// Bytes of this process in memory, where the system says.
+fn resident() -> Option<usize> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmRSS"))?;
+    Some(line.split_whitespace().nth(1)?.parse::<usize>().ok()? << 10)
+}
+
+/// One save of a card, as one editor or another does it.
+fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
+    let card = root.join("tug/maneuvers/pull.luau");
+    let beside = |ending: &str| root.join(format!("tug/maneuvers/pull.luau{ending}"));
+    match pattern % 8 {
+        // In place.
+        0 => fs::write(&card, text).unwrap(),
+        // Half, and then the rest.
+        1 => {
+            let (head, tail) = text.split_at(text.len() / 2);
+            let mut file = fs::File::create(&card).unwrap();
+            std::io::Write::write_all(&mut file, head.as_bytes()).unwrap();
+            thread::sleep(Duration::from_millis(3));
+            std::io::Write::write_all(&mut file, tail.as_bytes()).unwrap();
+        }
+        // Beside it, and moved over it.
+        2 => {
+            fs::write(beside(".tmp"), text).unwrap();
+            fs::rename(beside(".tmp"), &card).unwrap();
+        }
+        // The old one becomes the backup, and a new file takes its place.
+        3 => {
+            let _ = fs::rename(&card, beside("~"));
+            fs::write(&card, text).unwrap();
+        }
+        // Gone and there again.
+        4 => {
+            let _ = fs::remove_file(&card);
+            fs::write(&card, text).unwrap();
+        }
+        // With the litter of an editor.
+        5 => {
+            fs::write(root.join("tug/maneuvers/.pull.luau.swp"), "\0\0").unwrap();
+            fs::write(root.join("tug/maneuvers/4913"), "").unwrap();
+            fs::write(&card, text).unwrap();
+            let _ = fs::remove_file(root.join("tug/maneuvers/4913"));
+        }
+        // Fifty files, as a checkout writes them.
+        6 => {
+            fs::create_dir_all(root.join("tug/lib")).unwrap();
+            for at in 0..50 {
+                fs::write(root.join(format!("tug/lib/piece_{at}.luau")), format!("return {n}\n")).unwrap();
+            }
+            fs::write(&card, text).unwrap();
+        }
+        // The folder goes, and comes back with the card in it.
+        _ => {
+            let (folder, aside) = (root.join("tug/maneuvers"), root.join("aside"));
+            fs::rename(&folder, &aside).unwrap();
+            fs::write(aside.join("pull.luau"), text).unwrap();
+            fs::rename(&aside, &folder).unwrap();
+        }
+    }
+}
+
+/// The storm that is judged by: `cargo test --test watch thousand -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn a_thousand_saves_while_a_game_plays_at_full_speed() {
+    storm(1000, 14);
+}
+
+/// The same, small enough for every day.
+#[test]
+fn every_editor_at_once_while_a_game_plays_at_full_speed() {
+    storm(64, 14);
+}
+
+/// Saves so many times, so many milliseconds apart, while a game plays; the rules that it plays by are always whole.
+fn storm(saves: usize, apart: u64) {
+    let table = Table::new();
+    let setup = |seed| {
+        let hasty = Driver::Policy("hasty".into());
+        Setup::default().seed(seed).switch("wins_at", 20).seat("left", hasty.clone()).seat("right", hasty)
+    };
+    let most = move |n: usize| n as u32 % 40 + 3;
+    let texts: Vec<String> = (0..saves).map(|n| table.pull(most(n))).collect();
+    let root = table.root.clone();
+    let writer = thread::spawn(move || {
+        for (n, text) in texts.iter().enumerate() {
+            save_by(n, &root, text, n);
+            thread::sleep(Duration::from_millis(apart));
+        }
+    });
+    let (mut session, mut seed) = (Session::start(&table.rules, setup(0)).unwrap(), 0);
+    let (mut last, mut reloads, mut broken, mut games) = (table.rules.clone(), 0, 0, 0);
+    let (mut base, mut quiet) = (None, Instant::now());
+    while !writer.is_finished() || quiet.elapsed() < Duration::from_millis(1500) {
+        while let Some(news) = table.watcher.poll() {
+            match news {
+                Watched::Loaded { rules, .. } => {
+                    session.reload(rules.clone()).unwrap();
+                    (last, reloads, quiet) = (rules, reloads + 1, Instant::now());
+                }
+                // A folder that is away for a moment is told; the game goes on by the last good rules.
+                Watched::Broken(_) => broken += 1,
+                _ => {}
+            }
+        }
+        if !writer.is_finished() {
+            quiet = Instant::now();
+        }
+        match session.advance().unwrap() {
+            Step::Over(_) => {
+                // No rule of two sets at once: the game was played by what it says it was.
+                assert_eq!(session.ruleset().hash(), last.hash());
+                (seed, games) = (seed + 1, games + 1);
+                session = Session::start(&last, setup(seed)).unwrap();
+            }
+            step => panic!("{step:?}"),
+        }
+        if games == 20 {
+            base = resident();
+        }
+    }
+    writer.join().unwrap();
+    let grown = resident().zip(base).map(|(now, base)| now.saturating_sub(base) >> 20);
+    println!("{saves} saves: {reloads} reloads, {broken} told as broken, {games} games, grown by {grown:?} MiB");
+    assert!(reloads >= 2, "{reloads}");
+    assert_eq!(last.source("tug/maneuvers/pull.luau"), Some(&*table.pull(most(saves - 1))));
+    assert!(grown.is_none_or(|grown| grown <= 64), "grown by {grown:?} MiB");
+}

@@ -125,6 +125,13 @@ impl<'r> Known<'r> {
         Some((format!("a {} has no `{name}`", kind.name), instead(name, &members)))
     }
 
+    /// Whether some kind has a derived value of that name, and none a field.
+    pub fn is_derived(&self, name: &str) -> bool {
+        let Some(schema) = self.schema() else { return false };
+        let derived = schema.kinds.iter().any(|kind| kind.derived.iter().any(|known| **known == *name));
+        derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
+    }
+
     /// Whether a field of that name is a reference, wherever there is one.
     pub fn always_refers(&self, field: &str) -> bool {
         let Some(schema) = self.schema() else { return false };

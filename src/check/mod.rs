@@ -2,6 +2,7 @@
 
 mod known;
 mod script;
+mod typed;
 
 use std::collections::BTreeSet;
 use std::thread;
@@ -40,6 +41,7 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     let known = Known::new(&stack, rules.as_deref());
     let mut used = BTreeSet::new();
     let mut words = BTreeSet::new();
+    let mut scripts = Vec::new();
     let own = stack.main().index;
     for (part, path, source) in stack.scripts() {
         let mut reader = Reader::new(&known, part, path, source);
@@ -50,6 +52,8 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
         }
         if part >= own {
             found.append(&mut reader.found);
+            let (path, text) = (source.path.clone(), source.text.to_string());
+            scripts.push(typed::Script { path, text, calls: std::mem::take(&mut reader.calls) });
         }
     }
     for part in &stack.parts()[own..] {
@@ -78,10 +82,12 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
         }
     }
     if let Some(rules) = &rules {
-        // A fault where something was found already says nothing new.
-        let told = |problem: &Problem| found.iter().any(|one| one.path == problem.path && one.line == problem.line);
-        let failing: Vec<Problem> = scenarios_that_fail(rules).into_iter().filter(|problem| !told(problem)).collect();
-        found.extend(failing);
+        // What is found of a line of which something was found already says nothing new.
+        for more in [typed::findings(scripts, rules), scenarios_that_fail(rules)] {
+            let told = |problem: &Problem| found.iter().any(|one| one.path == problem.path && one.line == problem.line);
+            let new: Vec<Problem> = more.into_iter().filter(|problem| !told(problem)).collect();
+            found.extend(new);
+        }
     }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);

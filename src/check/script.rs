@@ -8,6 +8,7 @@ use luau_syntax::location::Location;
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::known::{Known, Wrong, instead};
+use super::typed::Call;
 use crate::dice::Dice;
 use crate::ruleset::{Problem, SwitchKind, nearest};
 use crate::script::api;
@@ -27,8 +28,12 @@ pub(super) struct Reader<'r> {
     pub required: BTreeSet<String>,
     /// Every name and every text in it.
     pub words: BTreeSet<String>,
+    /// Calls of what the host declares.
+    pub calls: Vec<Call>,
     /// What is known of local variables.
     things: BTreeMap<u64, Thing>,
+    /// Local variables that hold what another file returns.
+    modules: BTreeSet<u64>,
     /// Local tables that have entities as keys.
     keyed_by_entities: BTreeSet<u64>,
     /// How many functions are around.
@@ -61,7 +66,9 @@ impl<'r> Reader<'r> {
             found: Vec::new(),
             required: BTreeSet::new(),
             words: BTreeSet::new(),
+            calls: Vec::new(),
             things: BTreeMap::new(),
+            modules: BTreeSet::new(),
             keyed_by_entities: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
@@ -72,10 +79,17 @@ impl<'r> Reader<'r> {
     /// Reads it. One that cannot be parsed is told by the loading, except for a spec.
     pub fn read(&mut self) {
         match ParsedSource::parse(self.text.as_bytes(), ParseOptions::default()) {
-            Ok(parsed) => self.block(parsed.root()),
+            // Of a file that does not read as Luau only that is told: whatever it seems to say may be a consequence.
+            Ok(parsed) if parsed.metadata().errors.is_empty() => self.block(parsed.root()),
+            Ok(parsed) if self.is_spec() => {
+                if let Some(error) = parsed.metadata().errors.first() {
+                    self.problem(error.location, does_not_read(&error.message.to_string()));
+                }
+            }
+            Ok(_) => {}
             Err(errors) if self.is_spec() => {
                 if let Some(error) = errors.errors().first() {
-                    self.problem(error.location, (error.message.to_string(), "the file does not read as Luau".into()));
+                    self.problem(error.location, does_not_read(&error.message.to_string()));
                 }
             }
             Err(_) => {}
@@ -143,6 +157,9 @@ impl<'r> Reader<'r> {
             StatementView::Local(local) => {
                 local.values.iter().for_each(|value| self.expression(*value));
                 for (binding, value) in local.bindings.iter().zip(local.values) {
+                    if is_require(*value) {
+                        self.modules.insert(binding.identity().as_u64());
+                    }
                     if let Some(thing) = self.thing(*value) {
                         self.things.insert(binding.identity().as_u64(), thing);
                     }
@@ -296,7 +313,11 @@ impl<'r> Reader<'r> {
         if api::globals().any(|known| known == name) {
             return;
         }
-        let cure = match api::NOT_HERE.iter().find(|(not, _)| *not == name) {
+        let cure = match api::NOT_HERE
+            .iter()
+            .chain([&("rb", "write `local rb = require(\"@riskbreaker\")` at the top")])
+            .find(|(not, _)| *not == name)
+        {
             Some((_, cure)) => (*cure).to_string(),
             None => match nearest(name, api::globals().chain(["rb"])) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -329,6 +350,19 @@ impl<'r> Reader<'r> {
             && let ExpressionKind::Table { items } = value.kind()
         {
             self.rule_ids(items);
+        }
+        if name == "seats"
+            && self.path.starts_with("play")
+            && self.keys.first().is_some_and(|key| key == "free")
+            && let ExpressionKind::Table { items } = value.kind()
+        {
+            for item in items {
+                if let TableItem::List { value } = item
+                    && let Some(seat) = literal(*value)
+                {
+                    self.tell(value.location(), self.known.wrong_name("seat", &seat));
+                }
+            }
         }
         let pure = self.pure_function(name);
         self.keys.push(name.to_string());
@@ -436,7 +470,9 @@ impl<'r> Reader<'r> {
         match self.thing(of) {
             Some(Thing::Vocabulary) if api::word(name).is_none() => {
                 let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
-                self.problem(at, (format!("rb has no `{name}`"), instead(name, &names)));
+                let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
+                let cure = if is_verb { format!("it is a verb: rb.act.{name}") } else { instead(name, &names) };
+                self.problem(at, (format!("rb has no `{name}`"), cure));
             }
             Some(Thing::Word(word)) => self.member_of_word(word, name, at),
             Some(Thing::Library(library)) => {
@@ -498,7 +534,16 @@ impl<'r> Reader<'r> {
         if self_call && let ExpressionKind::IndexName { expr, index, .. } = func.kind() {
             self.method(expr, &text(index), args, at);
         }
-        if word == Some("spec") {
+        self.dot_or_colon(func, args, self_call);
+        if let Some(usage) = self.usage(func, self_call) {
+            self.calls.push(Call {
+                at,
+                func: func.location(),
+                args: args.iter().map(|arg| arg.location()).collect(),
+                usage,
+            });
+        }
+        if let Some("spec" | "cases") = word {
             return self.spec(args);
         }
         if let Some(word) = word {
@@ -509,6 +554,45 @@ impl<'r> Reader<'r> {
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
             self.keys = keys;
+        }
+    }
+
+    /// A dot where a colon belongs, or the other way round.
+    fn dot_or_colon(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
+        let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
+        let name = text(index);
+        let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
+        let wrong = match self.thing(expr) {
+            Some(Thing::Vocabulary) if self_call => format!("rb.{name}"),
+            Some(Thing::Spec) if !self_call => format!("t:{name}"),
+            Some(Thing::Entity(_)) if !self_call && method(&name) => format!("a colon: `:{name}(...)`"),
+            None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
+                format!("a colon: `:{name}()`")
+            }
+            _ => return,
+        };
+        let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
+        self.problem(index_location, (mark.to_string(), format!("write {wrong}")));
+    }
+
+    /// Whether an expression is read off a local variable that is not a module.
+    fn is_parameter(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => !self.modules.contains(&local.identity().as_u64()),
+            ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
+            _ => false,
+        }
+    }
+
+    /// How a call of something that the host declares is written.
+    fn usage(&self, func: Expression<'_>, self_call: bool) -> Option<String> {
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
+        let name = text(index);
+        match self.thing(expr)? {
+            Thing::Vocabulary if !self_call => Some(api::word(&name)?.usage.to_string()),
+            Thing::Library(library) if !self_call => Some(format!("{library}.{name}(...), as in other Luau")),
+            Thing::Spec if self_call => Some(api::spec_method(&name)?.usage.to_string()),
+            _ => None,
         }
     }
 
@@ -600,6 +684,14 @@ impl<'r> Reader<'r> {
                 (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into()),
             );
         }
+        if matches!(name, "under" | "at_most" | "at_least" | "band")
+            && first.is_none()
+            && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
+            && Dice::parse(&dice).is_ok()
+        {
+            let usage = api::word(name).map_or("", |word| word.usage);
+            self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
+        }
         if name == "spawn"
             && let (Some((kind, _)), Some(table)) = (&first, args.get(1))
             && let Some(kind) = self.known.kind(kind)
@@ -646,6 +738,27 @@ impl<'r> Reader<'r> {
                 self.tell(value.location(), self.known.wrong_name("seat", &seat));
             }
         }
+        let value = |wanted: &str| {
+            items.iter().find_map(|item| match item {
+                TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
+                _ => None,
+            })
+        };
+        if let (Some(Value::Int(min)), Some(Value::Int(max))) =
+            (value("min").and_then(constant), value("max").and_then(constant))
+            && min > max
+            && let Some(place) = value("max")
+        {
+            let wrong = format!("nothing is between {min} and {max}");
+            self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
+        }
+        let topic = value("topic").and_then(literal);
+        if topic.as_deref() == Some("card")
+            && let Some(default) = value("default")
+            && let Some(card) = literal(default)
+        {
+            self.tell(default.location(), self.known.wrong_name("card", &card));
+        }
     }
 
     /// Fields that are given by name, with the values that can be read off.
@@ -683,6 +796,10 @@ impl<'r> Reader<'r> {
     /// `expr:name(args)`.
     fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
         let thing = self.thing(of);
+        if thing == Some(Thing::Spec) && api::spec_method(name).is_none() {
+            let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
+            self.problem(at, (format!("a spec has no `t:{name}`"), instead(name, &names)));
+        }
         let writes = matches!(name, "set" | "add") && thing != Some(Thing::Spec) && !self.is_spec();
         if !writes {
             return;
@@ -827,4 +944,16 @@ fn returned<'a>(block: Block<'a>, into: &mut Vec<&'a [Expression<'a>]>) {
             _ => {}
         }
     }
+}
+
+/// What is wrong with a file that does not read as Luau.
+fn does_not_read(message: &str) -> Wrong {
+    let cure = crate::script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
+    (message.to_string(), cure.to_string())
+}
+
+/// Whether an expression is what another file of the ruleset returns.
+fn is_require(expression: Expression<'_>) -> bool {
+    let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
+    matches!(func.kind(), ExpressionKind::Global(name) if name == "require")
 }

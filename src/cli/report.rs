@@ -36,14 +36,18 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     if let Some(action) = &fault.action {
         message = format!("{action}: {message}");
     }
+    let card = fault.card.iter().map(|card| format!("in the card {card}"));
+    let called = fault.chain.iter().map(|place| format!("called from {place}"));
+    let notes: Vec<String> = called.chain(card).chain(fault.situation.iter().cloned()).collect();
     let told = Told {
         message: &message,
         path: fault.path.as_deref(),
         line: fault.line,
-        column: None,
+        column: fault.column,
+        length: fault.length as usize,
         source: fault.source_line.as_deref(),
         cure: fault.cure.as_deref(),
-        calls: &fault.chain,
+        notes: &notes,
     };
     told.render(colour, width)
 }
@@ -56,9 +60,10 @@ pub fn problem(problem: &Problem, library: &Library, colour: bool, width: Option
         path: Some(&problem.path),
         line: problem.line,
         column: problem.column,
+        length: 0,
         source: source.as_deref(),
         cure: problem.cure.as_deref(),
-        calls: &[],
+        notes: &[],
     };
     told.render(colour, width)
 }
@@ -75,9 +80,12 @@ struct Told<'a> {
     path: Option<&'a str>,
     line: Option<u32>,
     column: Option<u32>,
+    /// Characters that are meant; 0 for the word that begins at the column.
+    length: usize,
     source: Option<&'a str>,
     cure: Option<&'a str>,
-    calls: &'a [String],
+    /// What is told below: the calls that led there, what the action was about.
+    notes: &'a [String],
 }
 
 impl Told<'_> {
@@ -93,8 +101,8 @@ impl Told<'_> {
             .path(harmless(path))
             .annotation(AnnotationKind::Primary.span(mark));
         let mut group = Level::ERROR.primary_title(&message).element(snippet);
-        for call in self.calls {
-            group = group.element(Level::NOTE.message(format!("called from {}", harmless(call))));
+        for note in self.notes {
+            group = group.element(Level::NOTE.message(harmless(note)));
         }
         if let Some(cure) = self.cure {
             // What is beside the text of a help takes a dozen columns.
@@ -131,6 +139,7 @@ impl Told<'_> {
         };
         let word = |letter: char| letter.is_alphanumeric() || letter == '_';
         let length = match self.column {
+            Some(_) if self.length > 0 => text[from..].chars().take(self.length).map(char::len_utf8).sum(),
             Some(_) => text[from..].chars().take_while(|letter| word(*letter)).map(char::len_utf8).sum::<usize>(),
             None => text.len() - from,
         };
@@ -148,9 +157,10 @@ mod tests {
             path: Some("my-game/ruleset.toml"),
             line: Some(2),
             column,
+            length: 0,
             source,
             cure: Some("did you mean `title`?"),
-            calls: &[],
+            notes: &[],
         }
     }
 

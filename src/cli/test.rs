@@ -1,8 +1,13 @@
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Result;
-use riskbreaker::{Coverage, Library, LoadError, RuleStanding, SpecReport, SpecResult, SpecSource, run_specs};
+use riskbreaker::{
+    Coverage, Library, LineCoverage, LoadError, RuleStanding, Session, SpecReport, SpecResult, SpecSource, Watched,
+    Watcher, measure_specs, run_specs, spec_of_fault,
+};
 use serde_json::json;
 
 use super::row::{Row, Span, Tone};
@@ -28,9 +33,17 @@ pub struct Args {
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
-    /// Lists every rule with the specs that cover it
+    /// Lists every rule with the specs that cover it, and lines and cards that neither a spec nor random play reached
     #[arg(long)]
     coverage: bool,
+
+    /// Runs them again with every change, until Ctrl-C
+    #[arg(long, conflicts_with_all = ["coverage", "from_fault"])]
+    watch: bool,
+
+    /// Writes the fault at which a saved game stands as a spec that fails until it is mended
+    #[arg(long, value_name = "SAVED GAME", conflicts_with = "coverage")]
+    from_fault: Option<PathBuf>,
 
     /// Writes one JSON object a spec
     #[arg(long)]
@@ -39,6 +52,9 @@ pub struct Args {
 
 pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
+    if let Some(path) = &args.from_fault {
+        return from_fault(path, &library, args.json);
+    }
     let further = match &args.specs {
         Some(folder) => SpecSource::read_folder(folder).map_err(call_error)?,
         None => Vec::new(),
@@ -55,10 +71,17 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         None => library::all(&library)?,
     };
     let mut screen = Screen::stdout(args.json);
+    if args.watch {
+        let [id] = ids.as_slice() else {
+            return Err(call_error(format!("`--watch` watches one ruleset; which of {}?", ids.join(", "))));
+        };
+        return watch(&args, &library, id, &mut screen);
+    }
     let mut green = true;
     let mut found = 0;
+    let run = if args.coverage { measure_specs } else { run_specs };
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
-        match run_specs(&library, id, &args.layers, further.clone(), args.filter.as_deref()) {
+        match run(&library, id, &args.layers, further.clone(), args.filter.as_deref()) {
             Ok(told) => {
                 found += told.results.len() + told.broken.len();
                 green &= told.is_green();
@@ -78,6 +101,84 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return Err(call_error(format!("no spec has `{filter}` in its name or file")));
     }
     Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs the specs again with every change.
+fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Result<ExitCode> {
+    let Some(watcher) = Watcher::of_files(library, id, &args.layers) else {
+        return Err(call_error(format!("{id} does not lie on the disk, so nothing of it can change")));
+    };
+    loop {
+        let further = match &args.specs {
+            Some(folder) => SpecSource::read_folder(folder).map_err(call_error)?,
+            None => Vec::new(),
+        };
+        match run_specs(library, id, &args.layers, further, args.filter.as_deref()) {
+            Ok(told) => tell(&told, screen)?,
+            Err(error) => tell_broken(&error, library, screen)?,
+        }
+        // The first news are what the ruleset is now, and that has been told.
+        loop {
+            let news = watcher.wait(Duration::from_secs(3600));
+            match &news {
+                Some(Watched::Loaded { changed, .. }) if changed.is_empty() => {}
+                Some(Watched::Loaded { changed, .. }) => {
+                    for line in changed {
+                        screen.row(&Row::at(0).with(format!("~ {line}"), Tone::Note))?;
+                    }
+                    break;
+                }
+                Some(Watched::Broken(_)) => break,
+                Some(other) => {
+                    for line in other.lines() {
+                        screen.row(&Row::at(0).faint(line))?;
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// Writes the fault of a saved game as a spec, into the ruleset's folder if that lies on the disk.
+fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
+    let text = fs::read_to_string(path)
+        .map_err(|error| call_error(format!("{}: {}", path.display(), report::system(&error))))?;
+    let session = Session::load(library, &text).map_err(|error| call_error(format!("{}: {error}", path.display())))?;
+    let Some(spec) = spec_of_fault(&session) else {
+        return Err(call_error(format!(
+            "nothing has failed in {}: save the game where a script has failed, and before `skip` or `retry`",
+            path.display()
+        )));
+    };
+    let mut screen = Screen::stdout(json);
+    let id = session.ruleset().id();
+    let Some(folder) = library.folder_of(id) else {
+        screen.verbatim(&spec)?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let folder = folder.join("specs/faults");
+    let file = session
+        .fault()
+        .and_then(|fault| fault.path.as_deref())
+        .unwrap_or("fault")
+        .rsplit('/')
+        .next()
+        .unwrap_or("fault");
+    let stem = file.split('.').next().unwrap_or(file);
+    let names = (1..).map(|n| folder.join(if n == 1 { format!("{stem}.luau") } else { format!("{stem}_{n}.luau") }));
+    let Some(target) = names.into_iter().find(|target| !target.exists()) else {
+        return Err(call_error("there are too many faults already"));
+    };
+    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&target, spec));
+    written
+        .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), report::system(&error))))?;
+    if json {
+        screen.event("written", &json!({ "path": target.display().to_string() }))?;
+    } else {
+        screen.row(&Row::at(0).with("new  ", Tone::Good).plain(target.display().to_string()))?;
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
@@ -187,7 +288,27 @@ fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
         coverage.count(RuleStanding::GameMaster),
         coverage.count(RuleStanding::Uncovered)
     );
-    Ok(screen.row(&Row::at(0).strong(&told.ruleset).plain(format!(": {total}")))?)
+    screen.row(&Row::at(0).strong(&told.ruleset).plain(format!(": {total}")))?;
+    match &told.lines {
+        Some(lines) => tell_lines(&told.ruleset, lines, screen),
+        None => Ok(()),
+    }
+}
+
+/// What of the scripts neither a spec nor random play has reached.
+fn tell_lines(ruleset: &str, lines: &LineCoverage, screen: &mut Screen) -> Result<()> {
+    let range = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    let cells = lines.files.iter().map(|file| {
+        let ranges: Vec<String> = file.unreached.iter().map(range).collect();
+        vec![Span::plain(&file.path), Span::new(ranges.join(", "), Tone::Bad)]
+    });
+    screen.columns(2, cells.collect())?;
+    if !lines.unplayed.is_empty() {
+        let unplayed = format!("cards that were never played: {}", lines.unplayed.join(", "));
+        screen.row(&Row::at(0).with(unplayed, Tone::Bad))?;
+    }
+    let total = format!(": {} of {} lines reached by specs and random play", lines.reached, lines.lines);
+    Ok(screen.row(&Row::at(0).strong(ruleset).plain(total))?)
 }
 
 fn tell_broken(error: &LoadError, library: &Library, screen: &mut Screen) -> Result<()> {

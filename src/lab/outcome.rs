@@ -186,7 +186,7 @@ impl Outcome {
                         rest.push(Effect::Attached { hook, title, data: desk.words(to) });
                     }
                 }
-                Change::Finish { .. } => {}
+                Change::Finish { .. } | Change::LeaveOut { .. } => {}
             }
         }
         for ((entity, field), (from, to)) in fields {

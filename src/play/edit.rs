@@ -14,6 +14,10 @@ pub enum Edit {
     Cancel { entry: EntryId },
     /// Replaces the faces of a roll of the open action, which is then run again.
     Face { ordinal: u32, faces: Vec<u32> },
+    /// Leaves something of the rules out of this game: a hook, an item's hooks, a card, an entry or a free act.
+    LeaveOut { name: String },
+    /// Takes it in again.
+    TakeIn { name: String },
     /// Sets a house rule that the ruleset declares. The value is read as someone types it.
     Switch { name: String, value: Value },
     /// Says something.

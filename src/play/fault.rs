@@ -12,6 +12,12 @@ pub struct Fault {
     pub path: Option<String>,
     /// From 1.
     pub line: Option<u32>,
+    /// From 1, in characters, where it can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// How many characters are meant from there on; 0 where that cannot be told.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub length: u32,
     /// The text of that line.
     pub source_line: Option<String>,
     /// What to do about it.
@@ -20,8 +26,18 @@ pub struct Fault {
     pub chain: Vec<String>,
     /// The action that failed, in words.
     pub action: Option<Arc<str>>,
+    /// The card that it was about, with its rules.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub card: Option<Arc<str>>,
+    /// Who acted, what was answered and which dice were rolled, line by line.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub situation: Vec<String>,
     /// A budget of work, time or memory ran out, or the host itself failed: the script machine was thrown away.
     pub fatal: bool,
+}
+
+fn is_zero(length: &u32) -> bool {
+    *length == 0
 }
 
 /// What to do after a fault.
@@ -40,17 +56,24 @@ impl Fault {
             message: message.into(),
             path: None,
             line: None,
+            column: None,
+            length: 0,
             source_line: None,
             cure: None,
             chain: Vec::new(),
             action: None,
+            card: None,
+            situation: Vec::new(),
             fatal: false,
         }
     }
 
     fn place(&self) -> String {
         match (&self.path, self.line) {
-            (Some(path), Some(line)) => format!("{path}:{line}: "),
+            (Some(path), Some(line)) => match self.column {
+                Some(column) => format!("{path}:{line}:{column}: "),
+                None => format!("{path}:{line}: "),
+            },
             (Some(path), None) => format!("{path}: "),
             _ => String::new(),
         }

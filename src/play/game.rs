@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::going_over::Pending;
 use super::reload::{FirstRules, InForce, Passed, Swap, with_schemas};
+use super::situation::{card_of, situation};
 use super::{
     Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy,
     Setup, Slot, Stop,
@@ -334,7 +335,8 @@ impl Game {
                 open.ran = false;
                 open.events.clear();
                 open.questions.clear();
-                open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
+                let (card, situation) = (card_of(&desk.rules, &fault), situation(desk, &open));
+                open.fault = Some(Fault { action: Some(words_of(&open.cause)), card, situation, ..fault });
                 self.open = Some(open);
             }
             (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
@@ -637,8 +639,35 @@ impl Game {
                 parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
             }
             Edit::Switch { name, value } => self.desk.house_rule(name, value).map(|_| ()),
-            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::Say { .. } => Ok(()),
+            Edit::LeaveOut { name } => self.may_leave_out(name),
+            Edit::TakeIn { name } if !state.left_out().contains(name.as_str()) => {
+                let out: Vec<&str> = state.left_out().iter().map(|name| &**name).collect();
+                Err(Refusal::new(match out.as_slice() {
+                    [] => "nothing is left out".to_string(),
+                    out => format!("`{name}` is not left out; {} is", out.join(", ")),
+                }))
+            }
+            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::TakeIn { .. } | Edit::Say { .. } => Ok(()),
         }
+    }
+
+    /// Refuses to leave out what the rules do not have, or what is left out already.
+    fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
+        if self.desk.state.left_out().contains(name) {
+            return Err(Refusal::new(format!("`{name}` is left out already")));
+        }
+        let rules = &self.desk.rules;
+        let cards = rules.cards().iter().chain(rules.items()).map(|card| &*card.id);
+        let acts = rules.free_acts().iter().map(|act| &*act.name);
+        let names = cards.chain(rules.hooks().iter().map(|hook| &**hook)).chain(rules.entries()).chain(acts);
+        let names: Vec<&str> = names.collect();
+        if names.contains(&name) {
+            return Ok(());
+        }
+        Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().copied()) {
+            Some(near) => format!("no hook, item, card, entry or free act is called `{name}`; did you mean `{near}`?"),
+            None => format!("no hook, item, card, entry or free act is called `{name}`"),
+        }))
     }
 
     /// Takes the open action back to its start; its tape stays.
@@ -712,6 +741,14 @@ impl Game {
                 }
                 None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
             },
+            Edit::LeaveOut { name } => {
+                state.leave_out(Arc::from(name.as_str()), true);
+                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` is left out") }])
+            }
+            Edit::TakeIn { name } => {
+                state.leave_out(Arc::from(name.as_str()), false);
+                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` counts again") }])
+            }
             Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
             Edit::Switch { .. } => Ok(Vec::new()),
             Edit::Face { ordinal, faces } => {
@@ -1122,7 +1159,8 @@ impl Game {
             open.tape = tape;
             open.events = events;
         }
-        if ran {
+        // A machine that was thrown away runs nothing more: the next call has a new one.
+        if ran && !vm.is_dead() {
             self.run(vm);
             self.outbox.truncate(outbox);
         }
@@ -1137,12 +1175,14 @@ impl Game {
 fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
     match cause {
         Cause::Start => vm.call(desk, &Call::Start { scenario }),
+        Cause::Free { name, .. } if leaves_out(desk, name) => Ok(Value::None),
         Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
         Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
             Err(fault) => Err(fault),
             Ok(id) => match desk.take_entry(id) {
                 None => Ok(Value::None),
+                Some(entry) if leaves_out(desk, &entry.what) => Ok(Value::None),
                 Some(entry) => {
                     let Entry { what, owner, args, key, .. } = &entry;
                     vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
@@ -1150,6 +1190,15 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
             },
         },
     }
+}
+
+/// Whether the game master leaves an entry or a free act out; then that is told.
+fn leaves_out(desk: &mut Desk, name: &str) -> bool {
+    let out = desk.state.left_out().contains(name);
+    if out {
+        desk.tell(Happening::Notice { text: format!("`{name}` is left out") }, None);
+    }
+    out
 }
 
 fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
@@ -1190,7 +1239,7 @@ fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
     Turned { text, changes: Vec::new() }
 }
 
-fn told(answer: &Answer) -> String {
+pub(super) fn told(answer: &Answer) -> String {
     let list = |ids: &[Arc<str>]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
     match answer {
         Answer::Choice(id) => id.to_string(),

@@ -16,6 +16,7 @@ mod reply;
 mod save;
 mod session;
 mod setup;
+mod situation;
 mod tape;
 mod transfer;
 mod transfer_notes;

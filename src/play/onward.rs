@@ -57,6 +57,10 @@ impl Desk {
         if onward.done > 0 && onward.boundary.as_ref().is_some_and(|boundary| *boundary == first.what) {
             return None;
         }
+        // What is left out is told, where somebody listens.
+        if self.state.left_out().contains(&first.what) {
+            return None;
+        }
         onward.idle += 1;
         let (id, what, owner) = (first.id, first.what.clone(), first.owner);
         let before = DicePosition { words: self.chance.position(), written: self.written };

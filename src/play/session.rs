@@ -304,6 +304,11 @@ impl Session {
         self.game_mut().remedy(remedy)
     }
 
+    /// What the game master leaves out of the game, by name: see [`Edit::LeaveOut`].
+    pub fn left_out(&self) -> impl Iterator<Item = &str> {
+        self.game().desk.state.left_out().iter().map(|name| &**name)
+    }
+
     /// What happened since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         self.game_mut().take_events()

@@ -7,6 +7,7 @@ use super::layering::with_layers;
 use super::{Data, Library, LoadError, Stack, Switch};
 use crate::play::{Desk, Fault, Scenario, StartError};
 use crate::script::{Blueprint, Engine, FreeName};
+use crate::spec::Hits;
 use crate::state::{Schema, Value};
 
 /// A loaded ruleset: merged, checked, frozen. Cheap to share; any number of games may use one.
@@ -78,6 +79,16 @@ impl Ruleset {
     pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
         let (id, layers) = with_layers(id, layers);
         Ruleset::of_stack(Arc::new(Stack::resolve(library, &id, &layers)?), &layers)
+    }
+
+    /// Loads a ruleset whose scripts count which of their lines run.
+    pub(crate) fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::of_stack(Arc::new(Stack::resolve(library, id, layers)?.measured()), layers)
+    }
+
+    /// How often each line of the scripts has run, by file, if they count that.
+    pub(crate) fn hits(&self) -> Hits {
+        self.engine.run(|vm| vm.hits()).unwrap_or_default()
     }
 
     /// Loads what has been read.

@@ -27,6 +27,8 @@ pub struct Stack {
     words: BTreeMap<String, String>,
     scenario: Option<String>,
     hash: ContentHash,
+    /// Whether its scripts count which of their lines run.
+    measured: bool,
 }
 
 impl Stack {
@@ -45,6 +47,15 @@ impl Stack {
         let (main, layers) = with_layers(id, extra_layers);
         let layering = Layering::of(library, &main, &layers)?;
         Stack::merge(layering).map_err(|problems| LoadError::new(id, problems))
+    }
+
+    /// Lets its scripts count which of their lines run.
+    pub(crate) fn measured(self) -> Self {
+        Stack { measured: true, ..self }
+    }
+
+    pub(crate) fn is_measured(&self) -> bool {
+        self.measured
     }
 
     /// The parts, bottom first.
@@ -156,7 +167,7 @@ impl Stack {
             let files = part.folder.files.iter().flat_map(|(path, source)| [path.as_bytes(), source.text.as_bytes()]);
             [b"part", part.id().as_bytes()].into_iter().chain(files)
         }));
-        let mut stack = Stack { parts, main, below, switches, seats, words, scenario: None, hash };
+        let mut stack = Stack { parts, main, below, switches, seats, words, scenario: None, hash, measured: false };
         if let Some((part, mention)) = scenario {
             problems.extend(stack.missing_scenario(&stack.parts[part], &mention));
             stack.scenario = Some(mention.id);

@@ -456,6 +456,182 @@ pub(crate) const WORDS: &[Word] = &[
         "(name: string, rules: { string }, run: (t: Spec) -> ()) -> ()",
         "A rule with dice, in `specs/`.",
     ),
+    reads(
+        Specs,
+        "cases",
+        "rb.cases(\"{risk} costs {loss}\", { \"RULE-1\" }, { { risk = 1, loss = 2 } }, function(t, case) end)",
+        "(name: string, rules: { string }, cases: { any }, run: (t: Spec, case: any) -> ()) -> ()",
+        "A spec for each of some cases, `{key}` in its name filled in.",
+    ),
+];
+
+/// What a spec can do with `t`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Method {
+    pub name: &'static str,
+    pub usage: &'static str,
+    /// Its parameters after `self` and what it gives, as Luau types.
+    pub ty: (&'static str, &'static str),
+    pub text: &'static str,
+}
+
+const fn method(
+    name: &'static str,
+    usage: &'static str,
+    ty: (&'static str, &'static str),
+    text: &'static str,
+) -> Method {
+    Method { name, usage, ty, text }
+}
+
+pub(crate) const SPEC_METHODS: &[Method] = &[
+    method("switch", "t:switch(name, value)", ("name: string, value: any", "()"), "Before `given`: a house rule."),
+    method(
+        "seat",
+        "t:seat(seat, policy)",
+        ("seat: string, driver: string", "()"),
+        "Who plays a seat; all are people in a spec.",
+    ),
+    method(
+        "given",
+        "t:given(scenario)",
+        ("scenario: any?", "()"),
+        "Starts the game, by a scenario's name or table; call it once.",
+    ),
+    method(
+        "dice",
+        "t:dice(...)",
+        ("...any", "()"),
+        "Appends faces; each must be rolled by the end of the spec, and none more.",
+    ),
+    method(
+        "play",
+        "t:play(about, card, answers?)",
+        ("about: string, card: string, answers: { [string]: any }?", "()"),
+        "Plays until topic `card` is asked about that entity, answers it and what it asks in turn.",
+    ),
+    method(
+        "turn",
+        "t:turn(about, answers)",
+        ("about: string, answers: { [string]: any }?", "()"),
+        "Answers by topic every question of the action in which that entity is asked something.",
+    ),
+    method(
+        "answer",
+        "t:answer(topic, value)",
+        ("topic: string, value: any", "()"),
+        "Answers the next question of that topic.",
+    ),
+    method(
+        "asked",
+        "t:asked(topic)",
+        ("topic: string", "any"),
+        "The next question of that topic: `options`, `seat`, `why`, `about`, `min`, `max`.",
+    ),
+    method("open", "t:open()", ("", "{ any }"), "The questions that are open now, each as `t:asked` gives it."),
+    method(
+        "refused",
+        "t:refused(about, card, answers, reason)",
+        ("about: string, card: string, answers: { [string]: any }?, reason: string", "()"),
+        "The play is refused with a reason that contains the text, and nothing has changed.",
+    ),
+    method(
+        "refused_because",
+        "t:refused_because(about, card, reason, answers?)",
+        ("about: string, card: string, reason: string, answers: { [string]: any }?", "()"),
+        "The same, with the reason first.",
+    ),
+    method(
+        "greyed",
+        "t:greyed(about, card, reason?)",
+        ("about: string, card: string, reason: string?", "()"),
+        "The card stands among the options, greyed, for that reason.",
+    ),
+    method(
+        "enabled",
+        "t:enabled(about, card)",
+        ("about: string, card: string", "()"),
+        "The card stands among the options and is open.",
+    ),
+    method(
+        "run",
+        "t:run(what?)",
+        ("what: string?", "()"),
+        "Lets the game go on to the next question, or until the next such entry of `play.luau` has run.",
+    ),
+    method(
+        "free",
+        "t:free(seat, name, answers?)",
+        ("seat: string, name: string, answers: { [string]: any }?", "()"),
+        "A free act at the next question.",
+    ),
+    method(
+        "edit",
+        "t:edit(title, field, value)",
+        ("title: string, field: string, value: any", "()"),
+        "The game master's hand; a reference takes a title, or \"none\".",
+    ),
+    method("undo", "t:undo()", ("", "()"), "Takes back the last answer."),
+    method("redo", "t:redo()", ("", "()"), "Takes it again."),
+    method(
+        "expect",
+        "t:expect({ title = { field = value } })",
+        ("expected: { [string]: any }", "()"),
+        "Fields or derived values by entity title; also \"unchanged\" and \"gone\".",
+    ),
+    method(
+        "value",
+        "t:value(title, field, ...)",
+        ("title: string, field: string, ...any", "any"),
+        "A field or derived value, with its arguments.",
+    ),
+    method("titles", "t:titles(kind)", ("kind: string", "{ string }"), "The titles of all entities of a kind."),
+    method("said", "t:said(text)", ("text: string", "()"), "Some event of the game so far contains the text."),
+    method(
+        "happened",
+        "t:happened(sort, { field = value }?, times?)",
+        ("sort: string, fields: { [string]: any }?, times: number?", "()"),
+        "Events of a sort (said, rolled, changed, spawned, removed, answered, edited, notice, cut, over) with these fields have happened, at all or so often; texts need only be contained.",
+    ),
+    method(
+        "odds",
+        "t:odds(about, card, answers, wanted, chance)",
+        ("about: string, card: string, answers: { [string]: any }?, wanted: any, chance: string", "()"),
+        "The exact chance that the card comes to what is wanted, fields by title or a text that is said: \"3/5\" or \"60 %\". Nothing is played.",
+    ),
+    method("over", "t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
+    method("ongoing", "t:ongoing()", ("", "()"), "The game is not over."),
+    method("legal", "t:legal(sheet)", ("sheet: any", "()"), "The sheet passes `creation.check`."),
+    method(
+        "breach",
+        "t:breach(sheet, rule, text?)",
+        ("sheet: any, rule: string, text: string?", "()"),
+        "The sheet breaks that rule.",
+    ),
+    method(
+        "equal",
+        "t:equal(found, expected, what?)",
+        ("found: any, expected: any, what: string?", "()"),
+        "Plain comparison.",
+    ),
+    method(
+        "rules",
+        "t:rules(id, options?)",
+        ("id: string, options: any?", "()"),
+        "The game goes over to another ruleset, as at the table.",
+    ),
+    method(
+        "noted",
+        "t:noted(id, options?)",
+        ("id: string, options: any?", "any"),
+        "What going over to it would carry, set and leave.",
+    ),
+    method(
+        "rules_refused",
+        "t:rules_refused(id, reason, options?)",
+        ("id: string, reason: string, options: any?", "()"),
+        "Going over to it is refused with a reason that contains the text.",
+    ),
 ];
 
 /// Fields that every question takes, and those of the single kinds.
@@ -516,6 +692,10 @@ pub(crate) fn word(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name == name)
 }
 
+pub(crate) fn spec_method(name: &str) -> Option<&'static Method> {
+    SPEC_METHODS.iter().find(|method| method.name == name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -537,7 +717,9 @@ mod tests {
             }
         }
         // Those that are made in a loop, and the one of specs.
-        offered.extend(["kinds", "verbs", "play", "creation", "maneuver", "item", "hook", "policy", "convert", "spec"]);
+        offered.extend([
+            "kinds", "verbs", "play", "creation", "maneuver", "item", "hook", "policy", "convert", "spec", "cases",
+        ]);
         offered.extend(QUESTIONS.iter().map(|(ask, _)| *ask));
         let missing: Vec<_> = offered.iter().filter(|name| word(name).is_none()).collect();
         let invented: Vec<_> = WORDS.iter().map(|word| word.name).filter(|name| !offered.contains(name)).collect();
@@ -555,6 +737,18 @@ mod tests {
             let Some(name) = call.split('"').nth(1) else { continue };
             assert!(QUESTION_FIELDS.contains(&name) || own(name), "a question's `{name}` is not in the table");
         }
+    }
+
+    /// What a spec's `t` can do stands in the table.
+    #[test]
+    fn the_table_holds_every_method_of_a_spec() {
+        let host = include_str!("spec_handle.rs");
+        let mut offered: Vec<&str> =
+            host.split("methods.add_method(").skip(1).filter_map(|rest| rest.split('"').nth(1)).collect();
+        let mut listed: Vec<&str> = SPEC_METHODS.iter().map(|method| method.name).collect();
+        offered.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(offered, listed);
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub(super) struct Bench {
     /// Answers of questions that are out together, told when all are there.
     told_later: RefCell<Vec<Happening>>,
     names: RefCell<Names>,
+    /// The functions of files whose lines are counted.
+    pub measured: RefCell<Vec<(String, mlua::Function)>>,
     /// Names of the agenda's entries.
     entries: RefCell<Vec<Arc<str>>>,
     /// The entry that runs, while the game runs on inside the machine.
@@ -724,6 +726,8 @@ fn question_of(desk: &mut Desk, mirror: &Mirror, ask: &str, q: &Table) -> Result
             let default = default_value(desk, mirror, q, &value)?;
             match question.read(&default) {
                 Ok(answer) => question.default = Some(answer),
+                // What the game master leaves out is nobody's default.
+                Err(_) if default.as_text().is_some_and(|name| desk.state.left_out().contains(name)) => {}
                 Err(refusal) => {
                     let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
                     return Err(fault(desk, message));

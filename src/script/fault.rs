@@ -2,8 +2,10 @@
 
 use mlua::Error;
 
+use super::span::span_of;
 use crate::play::{Fault, Stop};
-use crate::ruleset::Stack;
+use crate::ruleset::{Stack, nearest};
+use crate::state::Schema;
 
 /// Longest message that is passed on, in characters.
 const MAX_MESSAGE: usize = 500;
@@ -26,6 +28,7 @@ pub(super) fn fault_of(
     stack: &Stack,
 ) -> Fault {
     let (message, trace) = parts(error);
+    let is_spent = spent.is_some();
     let mut chain = places(&trace);
     let (own, message) = match place_before(&message) {
         Some((place, rest)) => (Some(place), rest.to_string()),
@@ -62,10 +65,46 @@ pub(super) fn fault_of(
         }
         fault.source_line = source_line(stack, &place);
         fault.line = Some(place.line);
+        if !is_spent {
+            mark(&mut fault);
+        }
         fault.path = Some(place.path);
     }
     fault.chain = chain.into_iter().take(MAX_CHAIN).map(|place| format!("{}:{}", place.path, place.line)).collect();
     fault
+}
+
+/// Names the nearest field where the last one of an expression that is nothing is no field of any kind.
+pub(super) fn teach(fault: &mut Fault, schema: &Schema) {
+    let Some((nil, _)) = fault.message.strip_prefix('`').and_then(|rest| rest.split_once("` is nil: ")) else { return };
+    let plain = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let expression = nil.split('(').next().unwrap_or(nil);
+    let Some((before, name)) = expression.rsplit_once(['.', ':']).filter(|(_, name)| name.chars().all(plain)) else {
+        return;
+    };
+    let kinds = schema.kinds.iter();
+    let fields = kinds
+        .flat_map(|kind| kind.fields.iter().map(|field| &*field.name).chain(kind.derived.iter().map(|name| &**name)));
+    let known: Vec<&str> = fields.collect();
+    if before == "rb" || known.contains(&name) {
+        return;
+    }
+    if let Some(near) = nearest(name, known.iter().copied()) {
+        fault.cure = Some(format!("no kind has a field `{name}`; did you mean `{near}`?"));
+    }
+}
+
+/// Marks what is meant in the source line, and names it where it is nothing.
+fn mark(fault: &mut Fault) {
+    let Some(span) = fault.source_line.as_deref().and_then(|line| span_of(line, &fault.message)) else { return };
+    fault.column = Some(span.column);
+    fault.length = span.length;
+    if let Some(nil) = span.nil {
+        fault.message = format!("`{nil}` is nil: {}", fault.message);
+        if fault.cure.is_none() {
+            fault.cure = Some(format!("is `{nil}` misspelt, or not there yet?"));
+        }
+    }
 }
 
 /// Words an error in a program that drives games: `name` and `text` are the program's.
@@ -177,9 +216,28 @@ fn places(trace: &str) -> Vec<Place> {
     places
 }
 
+/// What to look for where a file does not read as Luau.
+pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
+    let (_, got) = message.split_once("got ")?;
+    Some(match got.trim_matches('\'') {
+        _ if !message.starts_with("Expected") && !message.starts_with("Incomplete") => return None,
+        "=" if message.contains("'then'") || message.contains("'do'") => "two values are compared with `==`",
+        "=" if message.contains("to close '('") => "names with values stand in a table: `{ name = value }`",
+        "!" => "not equal is written `~=`, and the opposite of something `not`",
+        "<eof>" => "an `end` or a closing bracket is missing, from the line that is named on",
+        _ => "look just before this place: a comma, a bracket or a word such as `then` is missing or too many",
+    })
+}
+
 fn cure_for(message: &str) -> Option<String> {
+    if let Some(cure) = cure_of_syntax(message) {
+        return Some(cure.into());
+    }
+    if message.contains("attempt to index nil with 'maneuver'") || message.contains("`rb` is nil") {
+        return Some("write `local rb = require(\"@riskbreaker\")` at the top".into());
+    }
     if message.contains("attempt to index nil") {
-        return Some("the value before the dot is nil: check that it is there first".into());
+        return Some("look whether it is there first: `if ... then`, or is it misspelt?".into());
     }
     if message.contains("readonly table") {
         return Some(

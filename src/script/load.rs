@@ -175,9 +175,11 @@ impl Prelude {
         let environments = lua.create_table()?;
         let own = stack.clone();
         let compiled_in = environments.clone();
+        let compiled = bench.clone();
         leaves.raw_set(
             "compile",
             lua.create_function(move |lua, (part, path): (usize, String)| {
+                let measured = own.is_measured();
                 let environment: Table = compiled_in.raw_get(part + 1)?;
                 let text = own.parts()[part]
                     .folder
@@ -186,7 +188,12 @@ impl Prelude {
                     .find(|source| source.path == path)
                     .map(|source| source.text.clone())
                     .unwrap_or_default();
-                sandbox::compile(lua, &path, &text, &environment)
+                if !measured {
+                    return sandbox::compile(lua, &path, &text, &environment);
+                }
+                let function = sandbox::compile_measured(lua, &path, &text, &environment)?;
+                compiled.measured.borrow_mut().push((path, function.clone()));
+                Ok(function)
             })?,
         )?;
         leaves.raw_set("environments", environments)?;
@@ -249,6 +256,7 @@ struct Loader<'a> {
 impl Loader<'_> {
     /// Runs every file, bottom part first, and merges what it declares.
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
+        let mut budget = Budget::LOAD;
         for part in self.stack.parts() {
             let (made, _) = guarded(Budget::LOAD, || {
                 let require: Function = prelude.requirer.call(part.index)?;
@@ -269,7 +277,8 @@ impl Loader<'_> {
                 continue;
             }
             let (result, spent) =
-                guarded(Budget::LOAD, || prelude.run_file.call::<Lv>((part, full.as_str(), place.is_none())));
+                guarded(budget, || prelude.run_file.call::<Lv>((part, full.as_str(), place.is_none())));
+            budget = budget.rest();
             let value = match (result, spent) {
                 (Ok(value), None) => value,
                 (result, spent) => {
@@ -296,7 +305,11 @@ impl Loader<'_> {
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
-                        self.problems.push(Problem::new(full.clone(), message));
+                        let line = line_of(self.stack, &full, &format!("rb.{what}")).unwrap_or(1);
+                        let mut problem = Problem::new(full.clone(), message);
+                        problem.line = Some(line);
+                        problem.cure = Some(format!("write `return rb.{what}({{ ... }})` at its end"));
+                        self.problems.push(problem);
                     }
                 }
             }
@@ -592,8 +605,14 @@ impl Loader<'_> {
             };
             if let Lv::Table(rules) = body.raw_get::<Lv>("rules")? {
                 for rule in rules.sequence_values::<Lv>() {
-                    if let Lv::String(rule) = rule? {
-                        card.rules.push(rule.to_string_lossy().to_string());
+                    match rule? {
+                        Lv::String(rule) => card.rules.push(rule.to_string_lossy().to_string()),
+                        other => {
+                            let message = format!("`rules` of {what} `{id}` holds a {}, not a text", other.type_name());
+                            let cure = "write the ids of rules: rules = { \"MY-1\" }".to_string();
+                            self.problem(what, &format!("{id}/rules"), message, Some(cure));
+                            break;
+                        }
                     }
                 }
             }
@@ -801,7 +820,7 @@ impl Loader<'_> {
                     });
                     let Some((kind, field)) = found else {
                         let message = format!("`{text}` is no number field; statistics are `kind.field` or functions");
-                        self.problem("play", &path, message, None);
+                        self.problem("play", "statistics", message, None);
                         continue;
                     };
                     let listed = name.starts_with('[');

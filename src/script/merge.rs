@@ -119,7 +119,10 @@ impl<'a> Merger<'a> {
                 Lv::Nil => format!("{} lacks `id`", declared.what),
                 _ => format!("the id `{named}` does not match the file's name"),
             };
-            problems.push(self.problem(declared, "id", message).with_cure(format!("write id = \"{id}\"")));
+            let mut problem = self.problem(declared, "id", message).with_cure(format!("write id = \"{id}\""));
+            problem.line =
+                problem.line.or_else(|| line_of(self.stack, &declared.path, &format!("rb.{}", declared.what)));
+            problems.push(problem);
             return Ok(());
         }
         let key = (declared.what, id.to_string());

@@ -12,13 +12,18 @@ mod merge;
 mod mirror;
 mod raw;
 mod sandbox;
+mod span;
+mod spec_events;
 mod spec_handle;
+mod spec_odds;
 mod table;
 mod types;
 mod vm;
 
 pub(crate) use convert::Former;
 pub(crate) use engine::{Engine, STACK};
+#[cfg(feature = "check")]
+pub(crate) use fault::cure_of_syntax;
 pub use load::FreeName;
 pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use sandbox::Code;

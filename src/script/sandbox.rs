@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::os::raw::c_int;
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::fault::Place;
@@ -22,48 +23,118 @@ pub(crate) enum Code {
 pub(super) struct Budget {
     /// Safepoints: loop edges, calls and returns.
     pub work: i64,
-    /// A backstop behind the work.
+    /// A backstop behind the work, in time that the thread itself has run: other programs do not eat it up.
     pub time: Duration,
+    /// The backstop behind that, by the clock on the wall.
+    pub wall: Duration,
 }
 
 impl Budget {
-    pub const LOAD: Budget = Budget { work: 1_000_000, time: Duration::from_millis(1000) };
+    /// All files of a ruleset together.
+    pub const LOAD: Budget = Budget { work: 2_000_000, time: Duration::from_millis(200), wall: Duration::from_secs(2) };
     /// A program that drives games, which run under budgets of their own.
-    pub const PROGRAM: Budget = Budget { work: 500_000_000, time: Duration::from_secs(120) };
-    /// Generous, so that a machine that is busy with other things never changes what a simulation comes to: it is the work
-    /// that stops a loop, and always at the same place.
-    pub const ACTION: Budget = Budget { work: 2_000_000, time: Duration::from_secs(10) };
+    pub const PROGRAM: Budget =
+        Budget { work: 500_000_000, time: Duration::from_secs(120), wall: Duration::from_secs(600) };
+    /// A spec: its own part is small, and the games that it plays run under budgets of their own.
+    pub const SPEC: Budget = Budget { work: 10_000_000, time: Duration::from_secs(10), wall: Duration::from_secs(120) };
+    /// The wall's clock is generous, so that a machine that is busy with other things never changes what a simulation comes
+    /// to: it is the work that stops a loop, and always at the same place.
+    pub const ACTION: Budget =
+        Budget { work: 2_000_000, time: Duration::from_millis(150), wall: Duration::from_secs(10) };
+
+    /// What is left of it after the call that ended last.
+    pub fn rest(self) -> Budget {
+        let (left, [time, wall]) = LEFT.get();
+        Budget { work: left, time: self.time.saturating_sub(time), wall: self.wall.saturating_sub(wall) }
+    }
 }
 
 /// Bytes a machine may hold above what it has when it is made.
 const MEMORY: usize = 32 << 20;
 
-/// The clock is looked at once in so many safepoints.
+/// The clock is looked at once in so much work.
 const CLOCK_EVERY: i64 = 1024;
 
-/// And the deadline is moved on once in so many actions of a game that runs on.
-const CLOCK_AFTER: u32 = 32;
+/// Work that a step of the collector counts as: whoever makes large things reaches few safepoints.
+const GC_STEP: i64 = 32;
 
 thread_local! {
+    /// Work until the clock is looked at; what the call may use beyond that.
     static WORK: Cell<i64> = const { Cell::new(0) };
-    static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
+    static RESERVE: Cell<i64> = const { Cell::new(0) };
+    /// How long the running call may take, by the thread's clock and by that on the wall.
+    static LIMITS: Cell<[Duration; 2]> = const { Cell::new([Duration::ZERO; 2]) };
+    /// What both clocks showed when they were first looked at: short calls never do.
+    static BEGUN: Cell<Option<[Duration; 2]>> = const { Cell::new(None) };
+    /// What the last call left of its work, and how long it took.
+    static LEFT: Cell<(i64, [Duration; 2])> = const { Cell::new((0, [Duration::ZERO; 2])) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
-    static RENEWED: Cell<u32> = const { Cell::new(0) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     if gc >= 0 {
+        charge(GC_STEP);
         return; // the collector must not be stopped
     }
     let left = WORK.get() - 1;
     WORK.set(left);
+    if left < 0
+        && let Some(spent) = spent_now()
+    {
+        unsafe { kill(state, spent) }
+    }
+}
+
+/// Portions out the work that is left and looks at the clock; says which budget is spent, if one is.
+#[cold]
+fn spent_now() -> Option<&'static str> {
+    let left = RESERVE.get().saturating_add(WORK.get());
     if left < 0 {
-        unsafe { kill(state, "work") }
+        return Some("work");
     }
-    if left % CLOCK_EVERY == 0 && DEADLINE.get().is_some_and(|deadline| Instant::now() > deadline) {
-        unsafe { kill(state, "time") }
+    let portion = left.min(CLOCK_EVERY);
+    WORK.set(portion);
+    RESERVE.set(left - portion);
+    is_late().then_some("time")
+}
+
+/// Whether the running call has taken longer than it may. The first look starts the clocks.
+fn is_late() -> bool {
+    if BEGUN.get().is_none() {
+        BEGUN.set(Some(clocks()));
+        return false;
     }
+    let (taken, limits) = (taken(), LIMITS.get());
+    taken[0] > limits[0] || taken[1] > limits[1]
+}
+
+fn taken() -> [Duration; 2] {
+    let Some(begun) = BEGUN.get() else { return [Duration::ZERO; 2] };
+    let now = clocks();
+    [now[0].saturating_sub(begun[0]), now[1].saturating_sub(begun[1])]
+}
+
+/// The time that this thread has run, and the time on the wall.
+fn clocks() -> [Duration; 2] {
+    static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let wall = FIRST.elapsed();
+    [thread_time().unwrap_or(wall), wall]
+}
+
+#[cfg(unix)]
+fn thread_time() -> Option<Duration> {
+    // SAFETY: the record is filled by the system, which is asked whether it did.
+    let time = unsafe {
+        let mut time: libc::timespec = std::mem::zeroed();
+        (libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) == 0).then_some(time)?
+    };
+    Some(Duration::new(u64::try_from(time.tv_sec).ok()?, u32::try_from(time.tv_nsec).ok()?))
+}
+
+#[cfg(not(unix))]
+fn thread_time() -> Option<Duration> {
+    None
 }
 
 /// Raises an error that no script can make, and again at every later safepoint.
@@ -74,6 +145,7 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
         SPENT.set(Some(what));
         SPENT_AT.set(unsafe { place_of(state) });
     }
+    RESERVE.set(0);
     WORK.set(-1);
     unsafe {
         ffi::lua_rawcheckstack(state, 1);
@@ -108,15 +180,12 @@ pub(super) fn spent_at() -> Option<Place> {
     SPENT_AT.take()
 }
 
-/// Gives the next action of a game that runs on its whole budget. The clock is looked at only now and then, since
-/// that costs more than most actions do.
+/// Gives the next action of a game that runs on its whole budget.
 pub(super) fn renew(budget: Budget) {
-    WORK.set(budget.work);
-    let since = RENEWED.get() + 1;
-    if since >= CLOCK_AFTER {
-        DEADLINE.set(Some(Instant::now() + budget.time));
-    }
-    RENEWED.set(since % CLOCK_AFTER);
+    let portion = budget.work.clamp(0, CLOCK_EVERY);
+    WORK.set(portion);
+    RESERVE.set(budget.work - portion);
+    BEGUN.set(None);
 }
 
 /// Charges work that no safepoint counts.
@@ -132,11 +201,11 @@ unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
     0
 }
 
-/// Runs something under a budget. The second value says which budget was spent, if one was: then the machine must be
-/// thrown away, whatever came back.
+/// Runs something under a budget of its own. The second value says which budget was spent, if one was: then the machine
+/// must be thrown away, whatever came back.
 pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Result<R>, Option<&'static str>) {
-    WORK.set(budget.work);
-    DEADLINE.set(Some(Instant::now() + budget.time));
+    renew(budget);
+    LIMITS.set([budget.time, budget.wall]);
     SPENT.set(None);
     SPENT_AT.set(None);
     let result = run();
@@ -144,8 +213,9 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     if matches!(&result, Err(error) if is_memory(error)) {
         spent = Some("memory");
     }
+    LEFT.set((RESERVE.get().saturating_add(WORK.get()), taken()));
+    RESERVE.set(0);
     WORK.set(0);
-    DEADLINE.set(None);
     (result, spent)
 }
 
@@ -262,22 +332,58 @@ pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Resu
     Ok(environment)
 }
 
-/// The compiler for scripts of rulesets. Builtins that are replaced must be named, or their originals are called.
+/// The compiler for scripts of rulesets. Builtins that are replaced or not offered must be named: the engine calls the
+/// originals past the environment otherwise.
 pub(super) fn compiler() -> Compiler {
     Compiler::new().set_optimization_level(1).set_debug_level(1).set_disabled_builtins([
         "tostring",
         "table.unpack",
         "string.format",
         "select",
+        "setmetatable",
+        "getmetatable",
+        "rawset",
+        "math.acos",
+        "math.asin",
+        "math.atan",
+        "math.atan2",
+        "math.cos",
+        "math.cosh",
+        "math.deg",
+        "math.exp",
+        "math.frexp",
+        "math.ldexp",
+        "math.lerp",
+        "math.log",
+        "math.log10",
+        "math.pow",
+        "math.rad",
+        "math.sin",
+        "math.sinh",
+        "math.sqrt",
+        "math.tan",
+        "math.tanh",
+        "vector",
+        "vector.create",
+        "buffer.readi8",
     ])
 }
 
 /// Turns a text into a function that runs in an environment.
 pub(super) fn compile(lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
+    compile_by(compiler(), lua, path, text, environment)
+}
+
+/// The same, with each line counted that runs.
+pub(super) fn compile_measured(lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
+    compile_by(compiler().set_coverage_level(2), lua, path, text, environment)
+}
+
+fn compile_by(compiler: Compiler, lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
     lua.load(text)
         .set_name(format!("={path}"))
         .set_mode(ChunkMode::Text)
-        .set_compiler(compiler())
+        .set_compiler(compiler)
         .set_environment(environment.clone())
         .into_function()
 }

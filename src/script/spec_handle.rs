@@ -4,15 +4,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use mlua::{
-    Error, Function, Lua, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic,
+    Error, Function, Lua, MetaMethod, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv,
+    Variadic,
 };
+use num_rational::BigRational;
 
 use super::exchange::{plain_from, plain_to};
 use super::fault::fault_of_program;
 use super::game_handle::{notes_table, question_table, replies_of, value_of};
-use super::sandbox::{self, Budget, Code, guarded};
+use super::sandbox::{self, Budget, Code, charge, guarded};
 use super::table::in_words;
-use crate::play::{DiceSource, Edit, Fault, Question, Scenario, Session, Setup, Step, Transfer};
+use super::{api, spec_events, spec_odds};
+use crate::play::{DiceSource, Edit, Fault, Happening, Question, Scenario, Session, Setup, Step, Transfer};
 use crate::ruleset::{Breach, Ruleset, nearest};
 use crate::spec::Shelf;
 use crate::state::{EntityId, Value};
@@ -26,10 +29,11 @@ pub(crate) struct SpecFile {
     text: String,
 }
 
-/// A spec as its file declares it.
+/// A spec as its file declares it: one of its cases, where it has several.
 struct Registered {
     name: String,
     rules: Vec<String>,
+    case: Option<LuaTable>,
     run: Function,
 }
 
@@ -53,16 +57,21 @@ impl SpecFile {
     /// What is wrong with the file.
     pub fn load(name: &str, text: &str) -> std::result::Result<SpecFile, Fault> {
         let specs = Rc::new(RefCell::new(Vec::new()));
-        let registered = specs.clone();
+        let (registered, more) = (specs.clone(), specs.clone());
         let (loaded, spent) = guarded(Budget::LOAD, || {
             let (lua, allowed) = sandbox::machine(Code::Interpreted)?;
             sandbox::close(&lua, &allowed)?;
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {
                 registered.borrow_mut().push(read_spec(values)?);
-                Ok(())
+                not_too_many(&registered.borrow())
             })?;
             rb.raw_set("spec", spec)?;
+            let cases = lua.create_function(move |_, values| {
+                more.borrow_mut().extend(read_cases(values)?);
+                not_too_many(&more.borrow())
+            })?;
+            rb.raw_set("cases", cases)?;
             rb.set_readonly(true);
             let require = lua.create_function(move |_, module: String| {
                 if module == "@riskbreaker" {
@@ -87,8 +96,8 @@ impl SpecFile {
     pub fn run(&self, at: usize, shelf: &Arc<Shelf>) -> Ran {
         let case = Rc::new(RefCell::new(Case::new(shelf)));
         let spec = &self.specs[at];
-        let (result, spent) = guarded(Budget::PROGRAM, || {
-            spec.run.call::<()>(CaseHandle(case.clone()))?;
+        let (result, spent) = guarded(Budget::SPEC, || {
+            spec.run.call::<()>((CaseHandle(case.clone()), spec.case.clone()))?;
             case.borrow_mut().close()
         });
         let case = case.borrow();
@@ -103,17 +112,67 @@ impl SpecFile {
     }
 }
 
+/// Reads what `rb.spec` is given: a name, rule ids (which may be left out) and the function.
 fn read_spec(values: MultiValue) -> Result<Registered> {
     let mut values = values.into_iter();
-    let usage = || Error::RuntimeError("rb.spec takes a name, a list of rule ids, and a function(t)".into());
+    let usage = || wrong("rb.spec takes a name, a list of rule ids, and a function(t)");
     let Some(Lv::String(name)) = values.next() else { return Err(usage()) };
     let (rules, run) = match (values.next(), values.next()) {
-        (Some(Lv::Table(rules)), Some(Lv::Function(run))) => (rules.sequence_values().collect::<Result<_>>()?, run),
+        (Some(Lv::Table(rules)), Some(Lv::Function(run))) => {
+            (rules.sequence_values().collect::<Result<_>>().map_err(|_| usage())?, run)
+        }
+        (Some(Lv::Table(_)), Some(Lv::Table(_))) => {
+            return Err(wrong("rb.spec takes no cases: rb.cases(name, rules, cases, function(t, case) ... end) does"));
+        }
         (Some(Lv::Function(run)), None) => (Vec::new(), run),
         _ => return Err(usage()),
     };
-    Ok(Registered { name: name.to_string_lossy().to_string(), rules, run })
+    Ok(Registered { name: name.to_string_lossy().to_string(), rules, case: None, run })
 }
+
+/// Reads what `rb.cases` is given: a spec for each case.
+fn read_cases((name, rules, cases, run): (String, Vec<String>, LuaTable, Function)) -> Result<Vec<Registered>> {
+    let mut registered = Vec::new();
+    for case in cases.sequence_values::<Lv>() {
+        let Lv::Table(case) = case? else {
+            return Err(wrong("each case of rb.cases is a table, such as { risk = 1, loss = 2 }"));
+        };
+        let (name, rules, run) = (name_of(&name, &case), rules.clone(), run.clone());
+        registered.push(Registered { name, rules, case: Some(case), run });
+    }
+    if registered.is_empty() {
+        return Err(wrong(
+            "the list of cases is empty: it is a list of tables, such as { { risk = 1 }, { risk = 2 } }",
+        ));
+    }
+    Ok(registered)
+}
+
+fn not_too_many(specs: &[Registered]) -> Result<()> {
+    if specs.len() <= MOST_SPECS {
+        return Ok(());
+    }
+    Err(wrong(format!("a file has at most {MOST_SPECS} specs")))
+}
+
+/// The name of a case: `{key}` filled in, or what the case holds behind it.
+fn name_of(name: &str, case: &LuaTable) -> String {
+    let mut filled = name.to_string();
+    for (key, value) in case.pairs::<String, Lv>().flatten() {
+        let words = match &value {
+            Lv::String(text) => text.to_string_lossy().to_string(),
+            value => in_words(value),
+        };
+        filled = filled.replace(&format!("{{{key}}}"), &words);
+    }
+    if filled == name { format!("{name} {}", in_words(&Lv::Table(case.clone()))) } else { filled }
+}
+
+/// What a look at the game costs of a spec's budget of work: a spec may look at it some thousand times.
+const COST: i64 = 1_000;
+
+/// Most specs of one file.
+const MOST_SPECS: usize = 5_000;
 
 /// A spec under way.
 struct Case {
@@ -150,6 +209,7 @@ impl Case {
     }
 
     fn session(&mut self) -> Result<&mut Session> {
+        charge(COST);
         self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
     }
 
@@ -358,6 +418,33 @@ impl Case {
         Ok(())
     }
 
+    /// The play of a card is refused for a reason, and nothing has changed.
+    fn refused(&mut self, about: &str, card: &str, answers: Option<LuaTable>, reason: &str) -> Result<()> {
+        let mut replies = vec![("card".to_string(), Value::text(card))];
+        replies.extend(replies_of(answers)?);
+        self.turn_of(about, "card")?;
+        let session = self.session()?;
+        let before = session.state_bytes();
+        match session.reply(&replies) {
+            Ok(_) => Err(wrong(format!("{card} by {about} was not refused"))),
+            Err(refusal) if !refusal.message.contains(reason) => Err(wrong(format!(
+                "{card} by {about} was refused for another reason: expected \"{reason}\", found \"{refusal}\""
+            ))),
+            Err(_) if session.state_bytes() != before => {
+                Err(wrong(format!("{card} by {about} was refused, but something has changed")))
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// How many events are of a sort and say what is wanted.
+    fn count(&mut self, sort: &str, wanted: Option<LuaTable>) -> Result<usize> {
+        let wanted = replies_of(wanted)?;
+        self.settle()?;
+        let happenings: Vec<Happening> = self.session()?.log().into_iter().map(|event| event.happening).collect();
+        spec_events::count(&happenings, sort, &wanted)
+    }
+
     fn unchanged(&mut self, title: &str) -> Result<()> {
         let baseline = self.baseline.clone();
         let session = self.session()?;
@@ -470,7 +557,7 @@ fn take_default(session: &mut Session) -> Result<()> {
 }
 
 /// Whether a value is as expected; an empty reference may be expected as "none".
-fn same(found: &Value, wanted: &Value) -> bool {
+pub(super) fn same(found: &Value, wanted: &Value) -> bool {
     match (found, wanted) {
         (Value::None, Value::Text(word)) => &**word == "none",
         (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| same(a, b)),
@@ -490,8 +577,57 @@ fn shown(value: &Value) -> String {
 
 struct CaseHandle(Rc<RefCell<Case>>);
 
+impl CaseHandle {
+    /// The exact chance that a card comes to something, compared with the one that is expected.
+    #[allow(clippy::type_complexity)] // the arguments as a script gives them
+    fn odds(
+        _: &Lua,
+        t: &CaseHandle,
+        (about, card, answers, outcome, chance): (String, String, Option<LuaTable>, Lv, String),
+    ) -> Result<()> {
+        let expected: BigRational = read_chance(&chance).ok_or_else(|| {
+            wrong(format!("`{chance}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\""))
+        })?;
+        let answers = replies_of(answers)?;
+        let outcome = plain_from(&outcome)?;
+        let mut case = t.0.borrow_mut();
+        let question = case.turn_of(&about, "card")?;
+        let found = spec_odds::chance(case.session()?, &question, &card, answers, &outcome)?;
+        if found == expected {
+            return Ok(());
+        }
+        Err(wrong(format!("{card} by {about}: expected a chance of {expected}, found {found}")))
+    }
+}
+
+/// `3/5`, `1`, `60 %` or `12.5 %`.
+fn read_chance(text: &str) -> Option<BigRational> {
+    let (number, hundredth) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (text.trim(), false),
+    };
+    let (whole, places) = number.split_once('.').unwrap_or((number, ""));
+    let mut chance: BigRational = format!("{whole}{places}").parse().ok()?;
+    if number.contains('/') && !places.is_empty() {
+        return None;
+    }
+    for _ in 0..places.len() + if hundredth { 2 } else { 0 } {
+        chance /= BigRational::from_integer(10.into());
+    }
+    Some(chance)
+}
+
 impl UserData for CaseHandle {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_meta_method(MetaMethod::Index, |_, _, name: Lv| -> Result<()> {
+            let name = in_words(&name);
+            let name = name.trim_matches('"');
+            let known = api::SPEC_METHODS.iter().map(|method| method.name);
+            Err(wrong(match nearest(name, known) {
+                Some(near) => format!("a spec has no `t:{name}`; did you mean `t:{near}`?"),
+                None => format!("a spec has no `t:{name}`; docs/reference.md lists what it has"),
+            }))
+        });
         methods.add_method("switch", |_, t, (name, value): (String, Lv)| {
             let mut case = t.0.borrow_mut();
             let value = plain_from(&value)?;
@@ -596,22 +732,13 @@ impl UserData for CaseHandle {
         methods.add_method(
             "refused",
             |_, t, (about, card, answers, reason): (String, String, Option<LuaTable>, String)| {
-                let mut replies = vec![("card".to_string(), Value::text(&card))];
-                replies.extend(replies_of(answers)?);
-                let mut case = t.0.borrow_mut();
-                case.turn_of(&about, "card")?;
-                let session = case.session()?;
-                let before = session.state_bytes();
-                match session.reply(&replies) {
-                    Ok(_) => Err(wrong(format!("{card} by {about} was not refused"))),
-                    Err(refusal) if !refusal.message.contains(&reason) => Err(wrong(format!(
-                        "{card} by {about} was refused for another reason: expected \"{reason}\", found \"{refusal}\""
-                    ))),
-                    Err(_) if session.state_bytes() != before => {
-                        Err(wrong(format!("{card} by {about} was refused, but something has changed")))
-                    }
-                    Err(_) => Ok(()),
-                }
+                t.0.borrow_mut().refused(&about, &card, answers, &reason)
+            },
+        );
+        methods.add_method(
+            "refused_because",
+            |_, t, (about, card, reason, answers): (String, String, String, Option<LuaTable>)| {
+                t.0.borrow_mut().refused(&about, &card, answers, &reason)
             },
         );
         methods.add_method("greyed", |_, t, (about, card, reason): (String, String, Option<String>)| {
@@ -780,6 +907,17 @@ impl UserData for CaseHandle {
             }
             Err(wrong(format!("nothing that happened contains \"{text}\"")))
         });
+        methods.add_method("happened", |_, t, (sort, wanted, times): (String, Option<LuaTable>, Option<usize>)| {
+            let words = wanted.clone().map_or(String::new(), |wanted| format!(" {}", in_words(&Lv::Table(wanted))));
+            match (t.0.borrow_mut().count(&sort, wanted)?, times) {
+                (0, None) => Err(wrong(format!("no event `{sort}`{words} has happened"))),
+                (found, Some(times)) if found != times => {
+                    Err(wrong(format!("`{sort}`{words}: expected {times} times, found {found}")))
+                }
+                _ => Ok(()),
+            }
+        });
+        methods.add_method("odds", Self::odds);
         methods.add_method("over", |_, t, text: Option<String>| {
             let mut case = t.0.borrow_mut();
             case.settle()?;

@@ -38,7 +38,6 @@ export type ManyQuestion = OptionsQuestion & { min: number?, max: number? }
 export type NumberQuestion = Question & { min: number?, max: number? }
 export type AllotQuestion = OptionsQuestion & { total: number, least: number? }
 export type LineQuestion = Question & { max: number? }
-export type Spec = { [string]: (self: Spec, ...any) -> ...any }
 "#;
 
 /// The module `@riskbreaker` with its types, those of a ruleset's own kinds, verbs and switches among them, as an editor
@@ -109,6 +108,12 @@ pub fn type_module(rules: &Ruleset) -> String {
     for word in api::WORDS {
         let _ = writeln!(text, "\t-- {}\n\t{}: {},", word.text, word.name, word.ty);
     }
+    text.push_str("}\n\nexport type Spec = {\n");
+    for method in api::SPEC_METHODS {
+        let (params, result) = method.ty;
+        let params = if params.is_empty() { String::new() } else { format!(", {params}") };
+        let _ = writeln!(text, "\t-- {}\n\t{}: (self: Spec{params}) -> {result},", method.text, method.name);
+    }
     text.push_str("}\n\nlocal rb: Vocabulary = nil :: any\nreturn rb\n");
     text
 }
@@ -164,7 +169,7 @@ fn type_name(kind: &str) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     };
     let name: String = kind.split(|c: char| !c.is_ascii_alphanumeric()).map(word).collect();
-    let own = ["Entity", "Each", "First", "Spawn", "Verbs", "Switches", "Vocabulary"];
+    let own = ["Entity", "Each", "First", "Spawn", "Verbs", "Switches", "Vocabulary", "Spec"];
     let taken = COMMON.contains(&format!("export type {name} ")) || own.contains(&&*name) || name.ends_with("Name");
     if taken || name.starts_with(|c: char| c.is_ascii_digit()) { format!("{name}Entity") } else { name }
 }
@@ -209,6 +214,10 @@ pub fn reference_page() -> String {
         let _ = writeln!(text, "| `rb.{ask}` | {} |", if own.is_empty() { "none".to_string() } else { list(own) });
     }
     text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`, `e:exists()`, and every derived value of its kind as a method.\n");
+    text.push_str("\n## What a spec can do\n\n| method | does |\n|---|---|\n");
+    for method in api::SPEC_METHODS {
+        let _ = writeln!(text, "| `{}` | {} |", method.usage, method.text);
+    }
     text.push_str("\n## What else a file may use\n\n");
     let libraries: Vec<String> = api::globals()
         .map(|name| match api::library(name) {

@@ -1,5 +1,5 @@
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -8,12 +8,13 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
 use super::bind::{Bench, entry_table, read_key};
 use super::exchange::{from_lua, to_lua, whole_of};
-use super::fault::fault_of;
+use super::fault::{fault_of, teach};
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
 use super::sandbox::{Budget, Code, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
+use crate::spec::Hits;
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// One script machine with one ruleset in it. It mirrors one game at a time and keeps nothing of it.
@@ -23,12 +24,12 @@ pub(crate) struct Vm {
     trusted: Trusted,
     stack: Arc<Stack>,
     blueprint: Arc<Blueprint>,
-    /// Switches, seats, whether all is settled quietly and whether nobody sits, as the prelude knows them.
+    /// Switches, seats, what is left out, and how the game is played, as the prelude knows them.
     laid: RefCell<Option<Laid>>,
     dead: bool,
 }
 
-type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, bool, bool);
+type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, BTreeSet<Arc<str>>, (bool, bool, bool));
 
 /// The prelude's functions for the host.
 pub(super) struct Trusted {
@@ -349,6 +350,21 @@ impl Vm {
         found
     }
 
+    /// How often each line of the scripts has run, by file; nothing unless the ruleset was loaded to be measured.
+    pub fn hits(&self) -> Hits {
+        let mut hits = Hits::new();
+        for (path, function) in self.bench.measured.borrow().iter() {
+            let lines = hits.entry(path.clone()).or_default();
+            function.coverage(|info| {
+                for (line, count) in info.hits.iter().enumerate().filter(|(_, count)| **count >= 0) {
+                    let known = lines.entry(line as u32).or_insert(0);
+                    *known = (*known).max(*count as u64);
+                }
+            });
+        }
+        hits
+    }
+
     /// A number that the ruleset works out for statistics.
     pub fn statistic(&mut self, desk: &mut Desk, label: &str) -> std::result::Result<i64, Fault> {
         let found = self.reading(desk, |vm, desk| {
@@ -381,6 +397,9 @@ impl Vm {
                 });
                 let (enabled, reason) = match found {
                     Ok((Lv::Nil, _)) => continue,
+                    Ok(_) if desk.state.left_out().contains(&free.name) => {
+                        (false, Some("is left out by the game master".to_string()))
+                    }
                     Ok((Lv::Boolean(false), reason)) => (false, reason),
                     Ok(_) => (true, None),
                     Err(fault) => (false, Some(fault.to_string())),
@@ -562,7 +581,11 @@ impl Vm {
         match (result, &desk.stop) {
             (Ok(values), None | Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(values),
             (Err(_), Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(MultiValue::new()),
-            (Err(error), stop) => Err(fault_of(&error, stop.as_ref(), None, &self.stack)),
+            (Err(error), stop) => {
+                let mut fault = fault_of(&error, stop.as_ref(), None, &self.stack);
+                teach(&mut fault, &self.blueprint.schema);
+                Err(fault)
+            }
             (Ok(_), Some(stop @ Stop::Fault { .. })) => {
                 Err(fault_of(&mlua::Error::RuntimeError(String::new()), Some(stop), None, &self.stack))
             }
@@ -577,7 +600,9 @@ impl Vm {
             Synced::Same => None,
             Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
             Synced::Refilled => {
-                let table = (desk.switches.clone(), desk.seats.clone(), desk.settles_quietly(), desk.is_unattended());
+                let how = (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some());
+                let out = desk.state.left_out().clone();
+                let table = (desk.switches.clone(), desk.seats.clone(), out, how);
                 if self.laid.borrow().as_ref() == Some(&table) {
                     return Ok(Some((self.trusted.stale.clone(), MultiValue::new())));
                 }
@@ -595,8 +620,11 @@ impl Vm {
                         Driver::Human => {}
                     }
                 }
-                let how = (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some());
-                let args = (switches, seats, how.0, how.1, how.2).into_lua_multi(&self.lua)?;
+                let out = self.lua.create_table()?;
+                for name in desk.state.left_out() {
+                    out.raw_set(&**name, true)?;
+                }
+                let args = (switches, seats, how.0, how.1, how.2, out).into_lua_multi(&self.lua)?;
                 Some((self.trusted.refresh.clone(), args))
             }
         })

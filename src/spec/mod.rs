@@ -1,10 +1,15 @@
 //! Specs: rules as examples with dice. Finding them, playing them, and which rules they cover.
 
 mod coverage;
+mod from_fault;
+mod lines;
 mod runner;
 
 pub(crate) use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, Standing};
-pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, run_specs};
+pub use from_fault::spec_of_fault;
+pub(crate) use lines::Hits;
+pub use lines::{FileLines, LineCoverage};
+pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, measure_specs, run_specs};
 
 pub(crate) use runner::Shelf;

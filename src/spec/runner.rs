@@ -8,6 +8,7 @@ use std::thread;
 use serde::Serialize;
 
 use super::Coverage;
+use super::lines::{LineCoverage, play_at_random};
 use crate::play::{DICE_RUN_OUT, Fault};
 use crate::ruleset::{Library, LoadError, Ruleset};
 use crate::script::{STACK, SpecFile};
@@ -28,6 +29,9 @@ pub struct SpecReport {
     /// Files that could not be read as specs.
     pub broken: Vec<Fault>,
     pub coverage: Coverage,
+    /// What of the scripts was reached, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lines: Option<LineCoverage>,
 }
 
 /// What came of one spec.
@@ -132,7 +136,39 @@ pub fn run_specs(
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
     let load = || Ok::<_, LoadError>(Arc::new(Shelf::new(library, Ruleset::load_with(library, id, layers)?)));
-    let machines = [load()?, load()?];
+    Ok(run_all(id, layers, &[load()?, load()?], further, filter))
+}
+
+/// Plays the specs of a ruleset as [`run_specs`] does, and some games at random, and counts which lines of the scripts
+/// were reached.
+///
+/// # Errors
+///
+/// The problems of a ruleset that cannot be loaded.
+pub fn measure_specs(
+    library: &Library,
+    id: &str,
+    layers: &[String],
+    further: Vec<SpecSource>,
+    filter: Option<&str>,
+) -> Result<SpecReport, LoadError> {
+    let measured = Ruleset::load_measured(library, id, layers)?;
+    let second = Ruleset::load_with(library, id, layers)?;
+    let machines = [measured.clone(), second].map(|rules| Arc::new(Shelf::new(library, rules)));
+    let mut report = run_all(id, layers, &machines, further, filter);
+    let mut played = play_at_random(&measured);
+    played.extend(report.results.iter().flat_map(|result| result.cards.iter().cloned()));
+    report.lines = Some(LineCoverage::of(&measured, &measured.hits(), &played));
+    Ok(report)
+}
+
+fn run_all(
+    id: &str,
+    layers: &[String],
+    machines: &[Arc<Shelf>; 2],
+    further: Vec<SpecSource>,
+    filter: Option<&str>,
+) -> SpecReport {
     let own =
         machines[0].rules.specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
     let sources: Vec<SpecSource> = own.chain(further).collect();
@@ -146,7 +182,7 @@ pub fn run_specs(
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(source) = sources.get(at) else { return };
-                    let (results, broken) = run_file(source, &machines, filter);
+                    let (results, broken) = run_file(source, machines, filter);
                     if let Ok(mut found) = found.lock() {
                         found.push((at, results, broken));
                     }
@@ -163,10 +199,10 @@ pub fn run_specs(
         results.extend(of_file);
         broken.extend(fault);
     }
-    mark_overruled(&mut results, library, &machines[0].rules, layers);
+    mark_overruled(&mut results, &machines[0].library, &machines[0].rules, layers);
     let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
     coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
-    Ok(SpecReport { ruleset: id.to_string(), results, broken, coverage })
+    SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None }
 }
 
 /// The ruleset whose specs are played, and others of its library that they go over to, each loaded once.

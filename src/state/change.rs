@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, FieldId, Key, Value};
@@ -44,6 +46,11 @@ pub enum Change {
         id: AttachmentId,
         from: Value,
         to: Value,
+    },
+    /// The game master leaves something of the rules out, or takes it in again.
+    LeaveOut {
+        name: Arc<str>,
+        out: bool,
     },
     /// The game ended with this outcome.
     Finish {

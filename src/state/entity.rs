@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -40,6 +40,9 @@ pub struct State {
     next_entry: u32,
     next_attachment: u32,
     outcome: Option<String>,
+    /// Hooks, items, cards, entries and free acts that the game master leaves out, by name.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    left_out: BTreeSet<Arc<str>>,
     /// What has no place in the schema in force.
     #[serde(default, skip_serializing_if = "Dormant::is_empty")]
     dormant: Dormant,
@@ -86,6 +89,7 @@ impl Clone for State {
             next_entry: self.next_entry,
             next_attachment: self.next_attachment,
             outcome: self.outcome.clone(),
+            left_out: self.left_out.clone(),
             dormant: self.dormant.clone(),
             journal: Vec::new(),
             stale: Vec::new(),
@@ -102,6 +106,7 @@ impl PartialEq for State {
             && self.next_entry == other.next_entry
             && self.next_attachment == other.next_attachment
             && self.outcome == other.outcome
+            && self.left_out == other.left_out
             && self.dormant == other.dormant
     }
 }
@@ -130,6 +135,11 @@ impl State {
     /// How many ids have been given out.
     pub fn ids(&self) -> u32 {
         self.entities.len() as u32
+    }
+
+    /// What the game master leaves out, by name.
+    pub fn left_out(&self) -> &BTreeSet<Arc<str>> {
+        &self.left_out
     }
 
     pub fn agenda(&self) -> &Agenda {
@@ -360,6 +370,22 @@ impl State {
         self.journal.push(Change::Finish { from, to: self.outcome.clone() });
     }
 
+    /// Leaves something of the rules out of this game, or takes it in again.
+    pub fn leave_out(&mut self, name: Arc<str>, out: bool) {
+        self.note_left_out(&name, out);
+        self.journal.push(Change::LeaveOut { name, out });
+    }
+
+    /// The mirror holds what is left out as a whole: it is filled anew.
+    fn note_left_out(&mut self, name: &Arc<str>, out: bool) {
+        if out {
+            self.left_out.insert(name.clone());
+        } else {
+            self.left_out.remove(name);
+        }
+        self.renew_identity();
+    }
+
     // Journal
 
     /// How many changes wait in the journal.
@@ -443,6 +469,7 @@ impl State {
                 }
                 self.stale.push(Stale::Attachments);
             }
+            Change::LeaveOut { name, out } => self.note_left_out(&name, !out),
             Change::Finish { from, .. } => self.outcome = from,
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use riskbreaker::{Ask, Dice, Driver, Event, Happening, Question, Refusal, Remedy, Session, Step, Undone, Value};
+use riskbreaker::{Ask, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Session, Step, Undone, Value};
 use serde_json::json;
 
 use super::difference::{Difference, Picture};
@@ -359,6 +359,24 @@ impl Repl {
             return Err(Complaint::wrong("no action has failed: there is nothing to go on from"));
         }
         self.session.remedy(remedy)?;
+        self.settle()
+    }
+
+    /// `skip NAME`, `restore NAME`: leaves something of the rules out of the game, or takes it in again. What failed is
+    /// tried again.
+    pub(super) fn leave_out(&mut self, rest: &str, out: bool) -> Done {
+        let sorts = ["hook ", "item ", "card ", "entry ", "act "];
+        let name = sorts.iter().find_map(|sort| rest.strip_prefix(sort)).unwrap_or(rest).trim().to_string();
+        if name.is_empty() {
+            let out: Vec<&str> = self.session.left_out().collect();
+            let which = if out.is_empty() {
+                "nothing is left out".to_string()
+            } else {
+                format!("left out: {}", out.join(", "))
+            };
+            return Err(Complaint::Wrong(format!("restore what? {which}")));
+        }
+        self.session.edit(if out { Edit::LeaveOut { name } } else { Edit::TakeIn { name } })?;
         self.settle()
     }
 

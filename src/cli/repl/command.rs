@@ -29,6 +29,7 @@ pub enum Word {
     Redo,
     Retry,
     Skip,
+    Restore,
     Odds,
     Hint,
     Sheet,
@@ -233,9 +234,17 @@ pub static COMMANDS: &[Command] = &[
         Skip,
         Master,
         "skip",
-        "",
-        "after a broken script: goes on without that action",
-        "Nothing that the action had done stands. Put right by hand with `set` what it should have done."
+        "[NAME]",
+        "after a broken script: goes on without that action, or without a hook, card or entry from now on",
+        "Nothing that the action had done stands. Put right by hand with `set` what it should have done. `skip NAME` leaves that hook, item, card, entry or free act out of the game until `restore NAME`."
+    ),
+    command!(
+        Restore,
+        Master,
+        "restore",
+        "NAME",
+        "takes a hook, item, card, entry or free act in again that was left out by `skip`",
+        ""
     ),
     command!(Save, Table, "save", "FILE", "writes the game to a file", ""),
     command!(

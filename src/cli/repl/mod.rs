@@ -274,7 +274,9 @@ impl Repl {
             Word::Undo => self.undo(rest),
             Word::Redo => self.redo(rest),
             Word::Retry => self.remedy(riskbreaker::Remedy::Retry),
-            Word::Skip => self.remedy(riskbreaker::Remedy::SkipAction),
+            Word::Skip if rest.is_empty() => self.remedy(riskbreaker::Remedy::SkipAction),
+            Word::Skip => self.leave_out(rest, true),
+            Word::Restore => self.leave_out(rest, false),
             Word::Odds => self.odds(rest, words),
             Word::Hint => self.hint(),
             Word::Sheet => self.sheet(rest),
@@ -340,8 +342,7 @@ impl Repl {
                 }
                 let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
                 self.screen.verbatim(&told)?;
-                let hint =
-                    "everything the action did is taken back: mend the file and `retry`, `skip` the action, or `undo`";
+                let hint = "everything the action did is taken back: mend the file, `retry`, `skip` the action, `skip NAME` a hook or card, or `undo`";
                 Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?)
             }
             Step::Over(_) => {

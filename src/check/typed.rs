@@ -1,0 +1,190 @@
+//! Typed checking of the scripts themselves: what the type checker of Luau, with the types of the ruleset at hand, can say
+//! for certain. Its guesses at functions whose types nobody wrote down are left to editors.
+//!
+//! It is only ever asked by the check: nothing that it finds, and no failure of its own, keeps a ruleset from being played.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread;
+
+use luau_analysis::diagnostics::{TypeCheckLimits, TypeErrorData};
+use luau_analysis::frontend::resolver::ModuleInfo;
+use luau_analysis::{
+    DefinitionEnvironment, FileResolver, Frontend, FrontendOptions, ModuleName, NullConfigResolver, SourceCode,
+    SourceCodeType,
+};
+use luau_common::BString;
+use luau_config::{LintCode, Mode};
+use luau_syntax::ast::{Expression, ExpressionKind};
+use luau_syntax::location::Location;
+
+use crate::ruleset::{Problem, Ruleset};
+use crate::script::type_module;
+
+/// The name under which the vocabulary is required.
+const VOCABULARY: &str = "@riskbreaker";
+
+/// Seconds that the types of one file may take; what is not found by then is not told.
+const SECONDS_A_FILE: f64 = 1.0;
+
+/// The checker works by deep recursion: bytes of its stack.
+const STACK: usize = 64 << 20;
+
+/// A script to be checked.
+pub(super) struct Script {
+    /// As problems name it.
+    pub path: String,
+    pub text: String,
+    /// Calls of what the host itself declares.
+    pub calls: Vec<Call>,
+}
+
+/// A call of a word of the vocabulary, a function of a library or a method of a spec: their types are known, whatever
+/// the types of the script's own functions are taken to be.
+pub(super) struct Call {
+    pub at: Location,
+    /// Where what is called stands.
+    pub func: Location,
+    pub args: Vec<Location>,
+    /// How it is written.
+    pub usage: String,
+}
+
+/// What is wrong with the types in some scripts of a ruleset.
+pub(super) fn findings(scripts: Vec<Script>, rules: &Ruleset) -> Vec<Problem> {
+    let vocabulary = type_module(rules);
+    let work = move || scripts.iter().flat_map(|script| of_script(script, &vocabulary)).collect();
+    let worker = thread::Builder::new().name("types".into()).stack_size(STACK);
+    worker.spawn(work).ok().and_then(|worker| worker.join().ok()).unwrap_or_default()
+}
+
+/// The findings of one script; none where the checker itself fails.
+fn of_script(script: &Script, vocabulary: &str) -> Vec<Problem> {
+    catch_unwind(AssertUnwindSafe(|| check(script, vocabulary))).ok().flatten().unwrap_or_default()
+}
+
+fn check(script: &Script, vocabulary: &str) -> Option<Vec<Problem>> {
+    let files = Files { path: &script.path, text: &script.text, vocabulary };
+    let options = FrontendOptions {
+        retain_full_type_graphs: true,
+        run_lint_checks: true,
+        module_time_limit_sec: Some(SECONDS_A_FILE),
+        ..FrontendOptions::default()
+    };
+    // In nonstrict mode it says next to nothing; what it guesses in strict mode is sorted out below.
+    let mut config = NullConfigResolver::default();
+    config.default_config.mode = Mode::Strict;
+    let mut frontend = Frontend::new(files, config, options);
+    frontend.register_builtin_globals(DefinitionEnvironment::Globals).ok()?;
+    let name = BString::from(script.path.as_str());
+    let result = frontend.check(&name, None).ok()?;
+    let model = frontend.semantic_model(&name)?;
+    let mut found = Vec::new();
+    let mut tell = |at: Location, message: String, cure: String| {
+        let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
+        found.push(Problem::new(script.path.as_str(), message).at(place).with_cure(cure));
+    };
+    for error in result.errors.iter().filter(|error| error.module_name == name) {
+        let message = one_line(&model.error_message(error).to_string());
+        if let Some((message, cure)) = certain(script, error.location, &error.data, &message) {
+            tell(error.location, message, cure);
+        }
+    }
+    for warning in &result.lint_result.warnings {
+        if let Some(cure) = cure_of(warning.code) {
+            tell(warning.location, one_line(&warning.text.to_string()), cure.into());
+        }
+    }
+    Some(found)
+}
+
+/// What is wrong for certain with a call of something whose types are known, and how the call is written.
+fn certain(script: &Script, at: Location, error: &TypeErrorData, message: &str) -> Option<(String, String)> {
+    let written = |call: &Call| format!("it is written {}", call.usage);
+    match error {
+        TypeErrorData::TypeMismatch(_) => {
+            let (wanted, given) = message.strip_prefix("Expected this to be '")?.split_once("', but got '")?;
+            let (wanted, given) = (plain(wanted)?, plain(given.strip_suffix('\'')?)?);
+            let call = script.calls.iter().find(|call| call.args.contains(&at))?;
+            (wanted != given).then(|| (format!("{wanted} is wanted here, and this is {given}"), written(call)))
+        }
+        TypeErrorData::CountMismatch(count) => {
+            let call = script.calls.iter().find(|call| call.at == at || call.func == at)?;
+            // A method is counted with what stands before its colon.
+            let own = usize::from(call.usage.starts_with("t:"));
+            let (least, given) = (count.expected.saturating_sub(own), count.actual.saturating_sub(own));
+            let wanted = match count.maximum.map(|most| most.saturating_sub(own)) {
+                Some(most) if most != least => format!("{least} to {most} values"),
+                _ if least == 1 => "one value".to_string(),
+                _ => format!("{least} values"),
+            };
+            (given < least || count.maximum.is_some())
+                .then(|| (format!("{wanted} are wanted here, and {given} are given"), written(call)))
+        }
+        _ => None,
+    }
+}
+
+/// A type that leaves no doubt, in words.
+fn plain(ty: &str) -> Option<&'static str> {
+    Some(match ty {
+        "number" => "a number",
+        "string" => "a text",
+        "boolean" => "true or false",
+        _ if ty.starts_with('"') && !ty.contains('|') => "a text",
+        "{number}" | "{string}" => "a list",
+        _ => return None,
+    })
+}
+
+/// What to do about a warning; nothing for those that are a matter of taste.
+fn cure_of(code: LintCode) -> Option<&'static str> {
+    Some(match code {
+        LintCode::DuplicateCondition => "one of the two can go, or was something else meant?",
+        LintCode::MisleadingAndOr => "write `if ... then ... else ...`",
+        LintCode::FormatString => "look at the pattern once more",
+        LintCode::TableLiteral => "one of the two keys can go, or was another meant?",
+        LintCode::ForRange => "give the loop its step: `for n = last, first, -1 do`",
+        LintCode::UnbalancedAssignment => "give one value for each name",
+        LintCode::UninitializedLocal => "give it a value first",
+        LintCode::DuplicateLocal => "give one of them another name",
+        LintCode::DuplicateFunction => "give one of them another name",
+        LintCode::PlaceholderRead => "give it a name of its own",
+        LintCode::UnreachableCode => "it is never run: take it out, or move it up",
+        LintCode::ComparisonPrecedence => "put brackets around what belongs together",
+        LintCode::TableOperations => "look at the places that are meant: the first is 1",
+        LintCode::IntegerParsing => "write a smaller number",
+        LintCode::MultiLineStatement => "begin a line with a statement",
+        _ => return None,
+    })
+}
+
+/// A message of several lines in one.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// One script and the vocabulary; whatever else it requires may be anything.
+struct Files<'s> {
+    path: &'s str,
+    text: &'s str,
+    vocabulary: &'s str,
+}
+
+impl FileResolver for Files<'_> {
+    fn read_source(&mut self, name: &ModuleName) -> Option<SourceCode> {
+        let text = if name == VOCABULARY { self.vocabulary } else { self.text };
+        (name == VOCABULARY || name == self.path)
+            .then(|| SourceCode { source: BString::from(text), kind: SourceCodeType::Module })
+    }
+
+    fn resolve_module(
+        &mut self,
+        _: Option<&ModuleInfo>,
+        expr: Expression<'_>,
+        _: &TypeCheckLimits,
+    ) -> Option<ModuleInfo> {
+        let ExpressionKind::String { value, .. } = expr.kind() else { return None };
+        (value.as_bytes() == VOCABULARY.as_bytes())
+            .then(|| ModuleInfo { name: BString::from(VOCABULARY), optional: false })
+    }
+}

@@ -1,0 +1,53 @@
+//! What an action that failed was about.
+
+use std::sync::Arc;
+
+use super::action::{Cause, Open};
+use super::game::told;
+use super::{Desk, Fault, Slot};
+use crate::ruleset::Ruleset;
+
+/// Most lines that are told of one action.
+const MOST: usize = 12;
+
+/// Who acted, what was answered, and which dice were rolled, line by line. Nothing where no tape is kept.
+pub(super) fn situation(desk: &Desk, open: &Open) -> Vec<String> {
+    let there = |id| desk.state.entity(id).is_some();
+    let mut lines = Vec::new();
+    if let Cause::Entry { owner: Some(owner), .. } = &open.cause
+        && there(*owner)
+    {
+        lines.push(format!("of {}", desk.title(*owner)));
+    }
+    if let Cause::Free { seat, .. } = &open.cause {
+        lines.push(format!("by {seat}"));
+    }
+    for slot in open.tape.slots.iter().flatten() {
+        lines.push(match slot {
+            Slot::Answer { topic, seat, about, answer, .. } => {
+                let who = about.filter(|id| there(*id)).map_or(seat.to_string(), |id| desk.title(id).to_string());
+                format!("{who}: {topic} {}", told(answer))
+            }
+            Slot::Roll { label, dice, faces, .. } => {
+                let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
+                format!("{dice} rolled {} ({label})", faces.join(", "))
+            }
+        });
+    }
+    if lines.len() > MOST {
+        let earlier = lines.len() - MOST;
+        lines.drain(1..=earlier);
+    }
+    lines
+}
+
+/// The card in whose file a fault lies, or whose call led there: its title and the rules that it is about.
+pub(super) fn card_of(rules: &Ruleset, fault: &Fault) -> Option<Arc<str>> {
+    let places = fault.path.iter().map(String::as_str).chain(fault.chain.iter().map(String::as_str));
+    let card = places.filter_map(|place| place.split_once("/maneuvers/")).find_map(|(_, file)| {
+        let stem = file.split('.').next()?;
+        rules.card(stem)
+    })?;
+    let about = if card.rules.is_empty() { String::new() } else { format!(" ({})", card.rules.join(", ")) };
+    Some(Arc::from(format!("{}{about}", card.title)))
+}

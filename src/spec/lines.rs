@@ -1,0 +1,108 @@
+//! Which lines of its scripts a ruleset's specs and some random play have reached, and which cards were played.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::dice::Chance;
+use crate::play::{Driver, Scenario, Session, Setup, Step};
+use crate::ruleset::Ruleset;
+
+/// What was reached of a ruleset's own scripts.
+#[derive(Debug, Default, Serialize)]
+pub struct LineCoverage {
+    /// Files with lines that nothing reached, by path.
+    pub files: Vec<FileLines>,
+    /// Lines that do something, and how many of them were reached.
+    pub lines: usize,
+    pub reached: usize,
+    /// Ids of the cards that neither a spec nor random play ever played.
+    pub unplayed: Vec<String>,
+}
+
+/// The lines of a file that nothing reached.
+#[derive(Debug, Serialize)]
+pub struct FileLines {
+    pub path: String,
+    /// First and last line of each run of them.
+    pub unreached: Vec<(u32, u32)>,
+}
+
+/// Hits by file and line.
+pub(crate) type Hits = BTreeMap<String, BTreeMap<u32, u64>>;
+
+impl LineCoverage {
+    /// Reads the counts of a machine. Files of parents do not count.
+    pub(crate) fn of(rules: &Ruleset, hits: &Hits, played: &BTreeSet<String>) -> LineCoverage {
+        let mut coverage = LineCoverage::default();
+        let own = format!("{}/", rules.id());
+        for (path, lines) in hits.iter().filter(|(path, _)| path.starts_with(&own)) {
+            coverage.lines += lines.len();
+            coverage.reached += lines.values().filter(|hits| **hits > 0).count();
+            let mut unreached: Vec<(u32, u32)> = Vec::new();
+            let mut open = false;
+            for (line, hits) in lines {
+                match unreached.last_mut() {
+                    _ if *hits > 0 => open = false,
+                    Some((_, last)) if open => *last = *line,
+                    _ => {
+                        unreached.push((*line, *line));
+                        open = true;
+                    }
+                }
+            }
+            if !unreached.is_empty() {
+                coverage.files.push(FileLines { path: path.clone(), unreached });
+            }
+        }
+        // A spec tells what was chosen by its title.
+        let cards = rules.cards().iter();
+        let cards = cards.filter(|card| !played.contains(&*card.id) && !played.contains(&*card.title));
+        coverage.unplayed = cards.map(|card| card.id.to_string()).collect();
+        coverage
+    }
+}
+
+/// Games that are played at random from each scenario, and the answers that each may take.
+const GAMES: u64 = 4;
+const ANSWERS: usize = 400;
+
+/// Plays every scenario at random, by the answers that are possible; gives the cards that were played.
+pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
+    let mut played = BTreeSet::new();
+    for name in rules.scenarios().keys() {
+        for seed in 0..GAMES {
+            let mut setup = Setup { scenario: Scenario::Named(name.clone()), seed, ..Setup::default() };
+            for seat in rules.seats().keys() {
+                setup = setup.seat(seat, Driver::Human);
+            }
+            let Ok(mut session) = Session::start(rules, setup) else { continue };
+            let mut chance = Chance::new(seed);
+            for _ in 0..ANSWERS {
+                if !matches!(session.advance(), Ok(Step::Ask)) || !answer_one(&mut session, &mut chance, &mut played) {
+                    break;
+                }
+            }
+        }
+    }
+    played
+}
+
+/// Answers the first question at random; false where no answer is known.
+fn answer_one(session: &mut Session, chance: &mut Chance, played: &mut BTreeSet<String>) -> bool {
+    let Some(question) = session.questions().first().cloned() else { return false };
+    let answers = question.answers(200).filter(|answers| !answers.is_empty());
+    let answer = match answers {
+        Some(answers) => Some(answers[chance.face(answers.len() as u32) as usize - 1].clone()),
+        None => question.default.clone(),
+    };
+    let Some(answer) = answer else { return false };
+    if &*question.topic == "card"
+        && let crate::play::Answer::Choice(id) = &answer
+    {
+        played.insert(id.to_string());
+    }
+    // An answer that its question's own check refuses is asked for again.
+    session.answer(question.id, answer).is_ok()
+}

@@ -1,0 +1,156 @@
+//! What is told of a script that fails, and the ways on from there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use riskbreaker::{
+    DiceSource, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, SpecSource, Step, Value, run_specs,
+    spec_of_fault,
+};
+
+/// The tug of war with a hook put in, and one text in the place of another.
+fn tug(path: &str, from: &str, to: &str, hook: &str) -> Library {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
+    let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("tug")]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
+                files.insert(name, std::fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    let text = files.get_mut(&format!("tug/{path}")).unwrap();
+    assert!(text.contains(from), "{path} has no `{from}`");
+    *text = text.replacen(from, to, 1);
+    if !hook.is_empty() {
+        let body = format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.hook({{ id = \"gust\", always = true, after = {{ move_rope = function(e)\n{hook}\nend }} }})"
+        );
+        files.insert("tug/hooks/gust.luau".into(), body);
+    }
+    Library::from_files(files)
+}
+
+fn pull(session: &mut Session) -> Step {
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(session.reply(&[("card".into(), Value::text("pull"))]).unwrap(), Step::Ask);
+    let question = session.questions()[0].clone();
+    assert_eq!(&*question.topic, "risk");
+    session.answer(question.id, question.read(&Value::Int(2)).unwrap()).unwrap();
+    session.advance().unwrap()
+}
+
+fn begun(library: &Library, faces: &[u32]) -> Session {
+    let rules = Ruleset::load(library, "tug").unwrap_or_else(|error| panic!("{error}"));
+    let setup = Setup::scenario("two").dice(DiceSource::Written(faces.to_vec()));
+    Session::start(&rules, setup).unwrap()
+}
+
+fn fault(session: &mut Session) -> Fault {
+    match pull(session) {
+        Step::Fault(fault) => fault,
+        step => panic!("{step:?}"),
+    }
+}
+
+#[test]
+fn a_fault_tells_all_that_its_author_needs() {
+    let library = tug("maneuvers/pull.luau", "* ctx.actor.pull,", "* ctx.actor.pul,", "");
+    let fault = fault(&mut begun(&library, &[5]));
+    let line = "\t\trb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pul, ctx.actor)";
+    assert_eq!(fault.path.as_deref(), Some("tug/maneuvers/pull.luau"));
+    assert_eq!(fault.source_line.as_deref(), Some(line));
+    let marked: String = line.chars().skip(fault.column.unwrap() as usize - 1).take(fault.length as usize).collect();
+    assert_eq!(marked, "pul");
+    assert_eq!(fault.message, "puller has no field `pul`; did you mean `pull`?");
+    assert_eq!(fault.card.as_deref(), Some("Pull (TUG-1)"));
+    assert_eq!(fault.situation, ["of Ann", "Ann: card pull", "Ann: risk 2", "d10 rolled 5 ({} pulls)"]);
+    assert_eq!(fault.chain, ["tug/play.luau:22"]);
+    assert!(fault.to_string().starts_with("tug/maneuvers/pull.luau:11:"), "{fault}");
+}
+
+#[test]
+fn a_hook_that_fails_is_left_out_by_its_name() {
+    let library = tug("RULES.md", "TUG", "TUG", "error(\"a gust\")");
+    let mut session = begun(&library, &[5, 5]);
+    let fault = fault(&mut session);
+    assert_eq!(fault.path.as_deref(), Some("tug/hooks/gust.luau"));
+    // It fails again as long as nobody does something about it.
+    session.remedy(Remedy::Retry).unwrap();
+    assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+
+    let refusal = session.edit(Edit::LeaveOut { name: "gusts".into() }).unwrap_err();
+    assert!(refusal.message.contains("did you mean `gust`?"), "{refusal}");
+    session.edit(Edit::LeaveOut { name: "gust".into() }).unwrap();
+    assert_eq!(session.left_out().collect::<Vec<_>>(), ["gust"]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let rope = session.view().find("rope").unwrap();
+    assert_eq!(session.view().field(rope, "at"), Some(&Value::Int(-2)), "what was rolled and answered stood");
+
+    // It stands in the saved game, and it is undone like any edit.
+    let mut loaded = Session::load(&library, &session.save()).unwrap();
+    assert_eq!(loaded.left_out().collect::<Vec<_>>(), ["gust"]);
+    assert_eq!(loaded.state_bytes(), session.state_bytes());
+    loaded.edit(Edit::TakeIn { name: "gust".into() }).unwrap();
+    assert!(loaded.edit(Edit::TakeIn { name: "gust".into() }).is_err());
+    assert_eq!(loaded.left_out().count(), 0);
+    loaded.undo().unwrap();
+    assert_eq!(loaded.left_out().collect::<Vec<_>>(), ["gust"]);
+    loaded.redo().unwrap();
+    assert_eq!(loaded.left_out().count(), 0);
+}
+
+#[test]
+fn cards_entries_and_free_acts_are_left_out_as_well() {
+    let library = tug("RULES.md", "TUG", "TUG", "");
+    let mut session = begun(&library, &[]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session.edit(Edit::LeaveOut { name: "pull".into() }).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let option = session.questions()[0].ask.options().iter().find(|option| &*option.id == "pull").unwrap().clone();
+    assert_eq!((option.enabled, option.reason.as_deref()), (false, Some("is left out by the game master")));
+    session.edit(Edit::LeaveOut { name: "let_go".into() }).unwrap();
+    assert!(session.act("left", "let_go").unwrap_err().message.contains("is left out"));
+    session.edit(Edit::LeaveOut { name: "turn".into() }).unwrap();
+    // Nothing but turns is on this agenda: the game goes round without them, and says so.
+    assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+    session.edit(Edit::TakeIn { name: "turn".into() }).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+}
+
+#[test]
+fn a_fault_becomes_a_spec_that_fails_until_it_is_mended() {
+    let library = tug("maneuvers/pull.luau", "ctx.actor:need()", "ctx.actor:needed()", "");
+    let mut session = begun(&library, &[5]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(spec_of_fault(&session), None);
+    fault(&mut session);
+    // A game that was saved at its fault stands there again.
+    let session = Session::load(&library, &session.save()).unwrap();
+    let text = spec_of_fault(&session).unwrap();
+    let run = |library: &Library| {
+        let source = SpecSource { path: "fault.luau".into(), text: text.clone() };
+        run_specs(library, "tug", &[], vec![source], Some("fault.luau")).unwrap()
+    };
+    let told = run(&library);
+    assert_eq!(told.failed(), 1, "{text}");
+    let failure = told.results[0].failure.as_ref().unwrap();
+    assert!(failure.fault.message.contains("needed"), "{}\n{text}", failure.fault);
+    let mended = run(&tug("RULES.md", "TUG", "TUG", ""));
+    assert!(mended.is_green(), "{:?}\n{text}", mended.results);
+}
+
+#[test]
+fn what_is_nothing_is_named() {
+    let library = tug("maneuvers/pull.luau", "ctx.rope,", "ctx.cord.rope,", "");
+    let fault = fault(&mut begun(&library, &[5]));
+    assert_eq!(fault.message, "`ctx.cord` is nil: attempt to index nil with 'rope'");
+    let line = fault.source_line.unwrap();
+    let marked: String = line.chars().skip(fault.column.unwrap() as usize - 1).take(fault.length as usize).collect();
+    assert_eq!(marked, "ctx.cord");
+    assert!(fault.cure.is_some());
+}

@@ -1,0 +1,283 @@
+//! A corpus of hostile and broken scripts, `tests/hostile/`, by where they run: each is stopped within its budget, told by
+//! file and line, the game is byte by byte as it was, the next action plays, and the process stays small.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use riskbreaker::{
+    Driver, Edit, EntityId, Fault, Library, Remedy, Ruleset, Session, Setup, SpecSource, Step, Value, findings,
+    run_specs,
+};
+
+const MANIFEST: &str = r#"id = "bad"
+title = "Bad"
+version = "1.0.0"
+scenario = "plain"
+[seats]
+players = "All"
+[switches.mode]
+values = ["one", "other"]
+text = "A mode."
+"#;
+
+const KINDS: &str = r#"local rb = require("@riskbreaker")
+return rb.kinds({ thing = { title = "name", fields = {
+	name = rb.text({ default = "it" }), n = rb.int({ min = 0, max = 9 }), all = rb.list(rb.int()),
+}, derived = { double = function(self)
+BODY
+end } } })"#;
+
+const VERBS: &str = r#"local rb = require("@riskbreaker")
+return rb.verbs({
+	poke = rb.verb({ "thing" }, function(thing) end),
+	dive = rb.verb({ "thing" }, function(thing) rb.act.dive(thing) end),
+})"#;
+
+const PLAY: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function() rb.schedule("turn", 1, rb.spawn("thing", {})) end,
+	entries = { turn = function(thing)
+		rb.schedule("turn", 1, thing)
+		local card = rb.choose({ seat = "players", topic = "card", about = thing, options = rb.options(rb.card_ids, { thing = thing }) })
+		card.resolve({ thing = thing })
+	end },
+})"#;
+
+const HONEST: &str = r#"local rb = require("@riskbreaker")
+return rb.maneuver({ id = "honest", resolve = function(ctx) ctx.thing:add("n", 1) end })"#;
+
+/// A card that leads to wherever the hostile script waits.
+const TRICK: &str = r#"local rb = require("@riskbreaker")
+return rb.maneuver({ id = "trick", when = function(ctx)
+WHEN
+end, resolve = function(ctx)
+BODY
+end })"#;
+
+const CURSE: &str = r#"local rb = require("@riskbreaker")
+return rb.hook({ id = "curse", before = { poke = function(e, holder)
+BODY
+end } })"#;
+
+const POLICY: &str = r#"local rb = require("@riskbreaker")
+return rb.policy({ id = "odd", answer = function(q)
+BODY
+end })"#;
+
+const STEADY: &str = r#"local rb = require("@riskbreaker")
+return rb.policy({ id = "steady", answer = function(q) return "trick" end })"#;
+
+/// The corpus of one place: name and text.
+fn corpus(place: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile").join(place);
+    let mut scripts: Vec<(String, String)> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            (path.file_stem().unwrap().to_string_lossy().into_owned(), std::fs::read_to_string(path).unwrap())
+        })
+        .collect();
+    scripts.sort();
+    scripts
+}
+
+/// A small ruleset with hostile parts put in.
+fn library(parts: &[(&str, &str)]) -> Library {
+    let part = |name: &str, or: &str| -> String {
+        parts.iter().find(|(known, _)| *known == name).map_or(or, |(_, text)| *text).to_string()
+    };
+    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut put = |path: &str, text: String| files.insert(format!("bad/{path}"), text);
+    put("ruleset.toml", MANIFEST.into());
+    put("kinds.luau", KINDS.replace("BODY", &part("derived", "return self.n * 2")));
+    put("verbs.luau", VERBS.into());
+    put("play.luau", PLAY.into());
+    put("scenarios/plain.toml", "title = \"Plain\"".into());
+    put("maneuvers/honest.luau", HONEST.into());
+    let trick = TRICK.replace("WHEN", &part("when", "return true")).replace("BODY", &part("card", ""));
+    put("maneuvers/trick.luau", part("load", &trick));
+    put("hooks/curse.luau", CURSE.replace("BODY", &part("hook", "")));
+    put("policies/odd.luau", POLICY.replace("BODY", &part("policy", "return \"honest\"")));
+    put("policies/steady.luau", STEADY.into());
+    Library::from_files(files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect::<Vec<_>>())
+}
+
+/// Bytes of the process in memory, now and at the most; nothing where the system does not say.
+fn resident(which: &str) -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find(|line| line.starts_with(which))?;
+    Some(line.split_whitespace().nth(1)?.parse::<usize>().ok()? << 10)
+}
+
+/// What came of the corpus: how long single scripts took, and what was wrong with any.
+#[derive(Default)]
+struct Judged {
+    times: Vec<(Duration, String)>,
+    wrong: Vec<String>,
+}
+
+impl Judged {
+    /// Judges every script of a place.
+    fn each(&mut self, place: &str, mut judge: impl FnMut(&str, &str)) {
+        for (name, text) in corpus(place) {
+            let begun = Instant::now();
+            let judged = catch_unwind(AssertUnwindSafe(|| judge(&name, &text)));
+            self.times.push((begun.elapsed(), format!("{place}/{name}")));
+            if let Err(panic) = judged {
+                let why = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+                self.wrong.push(format!("{place}/{name}: {why}"));
+            }
+        }
+    }
+}
+
+fn started(rules: &std::sync::Arc<Ruleset>) -> (Session, Vec<u8>) {
+    let mut session = Session::start(rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let before = session.state_bytes();
+    (session, before)
+}
+
+fn thing(session: &Session) -> EntityId {
+    session.view().find("it").unwrap()
+}
+
+fn choose(session: &mut Session, card: &str) -> Result<Step, String> {
+    let question = session.questions().first().ok_or("nothing is asked")?.clone();
+    let answer = question.read(&card.into()).map_err(|refusal| refusal.message)?;
+    session.answer(question.id, answer).map_err(|refusal| refusal.message)?;
+    session.advance().map_err(|error| error.to_string())
+}
+
+/// The honest card plays as if nothing had happened.
+fn plays_on(session: &mut Session, before: &[u8], name: &str) {
+    assert_eq!(session.state_bytes(), before, "{name} left something");
+    assert_eq!(choose(session, "honest"), Ok(Step::Ask), "{name}");
+    let it = thing(session);
+    assert_eq!(session.view().field(it, "n"), Some(&Value::Int(1)), "{name}");
+}
+
+/// A fault says where it is, in one line without control characters.
+fn is_told(fault: &Fault, name: &str) {
+    assert!(fault.path.as_ref().is_some_and(|path| path.starts_with("bad/")), "{name}: {fault:?}");
+    assert!(fault.line.is_some(), "{name}: {fault:?}");
+    assert!(!fault.message.is_empty() && fault.message.chars().count() <= 600, "{name}: {fault:?}");
+    let texts = fault.cure.iter().chain(fault.source_line.iter()).chain([&fault.message]);
+    assert!(texts.clone().all(|text| !text.contains(|c: char| c.is_control() && c != '\t')), "{name}: {fault:?}");
+    assert!(!fault.message.contains("0x"), "{name}: {fault:?}");
+}
+
+/// Plays the trick and gives its fault, in a game with people and in one that a simulation plays.
+fn tried(parts: &[(&str, &str)], name: &str) -> Option<Fault> {
+    let rules = Ruleset::load(&library(parts), "bad").unwrap_or_else(|error| panic!("{name}: {error}"));
+    let (mut session, before) = started(&rules);
+    let step = choose(&mut session, "trick").unwrap_or_else(|error| panic!("{name}: {error}"));
+    let fault = match step {
+        Step::Fault(fault) => Some(fault),
+        _ => None,
+    };
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask, "{name}");
+    plays_on(&mut session, &before, name);
+
+    let quiet = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
+    let mut session = Session::start(&rules, quiet).unwrap();
+    session.set_quiet(true);
+    if fault.is_some() {
+        let Step::Fault(again) = session.advance().unwrap() else { panic!("{name}: not stopped in a simulation") };
+        assert!(!again.message.is_empty(), "{name}");
+    }
+    fault
+}
+
+/// Scripts that do nothing wrong after all, whatever they try.
+const HARMLESS: &[&str] = &["garbage_allot", "garbage_band", "returns_odd"];
+
+#[test]
+fn every_script_is_contained() {
+    let rules = Ruleset::load(&library(&[]), "bad").unwrap();
+    started(&rules);
+    let base = resident("VmRSS");
+    let (mut judged, mut harmless) = (Judged::default(), Vec::new());
+
+    judged.each("card", |name, body| match tried(&[("card", body)], name) {
+        Some(fault) => is_told(&fault, name),
+        None => harmless.push(name.to_string()),
+    });
+
+    judged.each("when", |name, body| {
+        let rules = Ruleset::load(&library(&[("when", body)]), "bad").unwrap();
+        let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+        let step = session.advance().unwrap();
+        let Step::Fault(fault) = step else { panic!("{step:?}") };
+        is_told(&fault, name);
+        assert!(session.remedy(Remedy::Retry).is_ok());
+        assert!(matches!(session.advance().unwrap(), Step::Fault(_)), "it stood after a second try");
+        // Left out by name, the card that cannot be asked is greyed, and the game goes on.
+        session.edit(Edit::LeaveOut { name: "trick".into() }).unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        assert_eq!(choose(&mut session, "honest"), Ok(Step::Ask));
+    });
+
+    judged.each("derived", |name, body| {
+        let rules = Ruleset::load(&library(&[("derived", body)]), "bad").unwrap();
+        let (mut session, before) = started(&rules);
+        let it = thing(&session);
+        let found = session.derived(it, "double", &[]);
+        assert!(found.is_err(), "{found:?}");
+        assert!(session.why(it, "double").is_err());
+        plays_on(&mut session, &before, name);
+    });
+
+    judged.each("hook", |name, body| {
+        let card = "rb.attach(\"curse\", ctx.thing)\nrb.act.poke(ctx.thing)";
+        match tried(&[("hook", body), ("card", card)], name) {
+            Some(fault) => is_told(&fault, name),
+            None => harmless.push(name.to_string()),
+        }
+    });
+
+    judged.each("policy", |name, body| {
+        let rules = Ruleset::load(&library(&[("policy", body)]), "bad").unwrap();
+        let (mut session, before) = started(&rules);
+        let question = session.questions()[0].id;
+        let found = session.suggest(question, "odd");
+        assert!(found.is_err(), "{found:?}");
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        plays_on(&mut session, &before, name);
+        session.set_seat("players", Driver::Policy("odd".into())).unwrap();
+        assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+        session.set_seat("players", Driver::Human).unwrap();
+        session.remedy(Remedy::Retry).unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+    });
+
+    judged.each("load", |_, text| {
+        let library = library(&[("load", text)]);
+        let Err(error) = Ruleset::load(&library, "bad") else { panic!("it loads") };
+        assert!(error.problems.iter().any(|problem| problem.path.starts_with("bad/maneuvers/")), "{error}");
+        assert!(!findings(&library, "bad", &[]).is_empty());
+    });
+
+    judged.each("spec", |name, text| {
+        let source = SpecSource { path: format!("specs/{name}.luau"), text: text.to_string() };
+        let told = run_specs(&library(&[]), "bad", &[], vec![source], None).unwrap();
+        assert!(!told.is_green(), "{told:?}");
+    });
+
+    judged.times.sort();
+    judged.times.reverse();
+    for (time, name) in judged.times.iter().take(8) {
+        println!("{name}: {} ms", time.as_millis());
+    }
+    let grown = resident("VmHWM").zip(base).map(|(most, base)| most.saturating_sub(base) >> 20);
+    println!("{} scripts; grown by {grown:?} MiB at the most; harmless: {harmless:?}", judged.times.len());
+    assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
+    assert!(judged.times.len() >= 200);
+    assert_eq!(harmless, HARMLESS);
+    // A generous bound, since tests share their machine: the budget is counted in work, and in the thread's own time.
+    assert!(judged.times[0].0 < Duration::from_secs(5), "{:?}", judged.times[0]);
+    assert!(grown.is_none_or(|grown| grown <= 64), "the process has grown by {grown:?} MiB");
+}
