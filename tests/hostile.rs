@@ -161,8 +161,13 @@ fn plays_on(session: &mut Session, before: &[u8], name: &str) {
 
 /// A fault says where it is, in one line without control characters.
 fn is_told(fault: &Fault, name: &str) {
-    assert!(fault.path.as_ref().is_some_and(|path| path.starts_with("bad/")), "{name}: {fault:?}");
-    assert!(fault.line.is_some(), "{name}: {fault:?}");
+    // Where memory ran out the engine does not say; the card and the action stand there all the same.
+    if fault.message == "the script used up its memory" {
+        assert!(fault.action.is_some(), "{name}: {fault:?}");
+    } else {
+        assert!(fault.path.as_ref().is_some_and(|path| path.starts_with("bad/")), "{name}: {fault:?}");
+        assert!(fault.line.is_some(), "{name}: {fault:?}");
+    }
     assert!(!fault.message.is_empty() && fault.message.chars().count() <= 600, "{name}: {fault:?}");
     let texts = fault.cure.iter().chain(fault.source_line.iter()).chain([&fault.message]);
     assert!(texts.clone().all(|text| !text.contains(|c: char| c.is_control() && c != '\t')), "{name}: {fault:?}");

@@ -494,9 +494,9 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
     ),
     method(
         "given",
-        "t:given(scenario)",
-        ("scenario: any?", "()"),
-        "Starts the game, by a scenario's name or table; call it once.",
+        "t:given(scenario, ruleset?)",
+        ("scenario: any?, ruleset: string?", "()"),
+        "Starts the game, by a scenario's name or table, of another ruleset if one is named; call it once.",
     ),
     method(
         "dice",

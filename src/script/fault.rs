@@ -41,6 +41,9 @@ pub(super) fn fault_of(
         fault.cure = cure.clone();
         first = chain.first().cloned().or(first);
     }
+    if fault.message.is_empty() {
+        fault.message = "the script raised an error without words that can be read".into();
+    }
     if let Some((what, place)) = spent {
         fault.fatal = true;
         fault.message = match what {
@@ -218,6 +221,9 @@ fn places(trace: &str) -> Vec<Place> {
 
 /// What to look for where a file does not read as Luau.
 pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
+    if message.starts_with("Unexpected '!'") {
+        return Some("not equal is written `~=`, and the opposite of something `not`");
+    }
     let (_, got) = message.split_once("got ")?;
     Some(match got.trim_matches('\'') {
         _ if !message.starts_with("Expected") && !message.starts_with("Incomplete") => return None,
