@@ -161,13 +161,8 @@ fn plays_on(session: &mut Session, before: &[u8], name: &str) {
 
 /// A fault says where it is, in one line without control characters.
 fn is_told(fault: &Fault, name: &str) {
-    // Where memory ran out the engine does not say; the card and the action stand there all the same.
-    if fault.message == "the script used up its memory" {
-        assert!(fault.action.is_some(), "{name}: {fault:?}");
-    } else {
-        assert!(fault.path.as_ref().is_some_and(|path| path.starts_with("bad/")), "{name}: {fault:?}");
-        assert!(fault.line.is_some(), "{name}: {fault:?}");
-    }
+    assert!(fault.path.as_ref().is_some_and(|path| path.starts_with("bad/")), "{name}: {fault:?}");
+    assert!(fault.line.is_some(), "{name}: {fault:?}");
     assert!(!fault.message.is_empty() && fault.message.chars().count() <= 600, "{name}: {fault:?}");
     let texts = fault.cure.iter().chain(fault.source_line.iter()).chain([&fault.message]);
     assert!(texts.clone().all(|text| !text.contains(|c: char| c.is_control() && c != '\t')), "{name}: {fault:?}");
@@ -284,5 +279,7 @@ fn every_script_is_contained() {
     assert_eq!(harmless, HARMLESS);
     // A generous bound, since tests share their machine: the budget is counted in work, and in the thread's own time.
     assert!(judged.times[0].0 < Duration::from_secs(5), "{:?}", judged.times[0]);
-    assert!(grown.is_none_or(|grown| grown <= 64), "the process has grown by {grown:?} MiB");
+    // One machine holds 32 MiB at the most; each of these rulesets has its own on a thread of its own, and the allocator keeps
+    // for a while what the last ones gave back.
+    assert!(grown.is_none_or(|grown| grown <= 128), "the process has grown by {grown:?} MiB");
 }

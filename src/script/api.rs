@@ -614,22 +614,12 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         ("found: any, expected: any, what: string?", "()"),
         "Plain comparison.",
     ),
-    method(
-        "rules",
-        "t:rules(id, options?)",
-        ("id: string, options: any?", "()"),
-        "The game goes over to another ruleset, as at the table.",
-    ),
-    method(
-        "noted",
-        "t:noted(id, options?)",
-        ("id: string, options: any?", "any"),
-        "What going over to it would carry, set and leave.",
-    ),
+    method("rules", "t:rules(id)", ("id: string", "any"), "The game goes over to another ruleset, as at the table."),
+    method("noted", "t:noted(fate, text)", ("fate: string, text: string", "()"), "The last change of rules told so."),
     method(
         "rules_refused",
-        "t:rules_refused(id, reason, options?)",
-        ("id: string, reason: string, options: any?", "()"),
+        "t:rules_refused(id, reason)",
+        ("id: string, reason: string", "()"),
         "Going over to it is refused with a reason that contains the text.",
     ),
 ];

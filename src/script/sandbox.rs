@@ -1,6 +1,6 @@
 //! What keeps a script inside its bounds: the libraries it gets, and the budgets of work, time and memory.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::os::raw::c_int;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
@@ -70,11 +70,15 @@ thread_local! {
     static LEFT: Cell<(i64, [Duration; 2])> = const { Cell::new((0, [Duration::ZERO; 2])) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
+    /// Line and file where the collector was last at work.
+    static MADE_AT: RefCell<(u32, usize, [u8; NAME])> = const { RefCell::new((0, 0, [0; NAME])) };
 }
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     if gc >= 0 {
         charge(GC_STEP);
+        // An error for want of memory says nothing of where it was.
+        unsafe { note_place(state) };
         return; // the collector must not be stopped
     }
     let left = WORK.get() - 1;
@@ -175,9 +179,38 @@ unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
     None
 }
 
+/// Longest name of a source that the engine gives, in bytes.
+const NAME: usize = 256;
+
+/// Notes where the running script makes things, without making anything itself.
+unsafe fn note_place(state: *mut mlua::lua_State) {
+    for level in 0..4 {
+        // SAFETY: an all-zero debug record is what the engine fills; its source text lives as long as the function.
+        unsafe {
+            let mut record: ffi::lua_Debug = std::mem::zeroed();
+            if ffi::lua_getinfo(state, level, c"sl".as_ptr(), &raw mut record) == 0 || record.short_src.is_null() {
+                return;
+            }
+            let source = std::ffi::CStr::from_ptr(record.short_src).to_bytes();
+            if record.currentline > 0 && source.len() <= NAME && source.windows(4).any(|part| part == b".lua") {
+                MADE_AT.with_borrow_mut(|(line, length, name)| {
+                    (*line, *length) = (record.currentline as u32, source.len());
+                    name[..source.len()].copy_from_slice(source);
+                });
+                return;
+            }
+        }
+    }
+}
+
 /// Where the budget of the last guarded call was spent.
 pub(super) fn spent_at() -> Option<Place> {
-    SPENT_AT.take()
+    SPENT_AT.take().or_else(|| {
+        MADE_AT.with_borrow(|(line, length, name)| {
+            let path = String::from_utf8_lossy(&name[..*length]).into_owned();
+            (*line > 0).then_some(Place { path, line: *line })
+        })
+    })
 }
 
 /// Gives the next action of a game that runs on its whole budget.
@@ -208,6 +241,7 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     LIMITS.set([budget.time, budget.wall]);
     SPENT.set(None);
     SPENT_AT.set(None);
+    MADE_AT.with_borrow_mut(|(line, ..)| *line = 0);
     let result = run();
     let mut spent = SPENT.get();
     if matches!(&result, Err(error) if is_memory(error)) {
