@@ -1,27 +1,11 @@
 //! Mistakes planted in the small game: each is found at its line, with a cure.
 #![cfg(feature = "check")]
 
+mod tug;
+
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use riskbreaker::{Library, findings};
-
-fn tug() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
-    let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("tug")]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-                files.insert(name, std::fs::read_to_string(path).unwrap());
-            }
-        }
-    }
-    files
-}
 
 fn found(files: BTreeMap<String, String>) -> Vec<String> {
     findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect()
@@ -29,7 +13,7 @@ fn found(files: BTreeMap<String, String>) -> Vec<String> {
 
 /// Puts one text in the place of another and gives what is found.
 fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
-    let mut files = tug();
+    let mut files = tug::files();
     let text = files.get_mut(&format!("tug/{path}")).unwrap();
     assert!(text.contains(from), "{path} has no `{from}`");
     *text = text.replacen(from, to, 1);
@@ -38,7 +22,7 @@ fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
 
 /// What is planted is found alone, in its line.
 fn alone(path: &str, from: &str, to: &str, told: &str) {
-    let text = &tug()[&format!("tug/{path}")];
+    let text = &tug::files()[&format!("tug/{path}")];
     let line = text[..text.find(from).unwrap()].lines().count().max(1);
     let lines = [line, line + usize::from(text[..text.find(from).unwrap()].ends_with('\n'))];
     let found = planted(path, from, to);
@@ -49,7 +33,7 @@ fn alone(path: &str, from: &str, to: &str, told: &str) {
 
 #[test]
 fn a_sound_ruleset_has_nothing_to_find() {
-    assert!(found(tug()).is_empty(), "{:?}", found(tug()));
+    assert!(found(tug::files()).is_empty(), "{:?}", found(tug::files()));
 }
 
 #[test]
@@ -114,7 +98,7 @@ fn things_that_a_script_may_not_do() {
         "local rb = require(\"@riskbreaker\")\nlocal turns = 0\n",
     );
     assert!(told.is_empty(), "{told:?}");
-    let mut files = tug();
+    let mut files = tug::files();
     let verbs = files.get_mut("tug/verbs.luau").unwrap();
     *verbs = verbs
         .replace(
@@ -169,7 +153,7 @@ fn things_that_make_no_sense() {
 
 #[test]
 fn files_in_no_place_and_several_mistakes_at_once() {
-    let mut files = tug();
+    let mut files = tug::files();
     let card = files["tug/maneuvers/rest.luau"].clone();
     files.insert("tug/manuevers/nap.luau".into(), card);
     files.insert("tug/lore/order.luau".into(), "return {}\n".into());
@@ -189,7 +173,7 @@ fn files_in_no_place_and_several_mistakes_at_once() {
 
 #[test]
 fn hostile_files_are_told_and_do_no_harm() {
-    let mut files = tug();
+    let mut files = tug::files();
     files.insert("tug/lib/deep.luau".into(), format!("return {}1{}", "{".repeat(60_000), "}".repeat(60_000)));
     files.insert("tug/lib/ops.luau".into(), format!("return {}1", "1+".repeat(60_000)));
     files.insert("tug/lib/calls.luau".into(), format!("return f{}", "()".repeat(60_000)));
@@ -247,7 +231,7 @@ fn what_beginners_do() {
         (spec, "t:expect({", "t.expect({", "write t:expect"),
         (spec, "t:given({", "t:given{{", "a comma, a bracket or a word"),
     ] {
-        let text = &tug()[&format!("tug/{path}")];
+        let text = &tug::files()[&format!("tug/{path}")];
         let line = text[..text.find(from).unwrap_or_else(|| panic!("{path} has no `{from}`"))].lines().count();
         let found = planted(path, from, to);
         let near = |one: &&String| {

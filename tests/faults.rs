@@ -1,7 +1,6 @@
 //! What is told of a script that fails, and the ways on from there.
 
-use std::collections::BTreeMap;
-use std::path::Path;
+mod tug;
 
 use riskbreaker::{
     DiceSource, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, SpecSource, Step, Value, run_specs,
@@ -9,20 +8,8 @@ use riskbreaker::{
 };
 
 /// The tug of war with a hook put in, and one text in the place of another.
-fn tug(path: &str, from: &str, to: &str, hook: &str) -> Library {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
-    let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("tug")]);
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-                files.insert(name, std::fs::read_to_string(path).unwrap());
-            }
-        }
-    }
+fn tug_with(path: &str, from: &str, to: &str, hook: &str) -> Library {
+    let mut files = tug::files();
     let text = files.get_mut(&format!("tug/{path}")).unwrap();
     assert!(text.contains(from), "{path} has no `{from}`");
     *text = text.replacen(from, to, 1);
@@ -59,7 +46,7 @@ fn fault(session: &mut Session) -> Fault {
 
 #[test]
 fn a_fault_tells_all_that_its_author_needs() {
-    let library = tug("maneuvers/pull.luau", "* ctx.actor.pull,", "* ctx.actor.pul,", "");
+    let library = tug_with("maneuvers/pull.luau", "* ctx.actor.pull,", "* ctx.actor.pul,", "");
     let fault = fault(&mut begun(&library, &[5]));
     let line = "\t\trb.act.move_rope(ctx.rope, (won and risk or -risk) * ctx.actor.pul, ctx.actor)";
     assert_eq!(fault.path.as_deref(), Some("tug/maneuvers/pull.luau"));
@@ -75,7 +62,7 @@ fn a_fault_tells_all_that_its_author_needs() {
 
 #[test]
 fn a_hook_that_fails_is_left_out_by_its_name() {
-    let library = tug("RULES.md", "TUG", "TUG", "error(\"a gust\")");
+    let library = tug_with("RULES.md", "TUG", "TUG", "error(\"a gust\")");
     let mut session = begun(&library, &[5, 5]);
     let fault = fault(&mut session);
     assert_eq!(fault.path.as_deref(), Some("tug/hooks/gust.luau"));
@@ -106,7 +93,7 @@ fn a_hook_that_fails_is_left_out_by_its_name() {
 
 #[test]
 fn cards_entries_and_free_acts_are_left_out_as_well() {
-    let library = tug("RULES.md", "TUG", "TUG", "");
+    let library = tug_with("RULES.md", "TUG", "TUG", "");
     let mut session = begun(&library, &[]);
     assert_eq!(session.advance().unwrap(), Step::Ask);
     session.edit(Edit::LeaveOut { name: "pull".into() }).unwrap();
@@ -124,7 +111,7 @@ fn cards_entries_and_free_acts_are_left_out_as_well() {
 
 #[test]
 fn a_fault_becomes_a_spec_that_fails_until_it_is_mended() {
-    let library = tug("maneuvers/pull.luau", "ctx.actor:need()", "ctx.actor:needed()", "");
+    let library = tug_with("maneuvers/pull.luau", "ctx.actor:need()", "ctx.actor:needed()", "");
     let mut session = begun(&library, &[5]);
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(spec_of_fault(&session), None);
@@ -140,13 +127,13 @@ fn a_fault_becomes_a_spec_that_fails_until_it_is_mended() {
     assert_eq!(told.failed(), 1, "{text}");
     let failure = told.results[0].failure.as_ref().unwrap();
     assert!(failure.fault.message.contains("needed"), "{}\n{text}", failure.fault);
-    let mended = run(&tug("RULES.md", "TUG", "TUG", ""));
+    let mended = run(&tug_with("RULES.md", "TUG", "TUG", ""));
     assert!(mended.is_green(), "{:?}\n{text}", mended.results);
 }
 
 #[test]
 fn what_is_nothing_is_named() {
-    let library = tug("maneuvers/pull.luau", "ctx.rope,", "ctx.cord.rope,", "");
+    let library = tug_with("maneuvers/pull.luau", "ctx.rope,", "ctx.cord.rope,", "");
     let fault = fault(&mut begun(&library, &[5]));
     assert_eq!(fault.message, "`ctx.cord` is nil: attempt to index nil with 'rope'");
     let line = fault.source_line.unwrap();

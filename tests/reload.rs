@@ -1,7 +1,8 @@
 //! Rules that change while a game is under way.
 
+mod tug;
+
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::{
@@ -14,20 +15,7 @@ struct Files(BTreeMap<String, String>);
 
 impl Files {
     fn of_tug() -> Files {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
-        let (mut files, mut folders) = (BTreeMap::new(), vec![root.join("tug")]);
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() {
-                    folders.push(path);
-                } else {
-                    let name = path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/");
-                    files.insert(name, std::fs::read_to_string(path).unwrap());
-                }
-            }
-        }
-        Files(files)
+        Files(tug::files())
     }
 
     fn with(&self, path: &str, from: &str, to: &str) -> Files {

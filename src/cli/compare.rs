@@ -9,7 +9,7 @@ use riskbreaker::{
 };
 use serde_json::json;
 
-use super::figures::{float, percent};
+use super::figures::likeliest;
 use super::odds::odds_json;
 use super::play::pair;
 use super::screen::Screen;
@@ -167,17 +167,7 @@ fn told(odds: &Result<Odds, Refusal>) -> String {
         Ok(odds) => odds,
         Err(refusal) => return refusal.to_string(),
     };
-    let lines = odds.lines();
-    let mut parts: Vec<String> = lines
-        .iter()
-        .zip(&odds.outcomes)
-        .take(NAMED)
-        .map(|(line, (_, chance))| format!("{} {line}", percent(float(chance))))
-        .collect();
-    if lines.len() > NAMED {
-        parts.push(format!("{} more", lines.len() - NAMED));
-    }
-    parts.join("; ")
+    likeliest(odds, NAMED).join("; ")
 }
 
 fn card_json(card: &CardOdds) -> serde_json::Value {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
-use riskbreaker::Value;
+use riskbreaker::{Odds, Value};
 use serde_json::{Value as Json, json};
 
 /// A fraction longer than this is told in percent only; `--json` has it whole.
@@ -96,6 +96,17 @@ pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// The likeliest outcomes of a card, at most so many of them, and how many more there are.
+pub fn likeliest(odds: &Odds, most: usize) -> Vec<String> {
+    let lines = odds.lines();
+    let told = lines.iter().zip(&odds.outcomes).take(most);
+    let mut parts: Vec<String> = told.map(|(line, (_, chance))| format!("{} {line}", percent(float(chance)))).collect();
+    if lines.len() > most {
+        parts.push(format!("{} more", lines.len() - most));
+    }
+    parts
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
 use super::going_over::Pending;
+use super::onward::Current;
 use super::reload::{FirstRules, InForce, Passed, Swap, with_schemas};
 use super::situation::{card_of, situation};
 use super::{
@@ -184,10 +185,7 @@ impl Game {
             }
             // Somebody sits there after all: the action is done again, and waits.
             (Ok(()), Some(current)) if matches!(stop, Some(Stop::Question)) => {
-                desk.state.rollback(0);
-                desk.set_position(current.before);
-                let cause = Cause::Entry { id: current.id, what: current.what, owner: current.owner };
-                self.open = Some(self.fresh(cause));
+                self.open = Some(self.begin_again(current));
                 None
             }
             // The action was cut short by its own script: what it has changed stands.
@@ -199,16 +197,21 @@ impl Game {
             }
             (Err(fault), None) => Some(Standing::Fault(fault)),
             (Err(fault), Some(current)) => {
-                desk.state.rollback(0);
-                desk.set_position(current.before);
-                let cause = Cause::Entry { id: current.id, what: current.what, owner: current.owner };
-                let mut open = self.fresh(cause);
+                let mut open = self.begin_again(current);
                 open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
                 let standing = open.fault.clone().map(Standing::Fault);
                 self.open = Some(open);
                 standing
             }
         }
+    }
+
+    /// Takes back what an action has done while the game ran on, and opens it.
+    fn begin_again(&mut self, current: Current) -> Open {
+        self.desk.state.rollback(0);
+        self.desk.set_position(current.before);
+        let Entry { id, what, owner, .. } = current.entry;
+        self.fresh(Cause::Entry { id, what, owner })
     }
 
     /// Opens the next action: a held one, a queued free act, or the first entry of the agenda.

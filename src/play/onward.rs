@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{Desk, DicePosition};
-use crate::state::{EntityId, Entry, EntryId};
+use crate::state::{Entry, EntryId};
 
 /// Games that nobody watches run entry after entry without leaving the script machine: what that needs, and where it stands.
 ///
@@ -24,9 +24,8 @@ pub(crate) struct Onward {
 /// The action that a game is in while it runs on.
 #[derive(Debug)]
 pub(crate) struct Current {
-    pub id: EntryId,
-    pub what: Arc<str>,
-    pub owner: Option<EntityId>,
+    pub entry: Entry,
+    /// Where the dice stood when it began.
     pub before: DicePosition,
 }
 
@@ -40,7 +39,8 @@ impl Desk {
     /// Lets the action under way stand and takes the next entry off the agenda; nothing where it is not the time for one.
     ///
     /// `pulsed`: the action has rolled or asked.
-    pub fn go_on(&mut self, pulsed: bool) -> Option<Entry> {
+    pub fn go_on(&mut self, pulsed: bool) -> Option<&Entry> {
+        let before = self.position();
         let onward = self.onward.as_mut()?;
         if onward.current.take().is_some() {
             self.state.settle_unread();
@@ -62,10 +62,15 @@ impl Desk {
             return None;
         }
         onward.idle += 1;
-        let (id, what, owner) = (first.id, first.what.clone(), first.owner);
-        let before = DicePosition { words: self.chance.position(), written: self.written };
-        onward.current = Some(Current { id, what, owner, before });
-        self.take_entry(id)
+        let id = first.id;
+        let entry = self.take_entry(id)?;
+        let onward = self.onward.as_mut()?;
+        Some(&onward.current.insert(Current { entry, before }).entry)
+    }
+
+    /// The entry that runs, while the game runs on.
+    pub fn due(&self) -> Option<&Entry> {
+        Some(&self.onward.as_ref()?.current.as_ref()?.entry)
     }
 
     /// Takes an entry off the agenda; one that recurs is put there again at once, so that leaving it out ends nothing.

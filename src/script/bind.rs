@@ -17,7 +17,7 @@ use crate::play::{
     Stop, Term,
 };
 use crate::ruleset::nearest;
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, Key, Type, Value};
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
 
 /// What the leaf functions share: the desk of the game that is being run, and the mirror of its state.
 #[derive(Default)]
@@ -36,8 +36,6 @@ pub(super) struct Bench {
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
     /// Names of the agenda's entries.
     entries: RefCell<Vec<Arc<str>>>,
-    /// The entry that runs, while the game runs on inside the machine.
-    pub due: RefCell<Option<Entry>>,
 }
 
 /// Most entries that an agenda holds.
@@ -1137,16 +1135,15 @@ fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, a
     let desk = bench.desk()?;
     desk.may_act("changing the agenda").map_err(stopped)?;
     let mirror = bench.mirror.borrow();
-    let what = bench.label(&text_arg(desk, what, "the name of an entry")?);
-    let names = bench.names.borrow();
-    let entries = names.0.get("entry").map(Vec::as_slice).unwrap_or_default();
-    if !entries.iter().any(|entry| **entry == *what) {
-        let message = match nearest(&what, entries.iter().map(String::as_str)) {
-            Some(near) => format!("there is no entry `{what}` in play.luau; did you mean `{near}`?"),
-            None => format!("there is no entry `{what}` in play.luau; there are {}", entries.join(", ")),
+    let name = text_arg(desk, what, "the name of an entry")?;
+    let Some(what) = bench.entry_named(&name) else {
+        let entries = bench.entries.borrow();
+        let message = match nearest(&name, entries.iter().map(|entry| &**entry)) {
+            Some(near) => format!("there is no entry `{name}` in play.luau; did you mean `{near}`?"),
+            None => format!("there is no entry `{name}` in play.luau; there are {}", entries.join(", ")),
         };
         return Err(fault(desk, message));
-    }
+    };
     let key = key_of(desk, key)?;
     let step = match step {
         Some(step) => Some(key_of(desk, step)?),

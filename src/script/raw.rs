@@ -218,35 +218,25 @@ unsafe fn due_later(state: *mut lua_State) -> Option<u32> {
 /// next(pulsed): what is due, the number of its owner or nothing, and its argument; the last is `next` itself where the
 /// argument is more than a bare value. Nothing at all where the game does not go on by itself.
 unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`.
+    // SAFETY: as in `write`; the entry lasts as long as its action, and so beyond this function.
     unsafe {
         let pulsed = ffi::lua_toboolean(state, 1) != 0;
-        let Some((bench, desk)) = seat() else { return 0 };
-        let entry = if may_act(desk) { desk.go_on(pulsed) } else { None };
-        let Some(entry) = entry else { return 0 };
+        let Some((_, desk)) = seat() else { return 0 };
+        if !may_act(desk) {
+            return 0;
+        }
+        let Some(entry) = desk.go_on(pulsed) else { return 0 };
         renew(Budget::ACTION);
-        let what = desk.onward.as_ref().and_then(|onward| onward.current.as_ref()).map(|current| &*current.what);
-        let what: *const str = what.unwrap_or_default();
-        let owner = entry.owner;
-        let args = match entry.args {
-            Value::None => Some(None),
-            Value::Bool(yes) => Some(Some(Value::Bool(yes))),
-            Value::Int(n) => Some(Some(Value::Int(n))),
-            _ => None,
-        };
-        *bench.due.borrow_mut() = Some(entry);
-        // The text belongs to the action under way, which lasts beyond this function.
-        let what = &*what;
-        ffi::lua_pushlstring(state, what.as_ptr().cast(), what.len());
-        match owner {
+        ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
+        match entry.owner {
             Some(owner) => ffi::lua_pushnumber(state, f64::from(owner.0)),
             None => ffi::lua_pushnil(state),
         }
-        match args {
-            Some(Some(Value::Bool(yes))) => ffi::lua_pushboolean(state, c_int::from(yes)),
-            Some(Some(Value::Int(n))) => ffi::lua_pushnumber(state, n as f64),
-            Some(_) => ffi::lua_pushnil(state),
-            None => ffi::lua_pushlightuserdata(state, ptr::null_mut()),
+        match &entry.args {
+            Value::None => ffi::lua_pushnil(state),
+            Value::Bool(yes) => ffi::lua_pushboolean(state, c_int::from(*yes)),
+            Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
+            _ => ffi::lua_pushlightuserdata(state, ptr::null_mut()),
         }
         3
     }
@@ -255,13 +245,13 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
 /// Adds what the prelude calls for the parts of a due entry that `next` does not give.
 pub(super) fn due_parts(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     let own = bench.clone();
-    let args = lua.create_function(move |lua, (): ()| match own.due.borrow().as_ref() {
+    let args = lua.create_function(move |lua, (): ()| match own.lent().and_then(|desk| desk.due()) {
         Some(entry) => super::exchange::to_lua(lua, &entry.args, &own.mirror.borrow()),
         None => Ok(mlua::Value::Nil),
     })?;
     table.raw_set("due_args", args)?;
     let own = bench.clone();
-    let key = lua.create_function(move |lua, (): ()| match own.due.borrow().as_ref() {
+    let key = lua.create_function(move |lua, (): ()| match own.lent().and_then(|desk| desk.due()) {
         Some(entry) => Ok(Some(lua.create_sequence_from(entry.key.places().iter().copied())?)),
         None => Ok(None),
     })?;

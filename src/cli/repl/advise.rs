@@ -11,7 +11,7 @@ use super::act::given_by;
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
-use crate::cli::figures::{chance_json, float, percent};
+use crate::cli::figures::{chance_json, float, likeliest, percent};
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
@@ -154,16 +154,7 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
         Ok(odds) => odds,
         Err(refusal) => return refusal.message.clone(),
     };
-    let lines = odds.lines();
-    let mut parts: Vec<String> = lines
-        .iter()
-        .zip(&odds.outcomes)
-        .take(NAMED)
-        .map(|(line, (_, chance))| format!("{} {line}", percent(float(chance))))
-        .collect();
-    if lines.len() > NAMED {
-        parts.push(format!("{} more", lines.len() - NAMED));
-    }
+    let mut parts = likeliest(odds, NAMED);
     if !odds.is_exact() {
         parts.push(format!("{} not followed", percent(float(&odds.remaining))));
     }
