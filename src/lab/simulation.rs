@@ -271,12 +271,13 @@ impl Simulation {
         let stop = AtomicBool::new(false);
         let of = (0..own).map(|at| self.trials_of(first + at * step).count() as u64).sum();
         let mut done = (0..findings.blocks).map(|at| self.trials_of(first + at * step).count() as u64).sum();
+        let tables = threads.clamp(1, 256) * ready.len();
         thread::scope(|scope| {
             let (send, receive) = mpsc::sync_channel::<Result<(u64, Block), SimulationError>>(threads * 4);
             for _ in 0..threads.clamp(1, 256) {
                 let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
                 let work = move || {
-                    let tables = ready.iter().map(Table::new).collect::<Result<Vec<_>, _>>();
+                    let tables = ready.iter().map(|ready| Table::new(ready, tables)).collect::<Result<Vec<_>, _>>();
                     let mut tables = match tables {
                         Ok(tables) => tables,
                         Err(error) => return drop(send.send(Err(error))),
