@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use super::SimulationError;
 use super::advice::best_answer;
+use super::simulation::{not_answered, not_ended};
 use super::tally::{LeftOut, Sum, Tally};
 use crate::dice::Chance;
 use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
@@ -116,7 +117,7 @@ impl Table<'_> {
         let mut samples: Vec<(usize, usize, i64)> = Vec::new();
         let ended = loop {
             if game.actions >= actions {
-                break Err(format!("it has not ended after {actions} actions"));
+                break Err(not_ended(actions));
             }
             let due = game.desk.state.agenda().first().filter(|entry| Some(&entry.what) == ready.boundary.as_ref());
             let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
@@ -135,7 +136,7 @@ impl Table<'_> {
                     let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
                     let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
                     if !ready.ahead.contains(&question.seat) {
-                        break Err(format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat));
+                        break Err(not_answered(&question));
                     }
                     let answered =
                         best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
