@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use num_traits::Zero;
 use riskbreaker::{Advice, Answering, Driver, Given, Odds, OddsQuery, Question, Refusal};
 use serde_json::json;
 
@@ -180,7 +181,7 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
         Err(refusal) => return refusal.message.clone(),
     };
     let mut parts = likeliest(odds, NAMED);
-    if !odds.is_exact() {
+    if !odds.remaining.is_zero() {
         parts.push(format!("{} not followed", percent(float(&odds.remaining))));
     }
     parts.join("; ")
