@@ -35,7 +35,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { courses: 200_000, time: Duration::from_secs(2) }
+        Limits { courses: 200_000, time: Duration::from_secs(20) }
     }
 }
 
@@ -180,6 +180,8 @@ impl From<Refusal> for Failure {
     }
 }
 
+/// Time for loops that have no end, out of the limit, to be gone through in full, and once more to be left early.
+const LOOP_TIME: Duration = Duration::from_secs(2);
 /// If going through everything takes too long, courses that roll the same again are left where they are less likely than
 /// this, and ten times less likely than that, and so on as long as the limits allow.
 const FIRST_LEFT: f64 = 1e-2;
@@ -238,7 +240,7 @@ fn explore_for(
     let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
     game.desk.state.renew_identity();
     let began = Instant::now();
-    let mut go_once = |walk: &mut Walk, patience: Patience, time: Duration| {
+    let mut go_once = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2]| {
         walk.restart(patience);
         let lent = std::mem::replace(walk, Walk::new(Vec::new(), None, Answering::Default));
         game.desk.walk = Some(Box::new(lent));
@@ -249,7 +251,8 @@ fn explore_for(
             query,
             seats,
             detail,
-            deadline: began.checked_add(time),
+            deadline: ends[0],
+            loop_deadline: ends[1],
             hidden: &hidden,
             numbers,
             outcomes,
@@ -259,30 +262,33 @@ fn explore_for(
         found
     };
     // Each time it is known of one more roll that it begins no turn of a loop.
-    let mut go = |walk: &mut Walk, patience: Patience, time: Duration| loop {
-        match go_once(walk, patience, time) {
+    let mut go = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2]| loop {
+        match go_once(walk, patience, ends) {
             Err(Failure::Uneven) => {}
             found => break found,
         }
     };
-    let time = query.limits.time;
-    // A part of the time is kept for loops that cannot be gone through in full.
-    let mut found = go(&mut walk, Patience::FULL, time / 3 * 2);
+    let loop_time = query.limits.time.min(LOOP_TIME);
+    let ends = [began.checked_add(query.limits.time), began.checked_add(loop_time)];
+    // What is chosen as best depends on all that is left: nothing can be presumed of it.
+    let full = Patience { presumes: query.answering != Answering::Best, ..Patience::FULL };
+    let mut found = go(&mut walk, full, ends);
     if matches!(found, Err(Failure::Order)) && walk.look_at_orders() {
-        found = go(&mut walk, Patience::FULL, time);
+        found = go(&mut walk, full, ends);
     }
     if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
         let mut repeats = *REPEATS.start();
-        let mut presumes = true;
+        let mut presumes = full.presumes && walk.is_endless();
         let mut mass = FIRST_LEFT;
         let most = |most: (i64, i64)| ratio(most.0, most.1);
         walk.forget_uneven();
-        let (half, all) = ((time / 3).saturating_mul(4), time.saturating_mul(2));
-        while began.elapsed() < all {
+        let from = Instant::now();
+        let [half, all] = [loop_time / 3 * 2, loop_time].map(|time| from.checked_add(time));
+        while all.is_some_and(|all| Instant::now() < all) {
             let patience = Patience { repeats: if presumes { repeats } else { 0 }, mass, presumes };
             // What is left of the time if this comes to nothing is for doing without.
             let until = if presumes && found.is_err() { half } else { all };
-            match go(&mut walk, patience, until) {
+            match go(&mut walk, patience, [until; 2]) {
                 Ok(odds) if presumes && odds.presumed.is_zero() && !odds.remaining.is_zero() => {
                     // What comes before a loop may look like it: one turn more may show it.
                     repeats += 1;
@@ -360,6 +366,8 @@ struct Explorer<'a> {
     detail: Detail,
     /// It ends then, whatever is found by then; `None`: never.
     deadline: Option<Instant>,
+    /// The same once there is a loop without end.
+    loop_deadline: Option<Instant>,
     hidden: &'a dyn Fn(&str) -> bool,
     numbers: HashMap<Outcome, u32>,
     outcomes: Vec<Outcome>,
@@ -374,7 +382,10 @@ impl Explorer<'_> {
         let mut courses = 0;
         let whole = loop {
             courses += 1;
-            if courses > most || (courses % 64 == 0 && self.deadline.is_some_and(late)) {
+            let walk = self.game.desk.walk.as_ref();
+            let endless = walk.is_some_and(|walk| walk.is_endless());
+            let deadline = if endless { self.loop_deadline } else { self.deadline };
+            if courses > most || (courses % 64 == 0 && deadline.is_some_and(late)) {
                 return Err(Failure::TooMany(courses - 1));
             }
             let mut part = self.course()?;

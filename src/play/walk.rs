@@ -196,6 +196,11 @@ impl Walk {
         }
     }
 
+    /// Whether the same is rolled so often on one course that there is hardly an end to it.
+    pub fn is_endless(&self) -> bool {
+        self.longest >= Patience::FULL.repeats
+    }
+
     /// The roll on the course that is gone; `None` if the course ends here.
     pub fn roll(&mut self, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
         let at = self.enter(label, |walk| {
