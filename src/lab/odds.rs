@@ -180,8 +180,8 @@ impl From<Refusal> for Failure {
     }
 }
 
-/// Time for loops that have no end, out of the limit, to be gone through in full, and once more to be left early.
-const LOOP_TIME: Duration = Duration::from_secs(2);
+/// The part of the time for loops that have no end, to be gone through in full, and once more to be left early.
+const FOR_LOOPS: u32 = 5;
 /// If going through everything takes too long, courses that roll the same again are left where they are less likely than
 /// this, and ten times less likely than that, and so on as long as the limits allow.
 const FIRST_LEFT: f64 = 1e-2;
@@ -268,7 +268,7 @@ fn explore_for(
             found => break found,
         }
     };
-    let loop_time = query.limits.time.min(LOOP_TIME);
+    let loop_time = query.limits.time / FOR_LOOPS;
     let ends = [began.checked_add(query.limits.time), began.checked_add(loop_time)];
     // What is chosen as best depends on all that is left: nothing can be presumed of it.
     let full = Patience { presumes: query.answering != Answering::Best, ..Patience::FULL };
