@@ -36,9 +36,9 @@ pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
-#[cfg(feature = "check")]
 pub(crate) use source::Source;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
+pub(crate) use walk::read_regular;
 #[cfg(feature = "watch")]
 pub use watch::{Watched, Watcher};
