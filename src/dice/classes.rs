@@ -172,6 +172,8 @@ fn negligible() -> BigRational {
 /// The lists of faces that are kept of a pool, in the order rolled; `None` if there are more than `orders`.
 fn ordered(pool: &Pool, orders: usize) -> Option<(Ways, BigUint)> {
     let (die, whole) = of_die(pool)?;
+    // Dice that explode cannot be counted without regard to their order.
+    let orders = if pool.explode.is_some() { MANY_ORDERS } else { orders };
     let most = if pool.keep.is_some() { LOOKED_AT } else { orders };
     let count = u32::try_from(die.len()).ok()?.checked_pow(pool.count)? as usize;
     if count > most {
@@ -355,6 +357,17 @@ mod tests {
         let sixes = best.list.iter().find(|class| class.faces == [6, 6]).unwrap();
         assert_eq!(sixes.chance, of(1_679_616 - 390_625 - 8 * 78_125, 1_679_616));
         assert!(Dice::parse("20d20!").unwrap().classes(&Seen::Faces, FEW_ORDERS).is_err());
+    }
+
+    #[test]
+    fn several_dice_that_explode_show_their_faces() {
+        let two = classes("2d4!", Seen::Faces);
+        let chance = |faces: &[u32]| two.list.iter().find(|class| class.faces == faces).unwrap().chance.clone();
+        let listed = of(1, 1) - &two.rest;
+        assert!(two.rest < of(1, 100_000_000_000));
+        assert_eq!(chance(&[1, 1]) / &listed, chance(&[2, 3]) / &listed);
+        assert_eq!(chance(&[4, 2, 3]), chance(&[1, 1]) / of(4, 1));
+        assert_eq!(chance(&[1, 1]), of(1, 16));
     }
 
     #[test]
