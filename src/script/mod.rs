@@ -27,6 +27,8 @@ pub(crate) use fault::cure_of_syntax;
 pub use load::FreeName;
 pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use sandbox::Code;
+#[cfg(feature = "check")]
+pub(crate) use spec_events::SORTS as EVENT_SORTS;
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
 pub use types::{reference_page, type_module};
