@@ -661,9 +661,47 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
     assert_eq!(run(&plan, 1, None), found);
     // The trial plays it again, up to the same fault.
     let out = tally.left_out.iter().find(|out| out.why.contains("a splinter")).unwrap();
-    let mut again = plan.game(0, out.trial).unwrap();
-    let step = again.advance().unwrap();
-    assert!(matches!(&step, riskbreaker::Step::Fault(fault) if fault.to_string() == out.why), "{step:?}");
+    assert_eq!(plan.replay(0, out.trial, &mut |_| {}).unwrap(), Err(out.why.clone()));
+}
+
+#[test]
+fn a_trial_is_played_again_as_it_was_whoever_sits_at_the_table() {
+    let tug = rules("tug");
+    let mut plan = simulation(&tug, "two", 1);
+    plan.actions = 2;
+    let mut told = Vec::new();
+    let ended = plan.replay(0, 1, &mut |event| told.push(event)).unwrap();
+    assert_eq!(ended, Err("it has not ended after 2 actions".into()));
+    assert_eq!(run(&plan, 1, None).tallies[0].left_out[0].why, ended.unwrap_err());
+    assert!(!told.is_empty());
+    // Somebody who looks ahead does so again.
+    let setup = Setup::scenario("two").seat("left", Driver::Policy("ahead".into()));
+    plan.variants = vec![Variant::new("tug", &tug, setup).unwrap()];
+    plan.actions = 2_000;
+    let ended = plan.replay(0, 1, &mut |_| {}).unwrap().unwrap();
+    assert_eq!(run(&plan, 1, None).tallies[0].outcomes, [(ended, 1)].into());
+}
+
+#[test]
+fn damaged_findings_are_refused_with_what_cannot_be() {
+    let found = run(&simulation(&rules("tug"), "two", 20), 1, Some(Shard { index: 1, count: 2 }));
+    let whole = serde_json::to_value(&found).unwrap();
+    let damaged = |pointer: &str, value: serde_json::Value| {
+        let mut whole = whole.clone();
+        *whole.pointer_mut(pointer).unwrap() = value;
+        Findings::read(&whole.to_string()).unwrap_err().to_string()
+    };
+    let none = serde_json::json!([]);
+    assert!(damaged("/tallies", none.clone()).contains("one tally for each"));
+    assert!(damaged("/plan/variants", none).contains("one tally for each"));
+    assert!(damaged("/tallies/0/trials", 21.into()).contains("do not add up"));
+    assert!(damaged("/blocks", u64::MAX.into()).contains("do not add up"));
+    assert!(damaged("/shard/index", 3.into()).contains("no such shard"));
+    // One of very many shards is no reason to count the others one by one.
+    let mut one = found;
+    one.shard = Some(Shard { index: 1, count: u64::MAX });
+    let refused = Findings::merge(vec![("one".into(), one)]).unwrap_err().to_string();
+    assert!(refused.starts_with("shard 2/") && refused.ends_with("more is missing"), "{refused}");
 }
 
 #[test]

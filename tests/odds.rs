@@ -407,3 +407,84 @@ fn questions_of_both_sides_are_answered_as_it_is_said() {
     }
     assert_eq!(told(Answering::Policy("guessing".into()), &[]).unwrap(), guessed);
 }
+
+#[test]
+fn faces_are_counted_in_every_order_where_the_order_counts() {
+    let mut neighbours = Table::default();
+    every(&[6, 6, 6, 6], |chance, row| {
+        let same = row.windows(2).filter(|pair| pair[0] == pair[1]).count();
+        neighbours.add(chance, facts(&[("Ann gold", same as i64)]));
+    });
+    assert_counted("neighbours", neighbours);
+
+    let mut wild = Table::default();
+    every(&[4, 4, 4, 4, 4], |chance, row| {
+        wild.add(chance, facts(&[("Ann gold", row.iter().sum::<i64>() + row[2])]));
+    });
+    assert_counted("wild_die", wild);
+}
+
+#[test]
+fn what_comes_and_goes_within_an_action_is_no_outcome() {
+    let odds = odds("comes_and_goes");
+    let lines: Vec<(String, BigRational)> =
+        odds.lines().into_iter().zip(odds.outcomes.iter().map(|(_, chance)| chance.clone())).collect();
+    let rock = |key: &str| format!("rockfall of Bea at {key} with by: 1");
+    let mail = format!("Bea gets mail ({}, wear: 2)", rock("30.1"));
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[0], (rock("20.1"), of(3, 4)));
+    assert!(lines[1].1 == of(1, 4) && mail.starts_with(&lines[1].0), "{lines:?}");
+}
+
+/// What comes of drawing stones until `more` says no, given what is drawn and what is left.
+fn drawn(sum: i64, left: &[i64], chance: BigRational, more: &dyn Fn(i64, &[i64]) -> bool, table: &mut Table) {
+    if sum > 7 {
+        return table.add(chance, facts(&[("Ann hurt", 3)]));
+    } else if sum > 0 && !more(sum, left) {
+        return table.add(chance, facts(&[("Ann gold", sum)]));
+    }
+    for at in 0..left.len() {
+        let mut rest = left.to_vec();
+        let weight = rest.remove(at);
+        drawn(sum + weight, &rest, &chance / of(left.len() as i64, 1), more, table);
+    }
+}
+
+/// What the best of stopping and going on is worth to who draws.
+fn best_of_drawing(sum: i64, left: &[i64]) -> BigRational {
+    if sum > 7 { of(-3, 1) } else { of(sum, 1).max(worth_of_drawing_on(sum, left)) }
+}
+
+fn worth_of_drawing_on(sum: i64, left: &[i64]) -> BigRational {
+    let each = (0..left.len()).map(|at| {
+        let mut rest = left.to_vec();
+        let weight = rest.remove(at);
+        best_of_drawing(sum + weight, &rest)
+    });
+    each.sum::<BigRational>() / of(left.len() as i64, 1)
+}
+
+#[test]
+fn draws_without_putting_back_are_counted_with_whoever_decides_on_the_next() {
+    let stones = [1, 2, 2, 3, 4, 5];
+    let counted = |more: &dyn Fn(i64, &[i64]) -> bool| {
+        let mut table = Table::default();
+        drawn(0, &stones, BigRational::one(), more, &mut table);
+        table
+    };
+    let told = |answering: Answering, given: &[(&str, Value)]| Table::of(&asked("drawing", answering, given).unwrap());
+    assert_eq!(told(Answering::Default, &[]), counted(&|sum, _| sum < 4));
+    assert_eq!(told(Answering::Given, &[("more", true.into())]), counted(&|_, _| true));
+    // `yes` is the first answer: it is taken where both are worth the same.
+    assert_eq!(told(Answering::Best, &[]), counted(&|sum, left| worth_of_drawing_on(sum, left) >= of(sum, 1)));
+}
+
+#[test]
+fn a_fault_on_the_way_is_told_with_the_dice_that_lead_to_it() {
+    let refusal = asked("splinter", Answering::Default, &[]).unwrap_err();
+    assert!(
+        refusal.message.contains("fails on the way (swing 5, edge 4): gambles/maneuvers/splinter.luau:7"),
+        "{refusal}"
+    );
+    assert!(refusal.message.contains("the blade breaks"), "{refusal}");
+}

@@ -54,7 +54,7 @@ pub fn instead(library: &Library, id: &str) -> String {
     let ids = library.ids();
     match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None if ids.is_empty() => format!("{} hold none", library.describe()),
+        None if ids.is_empty() => format!("there is none in {}", library.describe()),
         None => format!("found: {}", ids.join(", ")),
     }
 }

@@ -17,11 +17,11 @@ pub struct Args {
     output: sim::Output,
 }
 
-pub fn merge(args: Args) -> Result<ExitCode> {
+pub fn merge(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut parts = Vec::new();
     for path in &args.files {
         parts.push((path.display().to_string(), sim::read(path)?));
     }
     let whole = Findings::merge(parts).map_err(|error| call_error(error.to_string()))?;
-    sim::show(&whole, &args.output)
+    sim::show(&whole, &args.output, folder.as_deref())
 }

@@ -138,7 +138,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Roll(args)) => roll::roll(args),
         Some(Command::Odds(args)) => odds::odds(args, folder),
         Some(Command::Sim(args)) => sim::sim(args, folder),
-        Some(Command::Merge(args)) => merge::merge(args),
+        Some(Command::Merge(args)) => merge::merge(args, folder),
         Some(Command::Compare(args)) => compare::compare(args, folder),
     }
 }

@@ -210,7 +210,7 @@ fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
         float(&totals.mean()),
         totals.mode()
     )))?;
-    tell_remaining(&mut screen, &totals.remaining())?;
+    tell_remaining(&mut screen, &totals.remaining(), "")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -232,13 +232,16 @@ fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, BigRat
     object
 }
 
-fn tell_remaining(screen: &mut Screen, remaining: &BigRational) -> Result<()> {
+fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> Result<()> {
     if !remaining.is_zero() {
-        let text = format!("not exact: {} remains that was not followed to its end", percent(float(remaining)));
+        let text = format!("not exact: {} remains that was not followed to its end{cure}", percent(float(remaining)));
         screen.row(&Row::at(0).faint(text))?;
     }
     Ok(())
 }
+
+/// What makes the odds of a card exact where it rolls again and again.
+const CURE: &str = "; a loop of rolls is exact as `rb.again`, dice that explode where success is all that is asked";
 
 fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
@@ -459,7 +462,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
     for (topic, answer, how) in &odds.answers {
         screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", topic.replace('_', " "))))?;
     }
-    tell_remaining(screen, &odds.remaining)?;
+    tell_remaining(screen, &odds.remaining, CURE)?;
     if odds.is_exact() {
         let ways = if odds.courses == 1 { "one way".to_owned() } else { format!("{} ways", odds.courses) };
         screen.row(&Row::at(0).faint(format!("exact, over {ways} that it can go")))?;
@@ -527,7 +530,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, columns: &[(&str, &Odds
             let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };
             screen.row(&Row::at(0).faint(format!("{name}: nothing asks for {what}")))?;
         }
-        tell_remaining(screen, &odds.remaining)?;
+        tell_remaining(screen, &odds.remaining, CURE)?;
     }
     Ok(())
 }

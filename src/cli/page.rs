@@ -1,11 +1,12 @@
 //! The report of a simulation as one page that needs nothing else: text, tables and pictures.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use riskbreaker::{Findings, Tally};
 
 use super::figures::{escaped, percent};
-use super::sim::{rate_text, results};
+use super::sim::{self, rate_text, results};
 
 const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a", "#6b7280"];
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
@@ -15,7 +16,7 @@ border-bottom:1px solid #e3e6ec}th{font-weight:600}svg{max-width:100%;height:aut
 .key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
 
 /// Writes the page.
-pub fn page(findings: &Findings) -> String {
+pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
     let plan = &findings.plan;
     let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
     let mut page = format!(
@@ -62,8 +63,8 @@ pub fn page(findings: &Findings) -> String {
     }
     page.push_str(&cards(findings, &names));
     page.push_str(&played_by(findings));
-    for (name, tally) in names.iter().zip(&findings.tallies) {
-        left_out(&mut page, name, tally, plan.seed);
+    for at in 0..names.len() {
+        left_out(&mut page, findings, at, folder);
     }
     page.push_str("</body></html>\n");
     page
@@ -295,19 +296,18 @@ fn played_by(findings: &Findings) -> String {
 /// Games that are named one by one.
 const NAMED: usize = 20;
 
-fn left_out(page: &mut String, name: &str, tally: &Tally, seed: u64) {
-    if tally.left_out.is_empty() {
-        return;
-    }
+fn left_out(page: &mut String, findings: &Findings, variant: usize, folder: Option<&Path>) {
+    let (plan, tally) = (&findings.plan, &findings.tallies[variant]);
+    let Some(first) = tally.left_out.first() else { return };
     let _ = writeln!(
         page,
-        "<h2>Left out: {} of {} games by {}</h2>\n<ul>",
-        tally.left_out.len(),
-        tally.trials + tally.left_out.len() as u64,
-        escaped(name)
+        "<h2>{}: {}</h2>\n<p class=\"note\">To play the first of them again: <code>{}</code></p>\n<ul>",
+        escaped(&plan.variants[variant].name),
+        sim::left_out(tally),
+        escaped(&sim::replay(plan, variant, first.trial, folder))
     );
     for out in tally.left_out.iter().take(NAMED) {
-        let _ = writeln!(page, "<li>seed {seed}, trial {}: {}</li>", out.trial, escaped(&out.why));
+        let _ = writeln!(page, "<li>seed {}, trial {}: {}</li>", plan.seed, out.trial, escaped(&out.why));
     }
     if tally.left_out.len() > NAMED {
         let _ = writeln!(page, "<li>and {} more</li>", tally.left_out.len() - NAMED);

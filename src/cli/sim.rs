@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
-use riskbreaker::{Driver, Findings, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Value, Variant};
+use riskbreaker::{
+    Driver, Findings, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
+};
 use serde_json::{Value as Json, json};
 
 use super::figures::percent;
@@ -106,7 +108,7 @@ fn shard(text: &str) -> Result<Shard, String> {
 }
 
 pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let simulation = planned(&args, folder)?;
+    let simulation = planned(&args, folder.as_deref())?;
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
     }
@@ -131,7 +133,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         meter.set_length(progress.of);
         meter.set_position(progress.done);
         if let Some(path) = &args.save
-            && (stop || findings.complete || last_save.elapsed() > Duration::from_secs(1))
+            && last_save.elapsed() > Duration::from_secs(1)
         {
             written = write(path, findings);
             last_save = Instant::now();
@@ -144,7 +146,11 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         SimulationError::Machine(..) => anyhow::anyhow!("{error}"),
         error => call_error(error.to_string()),
     })?;
-    let code = show(&findings, &args.output)?;
+    if let Some(path) = &args.save {
+        // All of it, and also where there was nothing to play.
+        write(path, &findings)?;
+    }
+    let code = show(&findings, &args.output, folder.as_deref())?;
     if !findings.complete {
         tell_interrupted(args.save.as_deref());
         return Ok(ExitCode::from(INTERRUPTED));
@@ -153,8 +159,8 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 }
 
 /// What is to be played, by the command line.
-fn planned(args: &Args, folder: Option<PathBuf>) -> Result<Simulation> {
-    let library = library::open(folder.as_deref())?;
+fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
+    let library = library::open(folder)?;
     let ids = match args.rules.as_slice() {
         [] => vec![library::default_ruleset(&library)?],
         ids => ids.to_vec(),
@@ -220,24 +226,17 @@ fn combinations(set: &[(String, String)]) -> Vec<Vec<(String, String)>> {
 fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCode> {
     let mut screen = Screen::stdout(json);
     for (at, variant) in simulation.variants.iter().enumerate() {
-        let mut session = simulation.game(at, trial).map_err(|error| call_error(error.to_string()))?;
         screen.row(&Row::at(0).strong(format!("{} · seed {} · trial {trial}", variant.name, simulation.seed)))?;
-        let step = session.advance()?;
-        for event in session.take_events() {
-            if json {
-                screen.object(&event)?;
-            } else {
-                screen.row(&Row::at(2).plain(event.happening.line()))?;
+        let mut shown = Ok(());
+        let ended = simulation.replay(at, trial, &mut |event| {
+            let line = || Row::at(2).plain(event.happening.line());
+            if shown.is_ok() {
+                shown = if json { screen.object(&event) } else { screen.row(&line()) };
             }
-        }
-        match step {
-            riskbreaker::Step::Over(_) => {}
-            riskbreaker::Step::Fault(fault) => anyhow::bail!("{fault}"),
-            riskbreaker::Step::Ask => {
-                let topics: Vec<String> =
-                    session.questions().iter().map(|question| question.topic.to_string()).collect();
-                anyhow::bail!("nobody answers {}", topics.join(", "));
-            }
+        });
+        shown?;
+        if let Err(why) = ended.map_err(|error| call_error(error.to_string()))? {
+            anyhow::bail!("{}, trial {trial} does not count: {why}", variant.name);
         }
     }
     Ok(ExitCode::SUCCESS)
@@ -293,23 +292,23 @@ fn tell_interrupted(save: Option<&Path>) {
     }
 }
 
-/// Tells what was found, as the call wants it: 1 if no game counts.
-pub fn show(findings: &Findings, output: &Output) -> Result<ExitCode> {
+/// Tells what was found, as the call wants it: 1 if no game counts. `folder`: where the rules are, if that was said.
+pub fn show(findings: &Findings, output: &Output, folder: Option<&Path>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(output.json);
     if output.json {
-        screen.object(&findings_json(findings))?;
+        screen.object(&findings_json(findings, folder))?;
     } else {
-        tables(&mut screen, findings)?;
+        tables(&mut screen, findings, folder)?;
     }
     if let Some(path) = &output.html {
-        std::fs::write(path, page::page(findings)).with_context(|| path.display().to_string())?;
+        std::fs::write(path, page::page(findings, folder)).with_context(|| path.display().to_string())?;
     }
     let counted = findings.tallies.iter().all(|tally| tally.trials > 0) || findings.shard.is_some();
     Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The findings with the shares that follow from them.
-fn findings_json(findings: &Findings) -> Json {
+fn findings_json(findings: &Findings, folder: Option<&Path>) -> Json {
     let rates: Vec<Json> = findings
         .tallies
         .iter()
@@ -317,6 +316,11 @@ fn findings_json(findings: &Findings) -> Json {
         .collect();
     let mut object = json!(findings);
     object["rates"] = json!(rates);
+    for (at, tally) in findings.tallies.iter().enumerate() {
+        for (which, out) in tally.left_out.iter().enumerate() {
+            object["tallies"][at]["left_out"][which]["replay"] = json!(replay(&findings.plan, at, out.trial, folder));
+        }
+    }
     object["mean_rounds"] = findings.tallies.iter().map(|tally| json!(tally.mean_rounds())).collect();
     object
 }
@@ -341,7 +345,7 @@ pub fn results(findings: &Findings) -> Vec<String> {
     all.into_iter().map(|(_, result)| result).collect()
 }
 
-fn tables(screen: &mut Screen, findings: &Findings) -> Result<()> {
+fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Result<()> {
     let plan = &findings.plan;
     let part = findings.shard.map(|shard| format!(" · shard {}/{}", shard.index, shard.count)).unwrap_or_default();
     let open = if findings.complete { "" } else { " · interrupted" };
@@ -381,20 +385,50 @@ fn tables(screen: &mut Screen, findings: &Findings) -> Result<()> {
             format!("{} against {}: on the same dice {} end otherwise", names[at + 1], names[0], rate_text(&rate));
         screen.row(&Row::at(0).plain(text))?;
     }
-    for (name, tally) in names.iter().zip(&findings.tallies) {
+    for (at, (name, tally)) in names.iter().zip(&findings.tallies).enumerate() {
         if let Some(first) = tally.left_out.first() {
-            let many = tally.left_out.len();
-            let games = if many == 1 { "one game is".to_owned() } else { format!("{many} games are") };
-            screen.row(
-                &Row::at(0).plain(format!(
-                    "{name}: {games} left out; seed {} trial {}: {}",
-                    plan.seed, first.trial, first.why
-                )),
-            )?;
-            screen.row(&Row::at(2).faint("`--trial N` plays one of them again and tells it; `--json` lists all"))?;
+            let text = format!("{name}: {}; trial {}: {}", left_out(tally), first.trial, first.why);
+            screen.row(&Row::at(0).plain(text))?;
+            screen.row(&Row::at(2).plain(replay(plan, at, first.trial, folder)))?;
+            screen.row(&Row::at(2).faint("plays it again and tells it; `--json` lists all"))?;
         }
     }
     Ok(())
+}
+
+/// How many games do not count.
+pub fn left_out(tally: &Tally) -> String {
+    let out = tally.left_out.len() as u64;
+    format!("{out} of {} games {} left out", tally.trials + out, if out == 1 { "is" } else { "are" })
+}
+
+/// The call that plays one trial of a variant again.
+pub fn replay(plan: &Plan, variant: usize, trial: u64, folder: Option<&Path>) -> String {
+    let variant = &plan.variants[variant];
+    let mut words = vec!["riskbreaker".to_owned(), "sim".into(), plan.scenario.clone()];
+    if let Some(folder) = folder {
+        words.extend(["--rulesets".into(), folder.display().to_string()]);
+    }
+    words.extend(["--rules".into(), variant.ruleset.clone()]);
+    if !variant.layers.is_empty() {
+        words.extend(["--layers".into(), variant.layers.join(",")]);
+    }
+    for (option, pairs) in [("--set", &variant.set), ("--seat", &variant.seats)] {
+        words.extend(pairs.iter().flat_map(|(name, value)| [option.to_owned(), format!("{name}={value}")]));
+    }
+    let numbers = [("--seed", plan.seed), ("--actions", plan.actions), ("--trial", trial)];
+    words.extend(numbers.iter().flat_map(|(option, n)| [(*option).to_owned(), n.to_string()]));
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()> {

@@ -40,8 +40,10 @@ pub struct Classes {
     pub rest: BigRational,
 }
 
-/// Lists of faces that are told apart by their order at most; where there are more, only what was rolled counts.
-const ORDERED: usize = 1_000;
+/// How many lists of faces of one pool are told apart by their order; where there are more, only what was rolled counts.
+pub const FEW_ORDERS: usize = 1_000;
+/// The same, where the order turns out to matter.
+pub const MANY_ORDERS: usize = 50_000;
 /// Rolls of a pool that are looked at to find out what is kept of them.
 const LOOKED_AT: usize = 50_000;
 /// Classes of one roll at most.
@@ -50,12 +52,13 @@ const MOST: usize = 100_000;
 type Ways = BTreeMap<Vec<u32>, BigUint>;
 
 impl Dice {
-    /// Sorts all rolls into classes by what is seen of them, with the exact chance of each.
+    /// Sorts all rolls into classes by what is seen of them, with the exact chance of each. `orders`: how many lists of
+    /// faces of one pool are told apart by their order.
     ///
     /// # Errors
     ///
     /// [`TooWide`] if there are too many outcomes or classes.
-    pub fn classes(&self, seen: &Seen) -> Result<Classes, TooWide> {
+    pub fn classes(&self, seen: &Seen, orders: usize) -> Result<Classes, TooWide> {
         match seen {
             Seen::Total => {
                 let totals = self.distribution()?;
@@ -82,15 +85,15 @@ impl Dice {
                 }
                 Ok(Classes { list: bands.into_values().collect(), rest })
             }
-            Seen::Faces => self.faces_classes().ok_or_else(|| TooWide { dice: self.clone() }),
+            Seen::Faces => self.faces_classes(orders).ok_or_else(|| TooWide { dice: self.clone() }),
         }
     }
 
-    fn faces_classes(&self) -> Option<Classes> {
+    fn faces_classes(&self, orders: usize) -> Option<Classes> {
         let mut all: Ways = BTreeMap::from([(Vec::new(), BigUint::one())]);
         let mut whole = BigUint::one();
         for term in &self.terms {
-            let Some((ways, of)) = ordered(&term.pool) else {
+            let Some((ways, of)) = ordered(&term.pool, orders) else {
                 // Too many to tell their orders apart: what was rolled, smallest first.
                 let [_] = self.terms.as_slice() else { return None };
                 return unordered(&term.pool);
@@ -166,10 +169,10 @@ fn negligible() -> BigRational {
     BigRational::new(1.into(), 1_000_000_000_000_i64.into())
 }
 
-/// The lists of faces that are kept of a pool, in the order rolled.
-fn ordered(pool: &Pool) -> Option<(Ways, BigUint)> {
+/// The lists of faces that are kept of a pool, in the order rolled; `None` if there are more than `orders`.
+fn ordered(pool: &Pool, orders: usize) -> Option<(Ways, BigUint)> {
     let (die, whole) = of_die(pool)?;
-    let most = if pool.keep.is_some() { LOOKED_AT } else { ORDERED };
+    let most = if pool.keep.is_some() { LOOKED_AT } else { orders };
     let count = u32::try_from(die.len()).ok()?.checked_pow(pool.count)? as usize;
     if count > most {
         return None;
@@ -206,10 +209,10 @@ fn ordered(pool: &Pool) -> Option<(Ways, BigUint)> {
             dice.iter().zip(&stays).filter(|(_, stays)| **stays).flat_map(|(faces, _)| (*faces).clone()).collect();
         *kept.entry(faces).or_default() += weight;
     }
-    (kept.len() <= ORDERED.max(most / 10)).then_some((kept, whole.pow(pool.count)))
+    (kept.len() <= orders.max(most / 10)).then_some((kept, whole.pow(pool.count)))
 }
 
-/// The kept faces of a pool without regard to their order; each with a twin in the opposite order.
+/// The kept faces of a pool without regard to their order; each with twins in the opposite order and in a mixed one.
 fn unordered(pool: &Pool) -> Option<Classes> {
     if pool.explode.is_some() {
         return None;
@@ -251,13 +254,26 @@ fn unordered(pool: &Pool) -> Option<Classes> {
         }
         let mut turned = faces.clone();
         turned.reverse();
-        let differs = turned != faces;
+        let mixed = mixed(&faces, list.len() as u64);
+        let mut twins: Vec<Vec<u32>> = [turned, mixed].into_iter().filter(|twin| *twin != faces).collect();
+        twins.dedup();
         list.push(Class { chance: ratio(weight, &whole), total: 0, faces, twin: false });
-        if differs {
-            list.push(Class { chance: BigRational::zero(), total: 0, faces: turned, twin: true });
+        for faces in twins {
+            list.push(Class { chance: BigRational::zero(), total: 0, faces, twin: true });
         }
     }
     Some(Classes { list, rest: BigRational::zero() })
+}
+
+/// Faces in an order that looks like any other, the same for the same `salt`.
+fn mixed(faces: &[u32], salt: u64) -> Vec<u32> {
+    let mut faces = faces.to_vec();
+    let mut state = salt;
+    for at in (1..faces.len()).rev() {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        faces.swap(at, (state >> 33) as usize % (at + 1));
+    }
+    faces
 }
 
 fn choose(n: u32, k: u32) -> BigUint {
@@ -278,7 +294,7 @@ mod tests {
     }
 
     fn classes(dice: &str, seen: Seen) -> Classes {
-        let classes = Dice::parse(dice).unwrap().classes(&seen).unwrap();
+        let classes = Dice::parse(dice).unwrap().classes(&seen, FEW_ORDERS).unwrap();
         let sum: BigRational = classes.list.iter().map(|class| &class.chance).sum();
         assert_eq!(sum + &classes.rest, of(1, 1), "{dice}");
         classes
@@ -338,7 +354,14 @@ mod tests {
         let best = classes("8d6kh2", Seen::Faces);
         let sixes = best.list.iter().find(|class| class.faces == [6, 6]).unwrap();
         assert_eq!(sixes.chance, of(1_679_616 - 390_625 - 8 * 78_125, 1_679_616));
-        assert!(Dice::parse("20d20!").unwrap().classes(&Seen::Faces).is_err());
+        assert!(Dice::parse("20d20!").unwrap().classes(&Seen::Faces, FEW_ORDERS).is_err());
+    }
+
+    #[test]
+    fn many_orders_are_told_apart_where_that_is_wanted() {
+        let all = Dice::parse("5d6").unwrap().classes(&Seen::Faces, MANY_ORDERS).unwrap();
+        assert_eq!(all.list.len(), 7_776);
+        assert!(all.list.iter().all(|class| !class.twin && class.chance == of(1, 7_776)));
     }
 
     #[test]

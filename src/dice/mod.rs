@@ -10,7 +10,7 @@ mod roll;
 mod weights;
 
 pub use chance::Chance;
-pub(crate) use classes::{Classes, Seen};
+pub(crate) use classes::{Classes, FEW_ORDERS, MANY_ORDERS, Seen};
 pub use distribution::{Distribution, TooWide};
 pub use notation::{Dice, NotationError};
 pub use roll::{Face, FacesError, Fate, Roll};

@@ -30,7 +30,7 @@ pub struct Place {
     /// Who plays it, by title.
     pub actor: Option<Arc<str>>,
     /// What was answered on the way there: seat or title, topic, answer.
-    pub way: Vec<(String, String, String)>,
+    pub way: Way,
 }
 
 /// Answers to one question that are gone through together.
@@ -38,6 +38,9 @@ const MOST: usize = 40;
 
 /// Questions that are answered on the way to a card before it is taken to be out of reach.
 const WAY: usize = 1_000;
+
+/// What was answered on the way to a card: seat or title, topic, answer.
+type Way = Vec<(String, String, String)>;
 
 impl Moment {
     /// Works out what the card comes to.
@@ -79,8 +82,7 @@ impl Moment {
     }
 
     /// Plays to where somebody is asked for the card.
-    #[allow(clippy::type_complexity)] // the session and the answers that led there: topic, about, told
-    fn reach(&self, rules: &Arc<Ruleset>) -> Result<(Session, Vec<(String, String, String)>), Refusal> {
+    fn reach(&self, rules: &Arc<Ruleset>) -> Result<(Session, Way), Refusal> {
         let mut setup = self.setup.clone();
         for seat in rules.seats().keys() {
             setup = setup.seat(seat, Driver::Human);
@@ -91,7 +93,7 @@ impl Moment {
         Ok((session, way))
     }
 
-    fn go_to(&self, session: &mut Session, way: &mut Vec<(String, String, String)>) -> Result<(), Refusal> {
+    fn go_to(&self, session: &mut Session, way: &mut Way) -> Result<(), Refusal> {
         let mut asked: Vec<String> = Vec::new();
         for _ in 0..WAY {
             match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
@@ -127,7 +129,12 @@ impl Moment {
             && !session.seats().keys().any(|seat| seat.eq_ignore_ascii_case(actor))
             && let Err(message) = session.view().find(actor)
         {
-            return Refusal::new(message);
+            let of = if asked.is_empty() || message.contains("did you mean") {
+                String::new()
+            } else {
+                format!("; those who are asked for `{}`: {}", self.card, asked.join(", "))
+            };
+            return Refusal::new(message + &of);
         }
         let whom = self.actor.as_deref().unwrap_or("anybody");
         let hint = match crate::ruleset::nearest(whom, asked.iter().map(String::as_str)) {
@@ -198,6 +205,24 @@ impl Session {
             return Err(Refusal::new(format!("question {question} is not open")));
         };
         self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(|error| Refusal::new(error.to_string()))?
+    }
+}
+
+impl Session {
+    /// The game where somebody is asked for a card next, what was answered to come there, and whether dice were rolled:
+    /// other ones than those to come. Every question takes its default, or else the first answer that is possible. It is
+    /// another game; this one stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// A card that nobody comes to be asked for.
+    pub fn ahead_to(&self, card: &str) -> Result<(Session, Way, bool), Refusal> {
+        let moment = Moment { card: card.into(), ..Moment::default() };
+        let mut ahead = self.fork();
+        let (before, mut way) = (ahead.game().desk.position(), Way::new());
+        moment.go_to(&mut ahead, &mut way)?;
+        let rolled = ahead.game().desk.position() != before;
+        Ok((ahead, way, rolled))
     }
 }
 

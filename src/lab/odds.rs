@@ -128,6 +128,8 @@ enum Failure {
     Refused(Refusal),
     /// The limits were reached after so many courses.
     TooMany(u64),
+    /// A script looks at the order of faces of which only some orders are gone through.
+    Order,
 }
 
 impl From<Refusal> for Failure {
@@ -210,6 +212,9 @@ fn explore_for(
     let time = query.limits.time;
     // A part of the time is kept for loops that cannot be gone through in full.
     let mut found = go(&mut walk, Patience::FULL, time / 3 * 2);
+    if matches!(found, Err(Failure::Order)) && walk.look_at_orders() {
+        found = go(&mut walk, Patience::FULL, time);
+    }
     if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
         let mut mass = FIRST_LEFT;
         while began.elapsed() < time {
@@ -217,8 +222,8 @@ fn explore_for(
                 Ok(odds) if odds.remaining <= ratio(MOST_LEFT.0, MOST_LEFT.1) => found = Ok(odds),
                 Ok(_) => {}
                 Err(Failure::TooMany(_)) => break,
-                Err(refused) => {
-                    found = Err(refused);
+                Err(other) => {
+                    found = Err(other);
                     break;
                 }
             }
@@ -234,6 +239,11 @@ fn explore_for(
     let odds = match found {
         Ok(odds) => odds,
         Err(Failure::Refused(refusal)) => return Err(refusal),
+        Err(Failure::Order) => {
+            return Err(Refusal::new(
+                "a script looks at the order of more faces than can be gone through; roll fewer dice at a time",
+            ));
+        }
         Err(Failure::TooMany(courses)) => {
             return Err(Refusal::new(format!(
                 "it can go more than {courses} ways, too many to go through; `sim` plays it out instead, and dice of which a \
@@ -333,7 +343,8 @@ impl Explorer<'_> {
         let run = self.game.attempt(self.vm);
         let desk = &mut self.game.desk;
         if let Err(fault) = run {
-            return Err(Refusal::new(format!("a script fails on the way: {fault}")).into());
+            let way = desk.walk.as_ref().map(|walk| walk.told()).unwrap_or_default();
+            return Err(Refusal::new(format!("a script fails on the way{way}: {fault}")).into());
         }
         let ended = desk.walk.as_mut().and_then(|walk| walk.ended.take());
         match ended {
@@ -438,10 +449,7 @@ impl Gathered {
             Fork::Roll(classes) => {
                 if classes.list[at].twin {
                     if self.before.as_ref() != Some(&part) {
-                        return Err(Refusal::new(
-                            "a script looks at the order of more faces than can be gone through; roll fewer dice at a time",
-                        )
-                        .into());
+                        return Err(Failure::Order);
                     }
                 } else {
                     if classes.list.get(at + 1).is_some_and(|next| next.twin) {

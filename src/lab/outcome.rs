@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::play::{Desk, Event, Happening};
-use crate::state::{Change, EntityId, FieldId, Value};
+use crate::state::{Attachment, AttachmentId, Change, EntityId, Entry, EntryId, FieldId, Value};
 
 /// What an action comes to on one course: everything that is different afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -118,7 +118,6 @@ impl Outcome {
         let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
         let title = |id: EntityId| desk.title(id);
-        let words = |args: &Value| if *args == Value::None { String::new() } else { desk.words(args) };
         for change in state.since(0) {
             match change {
                 Change::Set { entity, field, from, to } => {
@@ -138,54 +137,12 @@ impl Outcome {
                     }
                     fields.retain(|(of, _), _| of != entity);
                 }
-                Change::Schedule { entry } => {
-                    let owner = entry.owner.map(title);
-                    let key = entry.key.places().to_vec();
-                    let args = words(&entry.args);
-                    rest.push(Effect::Scheduled { what: entry.what.clone(), owner, key, args });
-                }
-                Change::Unschedule { entry } => {
-                    let (what, owner) = (entry.what.clone(), entry.owner.map(title));
-                    let key = entry.key.places().to_vec();
-                    let args = words(&entry.args);
-                    let same = Effect::Scheduled {
-                        what: what.clone(),
-                        owner: owner.clone(),
-                        key: key.clone(),
-                        args: args.clone(),
-                    };
-                    match rest.iter().rposition(|effect| *effect == same) {
-                        Some(at) => drop(rest.remove(at)),
-                        None => rest.push(Effect::Unscheduled { what, owner, key, args }),
-                    }
-                }
-                Change::Rekey { id, from, to } => {
-                    if let Some(entry) = state.agenda().get(*id) {
-                        let (what, owner) = (entry.what.clone(), entry.owner.map(title));
-                        let (from, to) = (from.places().to_vec(), to.places().to_vec());
-                        let args = words(&entry.args);
-                        rest.push(Effect::Unscheduled {
-                            what: what.clone(),
-                            owner: owner.clone(),
-                            key: from,
-                            args: args.clone(),
-                        });
-                        rest.push(Effect::Scheduled { what, owner, key: to, args });
-                    }
-                }
-                Change::Attach { made, .. } => {
-                    let data = desk.words(&made.data);
-                    rest.push(Effect::Attached { hook: made.hook.clone(), title: title(made.owner), data });
-                }
-                Change::Detach { was, .. } => {
-                    rest.push(Effect::Detached { hook: was.hook.clone(), title: title(was.owner) });
-                }
-                Change::Data { id, to, .. } => {
-                    if let Some(attachment) = state.attachments().get(id) {
-                        let (hook, title) = (attachment.hook.clone(), title(attachment.owner));
-                        rest.push(Effect::Attached { hook, title, data: desk.words(to) });
-                    }
-                }
+                Change::Schedule { .. }
+                | Change::Unschedule { .. }
+                | Change::Rekey { .. }
+                | Change::Attach { .. }
+                | Change::Detach { .. }
+                | Change::Data { .. } => {}
                 Change::Finish { .. } | Change::LeaveOut { .. } => {}
             }
         }
@@ -221,6 +178,8 @@ impl Outcome {
             effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });
         }
         effects.append(&mut rest);
+        effects.append(&mut agenda(desk));
+        effects.append(&mut attachments(desk));
         for Event { audience, happening, .. } in &desk.events {
             if let Happening::Said { text } = happening
                 && !hidden(audience)
@@ -238,4 +197,73 @@ impl Outcome {
         let told: Vec<String> = self.effects.iter().filter(|effect| effect.is_shown()).map(Effect::line).collect();
         if told.is_empty() { "nothing changes".into() } else { told.join(" \u{b7} ") }
     }
+}
+
+/// What is on the agenda or off it for good. An entry that goes and comes again as it was is neither.
+fn agenda(desk: &Desk) -> Vec<Effect> {
+    let mut before: BTreeMap<EntryId, Option<Entry>> = BTreeMap::new();
+    let now = |id: &EntryId| desk.state.agenda().get(*id).cloned();
+    for change in desk.state.since(0).iter().rev() {
+        match change {
+            Change::Schedule { entry } => drop(before.insert(entry.id, None)),
+            Change::Unschedule { entry } => drop(before.insert(entry.id, Some(entry.clone()))),
+            Change::Rekey { id, from, .. } => {
+                if let Some(entry) = before.entry(*id).or_insert_with(|| now(id)) {
+                    entry.key = *from;
+                }
+            }
+            _ => {}
+        }
+    }
+    // What, whose, when, and with what; an owner that is gone has no title any more.
+    let told = |entry: Entry| {
+        let owner = entry.owner.map(|owner| desk.title(owner));
+        let args = if entry.args == Value::None { String::new() } else { desk.words(&entry.args) };
+        (entry.what, owner, entry.key.places().to_vec(), args)
+    };
+    let mut come: Vec<_> = before.keys().filter_map(now).map(told).collect();
+    let mut gone: Vec<_> = before.into_values().flatten().map(told).collect();
+    leave_out_same(&mut come, &mut gone);
+    let gone = gone.into_iter().map(|(what, owner, key, args)| Effect::Unscheduled { what, owner, key, args });
+    gone.chain(come.into_iter().map(|(what, owner, key, args)| Effect::Scheduled { what, owner, key, args })).collect()
+}
+
+/// What is attached, or not any more, or with other data.
+fn attachments(desk: &Desk) -> Vec<Effect> {
+    let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
+    let now = |id: &AttachmentId| desk.state.attachments().get(id).cloned();
+    for change in desk.state.since(0).iter().rev() {
+        match change {
+            Change::Attach { id, .. } => drop(before.insert(*id, None)),
+            Change::Detach { id, was } => drop(before.insert(*id, Some(was.clone()))),
+            Change::Data { id, from, .. } => {
+                if let Some(attachment) = before.entry(*id).or_insert_with(|| now(id)) {
+                    attachment.data = from.clone();
+                }
+            }
+            _ => {}
+        }
+    }
+    let told = |made: Attachment| (made.hook, desk.title(made.owner), desk.words(&made.data));
+    // Other data of what was there before is told as what it has now.
+    let changed: Vec<AttachmentId> =
+        before.iter().filter(|(id, was)| was.is_some() && now(id).is_some()).map(|(id, _)| *id).collect();
+    let same = |id: &AttachmentId| before[id] == now(id);
+    let mut come: Vec<_> = before.keys().filter(|id| !same(id)).filter_map(now).map(told).collect();
+    let gone = before.iter().filter(|(id, _)| !changed.contains(id));
+    let mut gone: Vec<_> = gone.filter_map(|(_, was)| was.clone()).map(told).collect();
+    leave_out_same(&mut come, &mut gone);
+    let gone = gone.into_iter().map(|(hook, title, _)| Effect::Detached { hook, title });
+    gone.chain(come.into_iter().map(|(hook, title, data)| Effect::Attached { hook, title, data })).collect()
+}
+
+/// Takes what stands in both lists out of both, one for one.
+fn leave_out_same<T: PartialEq>(come: &mut Vec<T>, gone: &mut Vec<T>) {
+    come.retain(|one| match gone.iter().position(|other| other == one) {
+        Some(at) => {
+            gone.remove(at);
+            false
+        }
+        None => true,
+    });
 }

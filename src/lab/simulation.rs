@@ -6,10 +6,11 @@ use std::thread;
 
 use serde::{Deserialize, Serialize};
 
+use super::advice::best_answer;
 use super::tally::Tally;
 use super::trial::{Ready, Table};
 use crate::dice::Chance;
-use crate::play::{Driver, Prepared, Session, Setup, StartError};
+use crate::play::{Driver, Event, Prepared, Question, Session, SessionError, Setup, StartError, Step};
 use crate::ruleset::Ruleset;
 use crate::script::STACK;
 
@@ -81,6 +82,9 @@ pub struct PlannedVariant {
     /// Content of the rules.
     pub hash: String,
     pub switches: BTreeMap<String, String>,
+    /// Those among them that were asked for.
+    #[serde(default)]
+    pub set: BTreeMap<String, String>,
     /// Who plays which seat.
     pub seats: BTreeMap<String, String>,
 }
@@ -115,6 +119,8 @@ pub struct Progress {
 }
 
 const FORMAT: u32 = 1;
+/// Missing shards that are named one by one.
+const NAMED: usize = 8;
 
 /// Trials that are counted together. The results do not depend on it, but where `until` stops does.
 pub const BLOCK: u64 = 250;
@@ -176,6 +182,12 @@ impl Simulation {
                 layers: variant.rules.extra_layers().to_vec(),
                 hash: variant.rules.hash(),
                 switches: prepared.switches.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+                set: prepared
+                    .switches
+                    .iter()
+                    .filter(|(name, _)| variant.setup.switches.contains_key(name.as_str()))
+                    .map(|(name, value)| (name.clone(), value.to_string()))
+                    .collect(),
                 seats: prepared.seats.iter().map(driver).collect(),
             })
         });
@@ -259,12 +271,13 @@ impl Simulation {
         let stop = AtomicBool::new(false);
         let of = (0..own).map(|at| self.trials_of(first + at * step).count() as u64).sum();
         let mut done = (0..findings.blocks).map(|at| self.trials_of(first + at * step).count() as u64).sum();
+        let tables = threads.clamp(1, 256) * ready.len();
         thread::scope(|scope| {
             let (send, receive) = mpsc::sync_channel::<Result<(u64, Block), SimulationError>>(threads * 4);
             for _ in 0..threads.clamp(1, 256) {
                 let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
                 let work = move || {
-                    let tables = ready.iter().map(Table::new).collect::<Result<Vec<_>, _>>();
+                    let tables = ready.iter().map(|ready| Table::new(ready, tables)).collect::<Result<Vec<_>, _>>();
                     let mut tables = match tables {
                         Ok(tables) => tables,
                         Err(error) => return drop(send.send(Err(error))),
@@ -344,6 +357,58 @@ impl Simulation {
         session.game_mut().desk.chance = Chance::stream(self.seed, trial);
         Ok(session)
     }
+
+    /// Plays one trial again, as the simulation plays it, and tells what happens. Gives the text that it ends with, or
+    /// else why it does not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::start`], and only if no thread for scripts can be had.
+    pub fn replay(
+        &self,
+        variant: usize,
+        trial: u64,
+        told: &mut dyn FnMut(Event),
+    ) -> Result<Result<String, String>, SimulationError> {
+        let mut session = self.game(variant, trial)?;
+        let ahead = &self.variants[variant].ahead;
+        let machine = |error: SessionError| {
+            SimulationError::Machine(self.variants[variant].rules.id().to_string(), error.to_string())
+        };
+        loop {
+            let step = session.advance_by(self.actions.saturating_sub(session.actions())).map_err(machine)?;
+            session.take_events().into_iter().for_each(&mut *told);
+            match step {
+                Step::Over(text) => return Ok(Ok(text)),
+                Step::Fault(fault) => return Ok(Err(fault.to_string())),
+                Step::Ask => {}
+            }
+            let Some(question) = session.questions().first().cloned() else {
+                return Ok(Err(not_ended(self.actions)));
+            };
+            if !ahead.contains(&question.seat) {
+                return Ok(Err(not_answered(&question)));
+            }
+            let id = question.id;
+            let answered = session
+                .lend(move |game, vm| best_answer(game, vm, &question))
+                .map_err(machine)?
+                .and_then(|answer| session.answer(id, answer));
+            if let Err(refusal) = answered {
+                return Ok(Err(refusal.message));
+            }
+        }
+    }
+}
+
+/// Why a game is left out that goes on and on.
+pub(super) fn not_ended(actions: u64) -> String {
+    format!("it has not ended after {actions} actions")
+}
+
+/// Why a game is left out that waits for somebody.
+pub(super) fn not_answered(question: &Question) -> String {
+    format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat)
 }
 
 impl Findings {
@@ -415,10 +480,12 @@ impl Findings {
             whole.blocks += part.blocks;
             whole.add_counts(&part.tallies, &part.pairs);
         }
-        let missing: Vec<String> =
-            (1..=count).filter(|index| !seen.contains_key(index)).map(|index| format!("{index}/{count}")).collect();
+        let missing = (1..=count).filter(|index| !seen.contains_key(index));
+        let missing: Vec<String> = missing.take(NAMED).map(|index| format!("{index}/{count}")).collect();
         if !missing.is_empty() {
-            return wrong(format!("shard {} is missing", missing.join(", ")));
+            let more = count - seen.len() as u64 - missing.len() as u64;
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            return wrong(format!("shard {}{more} is missing", missing.join(", ")));
         }
         Ok(whole)
     }
@@ -427,9 +494,32 @@ impl Findings {
     ///
     /// # Errors
     ///
-    /// A text that is none.
+    /// A text that is none, or whose numbers cannot be.
     pub fn read(text: &str) -> Result<Findings, SimulationError> {
-        serde_json::from_str(text)
-            .map_err(|error| SimulationError::Findings(format!("no findings of a simulation: {error}")))
+        let found: Findings = serde_json::from_str(text)
+            .map_err(|error| SimulationError::Findings(format!("no findings of a simulation: {error}")))?;
+        match found.damage() {
+            Some(damage) => Err(SimulationError::Findings(format!("the findings are damaged: {damage}"))),
+            None => Ok(found),
+        }
+    }
+
+    /// What in it cannot be.
+    fn damage(&self) -> Option<&'static str> {
+        let variants = self.plan.variants.len();
+        let counted = |tally: &Tally| {
+            let out = tally.left_out.len() as u64;
+            let results = tally.results.values().try_fold(0, |sum: u64, count| sum.checked_add(*count));
+            results == Some(tally.trials) && tally.trials.checked_add(out).is_some_and(|all| all <= self.plan.trials)
+        };
+        if variants == 0 || self.tallies.len() != variants || self.pairs.len() != variants - 1 {
+            Some("there is not one tally for each set of rules")
+        } else if self.shard.is_some_and(|shard| shard.index < 1 || shard.index > shard.count) {
+            Some("there is no such shard")
+        } else if self.blocks > self.plan.trials.div_ceil(BLOCK) || !self.tallies.iter().all(counted) {
+            Some("the games do not add up")
+        } else {
+            None
+        }
     }
 }

@@ -1,12 +1,13 @@
 use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use super::SimulationError;
 use super::advice::best_answer;
+use super::simulation::{not_answered, not_ended};
 use super::tally::{LeftOut, Sum, Tally};
 use crate::dice::Chance;
 use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
-use crate::script::{Code, Statistic, Vm};
+use crate::script::{Code, Statistic, Vm, give_back};
 use crate::state::Value;
 
 /// A variant made ready: everything that all its games share.
@@ -20,17 +21,38 @@ pub(super) struct Ready {
 /// A table at which games of one variant are played one after the other.
 pub(super) struct Table<'r> {
     ready: &'r Ready,
-    vm: Vm,
+    /// None yet, or none any more: one that was thrown away goes before the next is built.
+    vm: Option<Vm>,
     opening: Option<Game>,
+    /// Bytes that its machine may hold, where others play beside it.
+    share: usize,
 }
 
+/// Bytes that the machines of all tables share, and the least of them that a table has.
+const TOGETHER: usize = 16 << 20;
+const LEAST_SHARE: usize = 6 << 20;
+
+/// Held while a game is played that needs more memory than its table's share: one at a time has all that a script may use.
+static ALONE: Mutex<()> = Mutex::new(());
+
 impl Table<'_> {
-    pub fn new(ready: &Ready) -> Result<Table<'_>, SimulationError> {
-        let mut vm = machine(ready)?;
-        let opening = opening(ready, &mut vm);
-        // A start that ate up its machine does so again in each trial, where it is told.
-        let vm = if vm.is_dead() { machine(ready)? } else { vm };
-        Ok(Table { ready, vm, opening })
+    /// One of so many tables at which is played at once.
+    pub fn new(ready: &Ready, tables: usize) -> Result<Table<'_>, SimulationError> {
+        let share = (TOGETHER / tables.max(1)).max(LEAST_SHARE);
+        let mut table = Table { ready, vm: None, opening: None, share };
+        let vm = table.vm.insert(machine(ready, Some(share))?);
+        // A start that eats up its machine does so again in each trial, where it is told.
+        table.opening = opening(ready, vm);
+        table.clear();
+        Ok(table)
+    }
+
+    /// Throws a machine away in which a budget was spent.
+    fn clear(&mut self) {
+        if self.vm.as_ref().is_some_and(Vm::is_dead) {
+            self.vm = None;
+            give_back();
+        }
     }
 
     /// A game about to begin, or behind its start where that is the same for all.
@@ -60,16 +82,34 @@ impl Table<'_> {
         actions: u64,
         tally: &mut Tally,
     ) -> Result<Option<String>, SimulationError> {
-        let result = self.play_through(seed, trial, actions, tally);
-        if self.vm.is_dead() {
-            self.vm = machine(self.ready)?;
+        let mut result = self.play_through(seed, trial, actions, tally)?;
+        if self.vm.as_ref().is_some_and(Vm::ran_out_of_memory) {
+            self.clear();
+            let _alone = ALONE.lock();
+            tally.left_out.pop();
+            self.vm = Some(machine(self.ready, None)?);
+            result = self.play_through(seed, trial, actions, tally)?;
+            self.vm = None;
+            give_back();
         }
+        self.clear();
         Ok(result)
     }
 
-    fn play_through(&mut self, seed: u64, trial: u64, actions: u64, tally: &mut Tally) -> Option<String> {
+    /// The same, in the machine that is there.
+    fn play_through(
+        &mut self,
+        seed: u64,
+        trial: u64,
+        actions: u64,
+        tally: &mut Tally,
+    ) -> Result<Option<String>, SimulationError> {
         let mut game = self.game();
-        let Table { ready, vm, .. } = self;
+        let ready = self.ready;
+        let vm = match self.vm.take() {
+            Some(vm) => self.vm.insert(vm),
+            None => self.vm.insert(machine(ready, Some(self.share))?),
+        };
         game.desk.chance = Chance::stream(seed, trial);
         let mut round = 0_usize;
         // The entry that the last round has ended before: a free act may come first, and it is due again.
@@ -77,7 +117,7 @@ impl Table<'_> {
         let mut samples: Vec<(usize, usize, i64)> = Vec::new();
         let ended = loop {
             if game.actions >= actions {
-                break Err(format!("it has not ended after {actions} actions"));
+                break Err(not_ended(actions));
             }
             let due = game.desk.state.agenda().first().filter(|entry| Some(&entry.what) == ready.boundary.as_ref());
             let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
@@ -96,7 +136,7 @@ impl Table<'_> {
                     let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
                     let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
                     if !ready.ahead.contains(&question.seat) {
-                        break Err(format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat));
+                        break Err(not_answered(&question));
                     }
                     let answered =
                         best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
@@ -116,7 +156,7 @@ impl Table<'_> {
             Ok(ended) => ended,
             Err(why) => {
                 tally.left_out.push(LeftOut { trial, why });
-                return None;
+                return Ok(None);
             }
         };
         tally.trials += 1;
@@ -138,14 +178,18 @@ impl Table<'_> {
             rounds[round].games += 1;
             rounds[round].sum += value;
         }
-        Some(result)
+        Ok(Some(result))
     }
 }
 
-fn machine(ready: &Ready) -> Result<Vm, SimulationError> {
+/// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
+fn machine(ready: &Ready, share: Option<usize>) -> Result<Vm, SimulationError> {
     let rules = &ready.prepared.rules;
     match Vm::load(rules.stack(), Code::Native) {
         Ok((mut vm, _)) => {
+            if let Some(share) = share {
+                vm.hold_to(share);
+            }
             vm.count();
             Ok(vm)
         }

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::walk::{Foretold, Walk};
@@ -700,12 +701,16 @@ impl Desk {
 
     /// Events for settled changes, the last one first and turned round: what an undo did.
     pub fn reversed(&self, changes: &[Change]) -> Vec<Happening> {
+        let mut places: BTreeMap<(EntityId, FieldId), usize> = BTreeMap::new();
         let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();
         for change in changes {
             if let Change::Set { entity, field, from, to } = change {
-                match net.iter_mut().find(|(e, f, ..)| e == entity && f == field) {
-                    Some(known) => known.3 = to,
-                    None => net.push((*entity, *field, from, to)),
+                match places.entry((*entity, *field)) {
+                    Entry::Occupied(place) => net[*place.get()].3 = to,
+                    Entry::Vacant(place) => {
+                        place.insert(net.len());
+                        net.push((*entity, *field, from, to));
+                    }
                 }
             }
         }
@@ -731,11 +736,9 @@ impl Desk {
     pub fn words(&self, value: &Value) -> String {
         match value {
             Value::Entity(id) => self.title(*id).to_string(),
-            Value::List(items) if !items.is_empty() => {
-                items.iter().map(|item| self.words(item)).collect::<Vec<_>>().join(", ")
-            }
+            Value::List(items) if !items.is_empty() => joined(items.iter().map(|item| self.words(item))),
             Value::Map(items) if !items.is_empty() => {
-                items.iter().map(|(key, item)| format!("{key}: {}", self.words(item))).collect::<Vec<_>>().join(", ")
+                joined(items.iter().map(|(key, item)| format!("{key}: {}", self.words(item))))
             }
             Value::Text(text) if text.is_empty() => "nothing".into(),
             other => other.to_string(),
@@ -756,6 +759,24 @@ impl Desk {
             }
         }
     }
+}
+
+/// Longest list in words, in bytes: beyond that nobody reads on.
+const LONGEST_LIST: usize = 4_000;
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    let mut text = String::new();
+    for part in parts {
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        if text.len() > LONGEST_LIST {
+            text.push_str("...");
+            break;
+        }
+        text.push_str(&part);
+    }
+    text
 }
 
 /// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none.

@@ -8,6 +8,7 @@ use super::{
     Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
     Remedy, Setup, View,
 };
+use crate::dice::Chance;
 use crate::ruleset::Ruleset;
 use crate::script::{Call, Vm};
 use crate::state::{EntityId, Value};
@@ -77,6 +78,9 @@ pub enum SessionError {
     #[error("the script worker of {0} could not be started")]
     Worker(String),
 }
+
+/// The stream of the dice that only serve to look ahead: far from those of games, and of games played out for advice.
+const OTHER_DICE: u64 = 1 << 63;
 
 impl Session {
     /// Begins a game. The starting state is built by the first [`Session::advance`].
@@ -506,6 +510,16 @@ impl Session {
     /// The state in canonical bytes: equal states give equal bytes.
     pub fn state_bytes(&self) -> Vec<u8> {
         serde_json::to_vec(&self.game().desk.state).unwrap_or_default()
+    }
+
+    /// The same game once more, to look at what could come: without what happened so far, and with other dice than those
+    /// to come. Nobody hears of it.
+    pub(crate) fn fork(&self) -> Session {
+        let mut game = self.game().fork();
+        game.desk.keeps_tape = true;
+        game.desk.chance = Chance::stream(self.seed(), OTHER_DICE);
+        game.desk.dice = DiceSource::Seeded;
+        Session { game: Some(Box::new(game)), rules: self.rules.clone() }
     }
 
     pub(crate) fn game(&self) -> &Game {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use num_traits::ToPrimitive;
 
 use super::{Answer, Question};
-use crate::dice::{Classes, Dice, Roll, Seen};
+use crate::dice::{Classes, Dice, FEW_ORDERS, MANY_ORDERS, Roll, Seen};
 use crate::state::{EntityId, Value};
 
 /// How questions are answered that are met on the way and that nobody has answered beforehand.
@@ -52,6 +52,8 @@ pub(crate) struct Walk {
     pub taken: BTreeMap<(String, String), &'static str>,
     /// The most rolls of one sort on one course.
     pub longest: usize,
+    /// How many lists of faces are told apart by their order.
+    orders: usize,
     known: HashMap<(String, Seen), Arc<Classes>>,
 }
 
@@ -141,6 +143,7 @@ impl Walk {
             used: BTreeSet::new(),
             taken: BTreeMap::new(),
             longest: 0,
+            orders: FEW_ORDERS,
             known: HashMap::new(),
         }
     }
@@ -156,6 +159,12 @@ impl Walk {
         self.patience = patience;
         self.points.clear();
         self.taken.clear();
+    }
+
+    /// Tells more orders of faces apart from now on; false if it does so already.
+    pub fn look_at_orders(&mut self) -> bool {
+        self.known.clear();
+        std::mem::replace(&mut self.orders, MANY_ORDERS) != MANY_ORDERS
     }
 
     fn refuse(&mut self, message: impl Into<String>) {
@@ -176,7 +185,7 @@ impl Walk {
             if let Some(known) = walk.known.get(&key) {
                 return Some(Fork::Roll(known.clone()));
             }
-            match dice.classes(&seen) {
+            match dice.classes(&seen, walk.orders) {
                 Ok(classes) => {
                     let classes = Arc::new(classes);
                     walk.known.insert(key, classes.clone());
@@ -339,6 +348,24 @@ impl Walk {
                 self.strayed();
                 Foretold::Nothing
             }
+        }
+    }
+
+    /// The rolls and choices of the course that is gone, such as ` (blow 7, parry yes)`; empty if there are none.
+    pub fn told(&self) -> String {
+        let gone = self.points[..self.depth].iter().filter_map(|point| match &point.fork {
+            Fork::Roll(classes) => {
+                let class = &classes.list[point.at];
+                let faces: Vec<String> = class.faces.iter().map(u32::to_string).collect();
+                let shown = if faces.is_empty() { class.total.to_string() } else { faces.join("+") };
+                Some(format!("{} {shown}", point.label))
+            }
+            Fork::Answers { topic, answers, .. } => Some(format!("{topic} {}", answers[point.at].1)),
+            Fork::Again => None,
+        });
+        match gone.collect::<Vec<_>>().as_slice() {
+            [] => String::new(),
+            gone => format!(" ({})", gone.join(", ")),
         }
     }
 

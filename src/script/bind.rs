@@ -10,7 +10,7 @@ use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv, Variadic};
 use super::exchange::{from_lua, text_of, to_lua, whole_of};
 use super::mirror::Mirror;
 use super::raw;
-use super::sandbox::charge;
+use super::sandbox::{charge, hold};
 use crate::dice::{Dice, Fate, Roll};
 use crate::play::{
     Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Sight,
@@ -89,7 +89,7 @@ impl Bench {
             return Ok(dice.clone());
         }
         let dice = Rc::new(Dice::parse(text).map_err(|error| error.to_string())?);
-        self.dice.borrow_mut().insert(text.to_string(), dice.clone());
+        remember(&mut self.dice.borrow_mut(), text, dice.clone());
         Ok(dice)
     }
 
@@ -98,8 +98,18 @@ impl Bench {
             return label.clone();
         }
         let label: Arc<str> = Arc::from(text);
-        self.labels.borrow_mut().insert(text.to_string(), label.clone());
+        remember(&mut self.labels.borrow_mut(), text, label.clone());
         label
+    }
+}
+
+/// Texts that are read once and known from then on: as many as a ruleset writes out, and not all that a script makes up.
+const MOST_KNOWN: usize = 1_000;
+const LONGEST_KNOWN: usize = 200;
+
+fn remember<T>(known: &mut HashMap<String, T>, text: &str, value: T) {
+    if known.len() < MOST_KNOWN && text.len() <= LONGEST_KNOWN {
+        known.insert(text.to_string(), value);
     }
 }
 
@@ -192,7 +202,7 @@ fn messages(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     });
     leaf!(lua, bench, table, "join", |_, b, (a, c): (Table, Table)| {
         let mut names: Vec<String> = Vec::new();
-        for pair in a.pairs::<String, Lv>().chain(c.pairs::<String, Lv>()) {
+        for pair in a.pairs::<String, Lv>().chain(c.pairs::<String, Lv>()).take(MOST_NAMED) {
             names.push(pair?.0);
         }
         names.sort();
@@ -222,6 +232,9 @@ fn messages(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     });
     Ok(())
 }
+
+/// Names that a message lists at most.
+const MOST_NAMED: usize = 100;
 
 fn no_member(desk: &Desk, kind: &str, name: &str) -> String {
     let schema = desk.rules.schema();
@@ -260,6 +273,7 @@ fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             return Err(no_kind(desk, &name));
         };
         let mirror = b.mirror.borrow();
+        charge(i64::from(desk.state.ids()) / 8);
         let found = desk.state.entities().filter(|(_, entity)| entity.kind == kind);
         let handles = found.filter_map(|(id, _)| mirror.handle(id).cloned());
         let list = lua.create_sequence_from(handles)?;
@@ -345,11 +359,25 @@ fn write_field(lua: &Lua, desk: &mut Desk, mirror: &mut Mirror, id: EntityId, na
         return Err(fault(desk, format!("the field `{name}` of {title} {error}")));
     }
     let from = entity.fields[field.0 as usize].clone();
+    hold_change(desk)?;
     desk.state.set(id, field, value.clone());
     mirror.write_field(lua, schema, id, field, &value)?;
     desk.tell_change(id, field, &from, &value);
     Ok(())
 }
+
+/// Counts what a change is to the host: an entry of its journal, and an event where somebody listens.
+pub(super) fn hold_change(desk: &Desk) -> Result<()> {
+    hold(if desk.listening { CHANGE + TOLD } else { CHANGE })
+}
+
+/// What the host keeps of something that happens, in bytes, as it is counted: of a change, of what is told, of a question, of
+/// one of its options, and of a die that is rolled.
+const CHANGE: usize = 240;
+const TOLD: usize = 480;
+const ASKED: usize = 512;
+const OPTION: usize = 128;
+const DIE: usize = 48;
 
 /// The value as its field holds it; a ratio comes as a list of two.
 fn settled(ty: &Type, value: Value) -> Value {
@@ -401,6 +429,7 @@ fn spawn(lua: &Lua, desk: &mut Desk, mirror: &mut Mirror, name: &str, fields: &L
         return Err(fault(desk, "a game has at most a million entities"));
     }
     charge(64);
+    hold(TOLD + values.len() * CHANGE)?;
     let entity = Entity { kind: kind_id, fields: values };
     let id = desk.state.spawn(entity.clone());
     let handle = mirror.spawn(lua, schema, id, &entity)?;
@@ -431,11 +460,14 @@ fn attachments(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             Ok(data) => data,
             Err(error) => return Err(fault(desk, format!("the data of an attachment: {}", plain(&error)))),
         };
+        charge(16);
+        hold(TOLD)?;
         Ok(desk.state.attach(Attachment { hook, owner, data }).0)
     });
     leaf!(lua, bench, table, "detach", |_, b, id: u32| {
         let desk = b.desk()?;
         desk.may_act("detaching").map_err(stopped)?;
+        hold(TOLD)?;
         Ok(desk.state.detach(AttachmentId(id)))
     });
     leaf!(lua, bench, table, "set_data", |_, b, (id, data): (u32, Lv)| {
@@ -445,6 +477,7 @@ fn attachments(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             Ok(data) => data,
             Err(error) => return Err(fault(desk, format!("the data of an attachment: {}", plain(&error)))),
         };
+        hold(TOLD)?;
         if !desk.state.set_data(AttachmentId(id), data) {
             return Err(fault(desk, format!("there is no attachment {id}")));
         }
@@ -455,6 +488,7 @@ fn attachments(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         let mirror = b.mirror.borrow();
         let owner = owner.and_then(|owner| mirror.id_of(&owner));
         let list = lua.create_table()?;
+        charge(desk.state.attachments().len() as i64 / 8);
         for (id, attachment) in desk.state.attachments() {
             if owner.is_some_and(|owner| owner != attachment.owner) {
                 continue;
@@ -635,6 +669,7 @@ fn asking_of(desk: &mut Desk, mirror: &Mirror, q: &Table) -> Result<Asking> {
 
 /// Builds the question that a script asks.
 fn question_of(desk: &mut Desk, mirror: &Mirror, ask: &str, q: &Table) -> Result<Question> {
+    hold(ASKED)?;
     let asking = asking_of(desk, mirror, q)?;
     let topic = asking.topic.clone();
     let why = match q.raw_get::<Lv>("why")? {
@@ -776,8 +811,8 @@ fn default_value(desk: &mut Desk, mirror: &Mirror, q: &Table, value: &Lv) -> Res
 
 fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choice>> {
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
-    charge(options.raw_len() as i64);
-    for at in 1..=options.raw_len() {
+    let count = number_of(desk, options)?;
+    for at in 1..=count {
         made.push(choice_at(desk, mirror, &options.raw_get(at)?, at)?);
     }
     Desk::settle_ids(&mut made);
@@ -788,6 +823,20 @@ fn choices(desk: &mut Desk, mirror: &Mirror, options: &Table) -> Result<Vec<Choi
         }
     }
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
+}
+
+/// Most options of a question.
+const MOST_OPTIONS: usize = 1_000;
+
+/// How many options a list has, each of which is compared with each.
+fn number_of(desk: &mut Desk, options: &Table) -> Result<usize> {
+    let count = options.raw_len();
+    if count > MOST_OPTIONS {
+        return Err(fault(desk, format!("a question has at most {MOST_OPTIONS} options, and here are {count}")));
+    }
+    charge((count + count * count / 256) as i64);
+    hold(count * OPTION)?;
+    Ok(count)
 }
 
 /// One option: what it is, and the entity that it stands for if that gives it its id.
@@ -813,7 +862,7 @@ fn one_choice(desk: &mut Desk, mirror: &Mirror, q: &Table, option: &Lv) -> Resul
     let (Some(_), Lv::Table(options)) = (entity, q.raw_get::<Lv>("options")?) else { return Ok(choice) };
     // An entity's id is its title, unless another option has the same.
     let mut made = vec![(choice, entity)];
-    for at in 1..=options.raw_len() {
+    for at in 1..=number_of(desk, &options)? {
         let other: Lv = options.raw_get(at)?;
         let (label, another) = choice_at(desk, mirror, &other, at)?;
         if another != entity {
@@ -847,7 +896,7 @@ fn choice_of(desk: &mut Desk, mirror: &Mirror, table: &Table, at: usize) -> Resu
         Lv::String(template) => {
             let template = text_of(&template)?;
             let args: Vec<Lv> = match table.raw_get::<Lv>("reason_args")? {
-                Lv::Table(args) => args.sequence_values().collect::<Result<_>>()?,
+                Lv::Table(args) => args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?,
                 _ => Vec::new(),
             };
             Some(fill(&template, &args, desk, mirror))
@@ -905,7 +954,7 @@ fn answer_from(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answe
     };
     let items = |value: &Lv| -> Option<Vec<Lv>> {
         let Lv::Table(table) = value else { return None };
-        table.sequence_values::<Lv>().collect::<Result<_>>().ok()
+        table.sequence_values::<Lv>().take(MOST_OPTIONS + 1).collect::<Result<_>>().ok()
     };
     let answer = match &question.ask {
         Ask::Choose { other, .. } => match value {
@@ -1018,6 +1067,9 @@ fn cuts_of(desk: &mut Desk, cuts: &Lv) -> Result<Vec<i64>> {
     let Lv::Table(list) = cuts else {
         return Err(fault(desk, format!("rb.band takes a list of cuts, not {}", told(cuts))));
     };
+    if list.raw_len() > MOST_OPTIONS {
+        return Err(fault(desk, format!("rb.band takes at most {MOST_OPTIONS} cuts")));
+    }
     list.sequence_values::<Lv>()
         .map(|cut| {
             let cut = cut?;
@@ -1045,15 +1097,20 @@ fn roll(
         Lv::Nil => bench.label(&text),
         value => bench.label(&text_arg(desk, value, "the label of a roll")?),
     };
-    charge(16);
     let rolled = desk.roll(&parsed, &label, need, sight, |desk| fill(&label, args, desk, &bench.mirror.borrow()));
-    rolled.map_err(stopped)
+    let rolled = rolled.map_err(stopped)?;
+    let count = rolled.faces().len();
+    charge(16 + count as i64 / 4);
+    if desk.keeps_tape {
+        hold(TOLD + count * DIE)?;
+    }
+    Ok(rolled)
 }
 
 fn key_of(desk: &mut Desk, value: &Lv) -> Result<Key> {
     let places = match value {
         Lv::Table(list) => {
-            let items: Vec<Lv> = list.sequence_values().collect::<Result<_>>()?;
+            let items: Vec<Lv> = list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?;
             items.iter().map(whole_of).collect::<Option<Vec<i64>>>()
         }
         value => whole_of(value).map(|n| vec![n]),
@@ -1080,12 +1137,14 @@ fn agenda(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "cancel", |_, b, id: u32| {
         let desk = b.desk()?;
         desk.may_act("changing the agenda").map_err(stopped)?;
+        hold(TOLD)?;
         Ok(desk.state.unschedule(EntryId(id)).is_some())
     });
     leaf!(lua, bench, table, "rekey", |_, b, (id, key): (u32, Lv)| {
         let desk = b.desk()?;
         desk.may_act("changing the agenda").map_err(stopped)?;
         let key = key_of(desk, &key)?;
+        hold(TOLD)?;
         Ok(desk.state.rekey(EntryId(id), key))
     });
     leaf!(lua, bench, table, "agenda", |lua, b, filter: Option<Table>| {
@@ -1105,6 +1164,7 @@ fn agenda(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             }
         }
         let list = lua.create_table()?;
+        charge(desk.state.agenda().entries().len() as i64);
         for entry in desk.state.agenda().entries() {
             if what.as_ref().is_some_and(|what| *what != entry.what)
                 || owner.is_some_and(|owner| entry.owner != Some(owner))
@@ -1161,6 +1221,7 @@ fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, a
         return Err(fault(desk, format!("the agenda holds at most {MOST_ENTRIES} entries")));
     }
     charge(16);
+    hold(TOLD)?;
     Ok(desk.state.schedule(what, key, owner, args, step).0)
 }
 
@@ -1180,6 +1241,7 @@ fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             audience => Some(text_arg(desk, audience, "the audience")?),
         };
         let text = fill(&template, &args, desk, &b.mirror.borrow());
+        hold(TOLD + text.len())?;
         desk.tell(Happening::Said { text }, audience);
         Ok(())
     });
@@ -1205,6 +1267,7 @@ fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             Ok(value) => desk.words(&value),
             Err(_) => "?".into(),
         };
+        hold(TOLD + label.len() + value.len())?;
         b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth });
         Ok(())
     });

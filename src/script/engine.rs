@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use super::{Blueprint, Code, Vm};
+use super::{Blueprint, Code, Vm, give_back};
 use crate::ruleset::{LoadError, Problem, Stack};
 
 /// A worker thread with a script machine of one ruleset.
@@ -12,7 +12,8 @@ pub(crate) struct Engine {
     jobs: Mutex<mpsc::Sender<Job>>,
 }
 
-type Job = Box<dyn FnOnce(&mut Vm) + Send>;
+/// Runs on the machine, and gives what is left to do when the machine has been looked after: telling of the result.
+type Job = Box<dyn FnOnce(&mut Vm) -> Box<dyn FnOnce()> + Send>;
 
 /// Stack of a thread that runs scripts, in bytes: nested calls and the parser's recursion need more than the default.
 pub(crate) const STACK: usize = 8 << 20;
@@ -41,6 +42,7 @@ impl Engine {
                     work(vm, &stack, &queue);
                 }
                 Err(error) => {
+                    give_back();
                     let _ = back.send(Err(error));
                 }
             })
@@ -57,7 +59,8 @@ impl Engine {
     pub fn run<R: Send + 'static>(&self, job: impl FnOnce(&mut Vm) -> R + Send + 'static) -> Result<R, Died> {
         let (back, result) = mpsc::sync_channel(1);
         let job: Job = Box::new(move |vm| {
-            let _ = back.send(job(vm));
+            let result = job(vm);
+            Box::new(move || drop(back.send(result)))
         });
         let sent = match self.jobs.lock() {
             Ok(jobs) => jobs.send(job),
@@ -68,15 +71,23 @@ impl Engine {
     }
 }
 
-fn work(mut vm: Vm, stack: &Arc<Stack>, queue: &mpsc::Receiver<Job>) {
+fn work(vm: Vm, stack: &Arc<Stack>, queue: &mpsc::Receiver<Job>) {
+    let mut kept = Some(vm);
     while let Ok(job) = queue.recv() {
-        if vm.is_dead() {
-            match Vm::load(stack, Code::Interpreted) {
-                Ok((fresh, _)) => vm = fresh,
+        let vm = match kept.take() {
+            Some(vm) => kept.insert(vm),
+            None => match Vm::load(stack, Code::Interpreted) {
+                Ok((fresh, _)) => kept.insert(fresh),
                 // It loaded once from the same sources, so there is no memory left: the caller is told.
                 Err(_) => return,
-            }
+            },
+        };
+        let tell = job(vm);
+        // What it holds is given back before anybody goes on, and not when the next job comes: two of them would be too many.
+        if vm.is_dead() {
+            kept = None;
+            give_back();
         }
-        job(&mut vm);
+        tell();
     }
 }

@@ -6,12 +6,17 @@ use std::sync::Arc;
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::mirror::Mirror;
+use super::sandbox::hold;
 use crate::state::Value;
 
 /// Most values in one table that a script hands to the host.
 const MAX_NODES: usize = 10_000;
 const MAX_DEPTH: usize = 16;
 const MAX_TEXT: usize = 64 << 10;
+/// What a value takes on the host's side, in bytes, as it is counted.
+const NODE: usize = 48;
+/// How many times a text is kept, as it is counted: in the state, in the journal, and in words that are told of it.
+const COPIES: usize = 3;
 const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// What a script gave cannot be plain data, in a sentence.
@@ -40,6 +45,7 @@ fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<
     if *nodes > MAX_NODES || depth > MAX_DEPTH {
         return Err(unfit(format!("the table is too large: at most {MAX_NODES} values, {MAX_DEPTH} deep")));
     }
+    hold(NODE)?;
     Ok(match value {
         Lv::Nil => Value::None,
         Lv::Boolean(yes) => Value::Bool(*yes),
@@ -113,7 +119,10 @@ pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
         return Err(unfit(format!("a text has at most {MAX_TEXT} bytes")));
     }
     match std::str::from_utf8(&bytes) {
-        Ok(text) => Ok(Arc::from(text)),
+        Ok(text) => {
+            hold(COPIES * text.len())?;
+            Ok(Arc::from(text))
+        }
         Err(_) => Err(unfit("a text must be UTF-8")),
     }
 }

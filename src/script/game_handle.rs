@@ -108,6 +108,18 @@ pub(super) fn start_session(library: &Library, options: &Value) -> std::result::
     Session::start(&rules, setup).map_err(|error| error.to_string())
 }
 
+/// Actions that a program's game goes on by itself at most: with policies in every seat it might never stop.
+const ACTIONS: u64 = 20_000;
+
+/// Plays on until somebody is asked, a script fails or the game is over.
+fn advance(session: &mut Session) -> Result<Step> {
+    let step = session.advance_by(ACTIONS).map_err(said)?;
+    if step == Step::Ask && session.questions().is_empty() {
+        return Err(said(format!("the game has gone on for {ACTIONS} actions, nobody was asked and it has not ended")));
+    }
+    Ok(step)
+}
+
 /// A step as a program sees it: its name, and the outcome or fault in words.
 fn step_words(step: Step) -> (&'static str, Option<String>) {
     match step {
@@ -195,8 +207,7 @@ pub(super) fn titled(session: &Session, value: &Value) -> Value {
 
 impl UserData for GameHandle {
     fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
-        methods
-            .add_method("advance", |_, game, ()| game.with(|session| session.advance().map(step_words).map_err(said)));
+        methods.add_method("advance", |_, game, ()| game.with(|session| advance(session).map(step_words)));
         methods.add_method("questions", |lua, game, ()| {
             game.with(|session| {
                 let list = lua.create_table()?;
@@ -241,27 +252,27 @@ impl UserData for GameHandle {
             game.with(|session| {
                 let entity = session.view().find(&title).map_err(said)?;
                 session.edit(Edit::Set { entity, field, value }).map_err(said)?;
-                session.advance().map(step_words).map_err(said)
+                advance(session).map(step_words)
             })
         });
         methods.add_method("undo", |_, game, ()| {
             game.with(|session| {
                 let undone = session.undo().map_err(said)?;
-                let _ = session.advance().map_err(said)?;
+                let _ = advance(session)?;
                 Ok(undone.text)
             })
         });
         methods.add_method("redo", |_, game, ()| {
             game.with(|session| {
                 let undone = session.redo().map_err(said)?;
-                let _ = session.advance().map_err(said)?;
+                let _ = advance(session)?;
                 Ok(undone.text)
             })
         });
         methods.add_method("act", |_, game, (seat, name): (String, String)| {
             game.with(|session| {
                 session.act(&seat, &name).map_err(said)?;
-                session.advance().map(step_words).map_err(said)
+                advance(session).map(step_words)
             })
         });
         methods.add_method("seat", |_, game, (seat, driver): (String, String)| {
@@ -302,7 +313,7 @@ impl UserData for GameHandle {
             game.with(|session| {
                 if value != Value::None {
                     session.set_switch(&name, value).map_err(said)?;
-                    let _ = session.advance().map_err(said)?;
+                    let _ = advance(session)?;
                 }
                 match session.switch(&name) {
                     Some(value) => plain_to(lua, value),
@@ -318,7 +329,7 @@ impl UserData for GameHandle {
             let rules = game.ruleset(&id)?;
             game.with(|session| {
                 let transfer = session.change_rules(&rules).map_err(said)?;
-                let _ = session.advance().map_err(said)?;
+                let _ = advance(session)?;
                 notes_table(lua, &transfer)
             })
         });

@@ -26,7 +26,7 @@ pub(crate) use engine::{Engine, STACK};
 pub(crate) use fault::cure_of_syntax;
 pub use load::FreeName;
 pub(crate) use load::{Blueprint, Statistic};
-pub(crate) use sandbox::Code;
+pub(crate) use sandbox::{Code, give_back};
 #[cfg(feature = "check")]
 pub(crate) use spec_events::SORTS as EVENT_SORTS;
 pub(crate) use spec_handle::SpecFile;

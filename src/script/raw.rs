@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
-use super::bind::{Bench, MOST_ENTRIES};
-use super::sandbox::{Budget, charge, renew};
+use super::bind::{Bench, MOST_ENTRIES, hold_change};
+use super::sandbox::{Budget, charge, hold, renew};
 use crate::play::{Desk, Phase};
 use crate::state::{EntityId, FieldId, Key, Type, Value};
 
@@ -143,6 +143,7 @@ unsafe fn note(state: *mut lua_State) -> Option<()> {
         }
         _ => return None,
     };
+    hold_change(desk).ok()?;
     mirror.note(id, field, value.clone());
     if desk.listening {
         let from = desk.state.field(id, field)?.clone();
@@ -212,6 +213,7 @@ unsafe fn due_later(state: *mut lua_State) -> Option<u32> {
         _ => return None,
     };
     charge(16);
+    hold(100).ok()?;
     Some(desk.state.schedule(what, key, owner, Value::None, None).0)
 }
 

@@ -27,25 +27,31 @@ pub(super) struct Budget {
     pub time: Duration,
     /// The backstop behind that, by the clock on the wall.
     pub wall: Duration,
+    /// Bytes that it may hand to the host, by a generous estimate: what is rolled, told, asked and written is kept there, where
+    /// the machine's own limit does not reach.
+    pub held: usize,
 }
 
 impl Budget {
     /// All files of a ruleset together.
-    pub const LOAD: Budget = Budget { work: 2_000_000, time: Duration::from_millis(200), wall: Duration::from_secs(2) };
+    pub const LOAD: Budget =
+        Budget { work: 2_000_000, time: Duration::from_millis(200), wall: Duration::from_secs(2), held: 16 << 20 };
     /// A program that drives games, which run under budgets of their own.
     pub const PROGRAM: Budget =
-        Budget { work: 500_000_000, time: Duration::from_secs(120), wall: Duration::from_secs(600) };
+        Budget { work: 500_000_000, time: Duration::from_secs(120), wall: Duration::from_secs(600), held: usize::MAX };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget = Budget { work: 10_000_000, time: Duration::from_secs(10), wall: Duration::from_secs(120) };
+    pub const SPEC: Budget =
+        Budget { work: 10_000_000, time: Duration::from_secs(10), wall: Duration::from_secs(120), held: usize::MAX };
     /// The wall's clock is generous, so that a machine that is busy with other things never changes what a simulation comes
     /// to: it is the work that stops a loop, and always at the same place.
     pub const ACTION: Budget =
-        Budget { work: 2_000_000, time: Duration::from_millis(150), wall: Duration::from_secs(10) };
+        Budget { work: 2_000_000, time: Duration::from_millis(150), wall: Duration::from_secs(10), held: 8 << 20 };
 
     /// What is left of it after the call that ended last.
     pub fn rest(self) -> Budget {
         let (left, [time, wall]) = LEFT.get();
-        Budget { work: left, time: self.time.saturating_sub(time), wall: self.wall.saturating_sub(wall) }
+        let held = HOLD.get();
+        Budget { work: left, time: self.time.saturating_sub(time), wall: self.wall.saturating_sub(wall), held }
     }
 }
 
@@ -62,6 +68,8 @@ thread_local! {
     /// Work until the clock is looked at; what the call may use beyond that.
     static WORK: Cell<i64> = const { Cell::new(0) };
     static RESERVE: Cell<i64> = const { Cell::new(0) };
+    /// Bytes that may still be handed to the host.
+    static HOLD: Cell<usize> = const { Cell::new(usize::MAX) };
     /// How long the running call may take, by the thread's clock and by that on the wall.
     static LIMITS: Cell<[Duration; 2]> = const { Cell::new([Duration::ZERO; 2]) };
     /// What both clocks showed when they were first looked at: short calls never do.
@@ -147,8 +155,8 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
     static MARK: u8 = 0;
     if SPENT.get().is_none() {
         SPENT.set(Some(what));
-        SPENT_AT.set(unsafe { place_of(state) });
     }
+    SPENT_AT.set(SPENT_AT.take().or_else(|| unsafe { place_of(state) }));
     RESERVE.set(0);
     WORK.set(-1);
     unsafe {
@@ -218,12 +226,32 @@ pub(super) fn renew(budget: Budget) {
     let portion = budget.work.clamp(0, CLOCK_EVERY);
     WORK.set(portion);
     RESERVE.set(budget.work - portion);
+    HOLD.set(budget.held);
     BEGUN.set(None);
 }
 
 /// Charges work that no safepoint counts.
 pub(super) fn charge(work: i64) {
     WORK.set(WORK.get().saturating_sub(work));
+}
+
+/// Counts bytes that the host is to keep.
+///
+/// # Errors
+///
+/// It is too much: the script is stopped for good at its next safepoint, whatever comes of the error.
+pub(super) fn hold(bytes: usize) -> Result<()> {
+    match HOLD.get().checked_sub(bytes) {
+        Some(left) => HOLD.set(left),
+        None => {
+            HOLD.set(0);
+            SPENT.set(SPENT.get().or(Some("memory")));
+            RESERVE.set(0);
+            WORK.set(-1);
+            return Err(mlua::Error::MemoryError("too much for one action".into()));
+        }
+    }
+    Ok(())
 }
 
 /// charge(work), for guards of the library.
@@ -251,6 +279,31 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     RESERVE.set(0);
     WORK.set(0);
     (result, spent)
+}
+
+/// Lets the allocator give memory back to the system when it is freed. By itself it learns from one large table to keep tens
+/// of megabytes from then on, for each thread.
+fn keep_little() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        const SPARE: libc::c_int = 1 << 20;
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        // SAFETY: both may be set at any time, on any thread.
+        ONCE.call_once(|| unsafe {
+            libc::mallopt(libc::M_TRIM_THRESHOLD, SPARE);
+            libc::mallopt(libc::M_MMAP_THRESHOLD, SPARE);
+        });
+    }
+}
+
+/// Gives back what lies free between things that are still in use: called when a machine has been thrown away that may have
+/// been large.
+pub(crate) fn give_back() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it may be called at any time, on any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 fn is_memory(error: &mlua::Error) -> bool {
@@ -298,6 +351,7 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
 
 /// A fresh machine without any ruleset in it, its libraries guarded and closed.
 pub(super) fn machine(code: Code) -> Result<(Lua, Table)> {
+    keep_little();
     // Fixes that ship switched off; an unknown name only means that a newer engine has them on.
     let _ = Lua::set_fflag("LuauTableMoveTimeoutFix", true);
     let _ = Lua::set_fflag("LuauTableRobustOom", true);

@@ -40,6 +40,8 @@ pub struct Evaluated {
 }
 
 const MAX_PRINTED: usize = 10_000;
+/// Characters of a line that is printed, at the most.
+const LONGEST_LINE: usize = 2_000;
 
 impl Table {
     pub fn new(library: &Library) -> Result<Table, Fault> {
@@ -55,14 +57,18 @@ impl Table {
             }
             let own = shared.clone();
             let print = lua.create_function(move |_, values: MultiValue| {
-                let texts: Vec<String> = values.iter().map(in_words).collect();
+                let mut line: String = values.iter().map(in_words).collect::<Vec<_>>().join("  ");
+                if let Some((end, _)) = line.char_indices().nth(LONGEST_LINE) {
+                    line.truncate(end);
+                    line.push_str("...");
+                }
                 let mut printed = own.printed.borrow_mut();
                 if printed.len() >= MAX_PRINTED {
                     return Err(mlua::Error::RuntimeError(format!(
                         "at most {MAX_PRINTED} lines are printed at a time"
                     )));
                 }
-                printed.push(texts.join("  "));
+                printed.push(line);
                 Ok(())
             })?;
             environment.raw_set("print", print)?;

@@ -11,7 +11,7 @@ use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::{fault_of, teach};
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
-use super::sandbox::{Budget, Code, guarded, spent_at};
+use super::sandbox::{Budget, Code, give_back, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
@@ -26,8 +26,16 @@ pub(crate) struct Vm {
     blueprint: Arc<Blueprint>,
     /// Switches, seats, what is left out, and how the game is played, as the prelude knows them.
     laid: RefCell<Option<Laid>>,
+    /// Bytes in use from which on a call is followed by a collection.
+    full: usize,
+    /// The budget that was spent in it.
+    spent: Option<&'static str>,
     dead: bool,
 }
+
+/// Bytes that calls may leave behind before they are collected at once: garbage of one must not be what the next runs out of
+/// memory by.
+const LEFT_BEHIND: usize = 12 << 20;
 
 type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, BTreeSet<Arc<str>>, (bool, bool, bool));
 
@@ -79,6 +87,7 @@ impl Vm {
     pub fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<(Vm, Arc<Blueprint>), LoadError> {
         let loaded = load::load(stack, code)?;
         let blueprint = Arc::new(loaded.blueprint);
+        let full = loaded.lua.used_memory() + LEFT_BEHIND;
         let vm = Vm {
             lua: loaded.lua,
             bench: loaded.bench,
@@ -86,6 +95,8 @@ impl Vm {
             stack: stack.clone(),
             blueprint: blueprint.clone(),
             laid: RefCell::new(None),
+            full,
+            spent: None,
             dead: false,
         };
         Ok((vm, blueprint))
@@ -94,6 +105,19 @@ impl Vm {
     /// Whether a budget was spent in it, so that it must not be used again.
     pub fn is_dead(&self) -> bool {
         self.dead
+    }
+
+    /// Whether it was memory that was spent.
+    pub fn ran_out_of_memory(&self) -> bool {
+        self.spent == Some("memory")
+    }
+
+    /// Lets scripts use so many bytes from here on.
+    pub fn hold_to(&mut self, bytes: usize) {
+        let used = self.lua.used_memory();
+        // Only a machine without an allocator of its own has no limit to set.
+        let _ = self.lua.set_memory_limit(used + bytes);
+        self.full = used + bytes / 2;
     }
 
     /// Runs a part of an action. What stopped it, if it was not the script's fault, stands in the desk's `stop`.
@@ -573,8 +597,13 @@ impl Vm {
                 return Err(fault);
             }
         };
+        if spent.is_none() && self.lua.used_memory() > self.full {
+            let _ = self.lua.gc_collect();
+            self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
+            give_back();
+        }
         if let Some(what) = spent {
-            self.dead = true;
+            (self.dead, self.spent) = (true, spent);
             let error = result.err().unwrap_or(mlua::Error::StackError);
             return Err(fault_of(&error, desk.stop.as_ref(), Some((what, spent_at())), &self.stack));
         }

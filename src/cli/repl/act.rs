@@ -73,12 +73,8 @@ impl Repl {
         if head.is_empty() || question.read(&head.value()).is_ok() {
             return None;
         }
-        let rules = self.session.ruleset();
-        // What follows the card's name may be meant for its own questions.
-        let words: Vec<&str> = head.text.split_whitespace().collect();
-        let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
-        let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
-        if question.ask.options().iter().any(|option| option.id == card.id) {
+        let card = self.card_meant(head)?;
+        if question.ask.options().iter().any(|option| *option.id == *card) {
             return None;
         }
         let asked = match question.why.as_str() {
@@ -105,6 +101,16 @@ impl Repl {
             [] => format!("asked first ({whom}): {asked} {how}; then `{}` can follow", head.text),
             chosen => format!("{whom}: {} is chosen. Asked now: {asked} {how}, `undo` goes back", chosen.join(", ")),
         })
+    }
+
+    /// The card that is named, by id.
+    pub(super) fn card_meant(&self, head: &Phrase) -> Option<String> {
+        let rules = self.session.ruleset();
+        // What follows the card's name may be meant for its own questions.
+        let words: Vec<&str> = head.text.split_whitespace().collect();
+        let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
+        let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
+        Some(card.id.to_string())
     }
 
     /// A refusal with what to type instead, where that can be known.

@@ -30,10 +30,35 @@ impl Repl {
         if rest.is_empty() {
             return self.odds_of_each(&question);
         }
-        if let Some(sentence) = self.asked_first(&question, &answers(rest, words).head) {
+        let head = answers(rest, words).head;
+        let Some(sentence) = self.asked_first(&question, &head) else {
+            return self.odds_of(&question, rest, words, &compared);
+        };
+        // Something else is asked first: the odds are those from where the card can be played.
+        let ahead = self.card_meant(&head).and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));
+        let Some(((ahead, way, rolled), card)) = ahead else { return Err(Complaint::Wrong(sentence)) };
+        let offers = |question: &&Question| question.ask.options().iter().any(|option| *option.id == *card);
+        let question = ahead.questions().iter().find(offers).cloned().expect("it is asked there");
+        let here = self.session.lend();
+        self.session.give_back(ahead);
+        let told = self.odds_of(&question, rest, words, &compared);
+        self.session.give_back(here);
+        if matches!(told, Err(Complaint::Wrong(_))) && rolled {
             return Err(Complaint::Wrong(sentence));
         }
-        let replies = given_by(&question, rest, words)?;
+        told?;
+        if !self.screen.json() {
+            let way: Vec<String> =
+                way.iter().map(|(who, topic, answer)| format!("{who} {}: {answer}", topic.replace('_', " "))).collect();
+            let dice = if rolled { ", and with dice rolled in between that are not those to come" } else { "" };
+            self.screen.row(&Row::at(2).faint(format!("if it goes on like this: {}{dice}", way.join("; "))))?;
+        }
+        Ok(())
+    }
+
+    /// What an answer to a question can come to, with what follows it on the line.
+    fn odds_of(&mut self, question: &Question, rest: &str, words: &Vocabulary, compared: &[(String, String)]) -> Done {
+        let replies = given_by(question, rest, words)?;
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
         let heading = match answer {
             Some((_, value)) => question.tell(&question.read(value)?),
@@ -50,7 +75,7 @@ impl Repl {
         if !compared.is_empty() {
             let mut columns = vec![("as it is".to_owned(), found)];
             for (switch, value) in compared {
-                let odds = self.session.odds_by(question.id, query.clone(), &switch, &value)?;
+                let odds = self.session.odds_by(question.id, query.clone(), switch, value)?;
                 columns.push((format!("{switch}={value}"), odds));
             }
             if self.screen.json() {
