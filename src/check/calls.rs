@@ -28,10 +28,18 @@ impl Reader<'_> {
         let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
         if (args.len() < least && !open_end) || (args.len() > params.len() && !spread) {
             let wanted = if spread || least == params.len() { least } else { params.len() };
-            let bound = if spread { "at least " } else if least < params.len() { "at most " } else { "" };
+            let bound = if spread {
+                "at least "
+            } else if least < params.len() {
+                "at most "
+            } else {
+                ""
+            };
             let missing = params.get(args.len()).filter(|_| args.len() < least).map(|param| param.name);
             let wrong = match missing {
-                Some(missing) => format!("`{missing}` is missing: {} wanted here, and {} given", are(least), are(args.len())),
+                Some(missing) => {
+                    format!("`{missing}` is missing: {} wanted here, and {} given", are(least), are(args.len()))
+                }
                 None => format!("{bound}{} wanted here, and {} given", are(wanted), are(args.len())),
             };
             return self.problem(at, (wrong, format!("it is written {usage}")));
@@ -40,7 +48,7 @@ impl Reader<'_> {
             let Some(sort) = self.sort(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
                 let wrong = format!("{wanted} is wanted here, and this is {}", sort.words());
-                self.problem(arg.location(), (wrong, format!("it is written {usage}")));
+                return self.problem(arg.location(), (wrong, format!("it is written {usage}")));
             }
         }
     }
@@ -98,7 +106,9 @@ impl Reader<'_> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
         match self.thing(expr)? {
-            Thing::Vocabulary if !self_call => api::word(&name).map(|word| (word.usage.to_string(), word.ty.to_string())),
+            Thing::Vocabulary if !self_call => {
+                api::word(&name).map(|word| (word.usage.to_string(), word.ty.to_string()))
+            }
             Thing::Spec if self_call => {
                 let method = api::spec_method(&name)?;
                 Some((method.usage.to_string(), format!("({}) -> {}", method.ty.0, method.ty.1)))

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::known::{Known, instead};
-use crate::ruleset::{Document, Problem, Ruleset, Source, in_order, nearest};
+use crate::ruleset::{Document, Problem, Ruleset, Source, in_order};
 
 /// The fewest letters of a word that is looked at for a slip.
 const LETTERS: usize = 5;
@@ -15,6 +15,7 @@ const LETTERS: usize = 5;
 struct Word {
     text: String,
     span: Range<usize>,
+    is_key: bool,
 }
 
 /// Keys that nothing reads, seats, policies and house rules that are not there, and words that are one slip away from
@@ -25,7 +26,9 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Ruleset, known: &K
         for entry in in_order(document.root()) {
             let named = match (entry.key, entry.value) {
                 ("seats", DeValue::Table(seats)) if inside.starts_with("scenarios/") => {
-                    in_order(seats).iter().for_each(|seat| reader.seated(seat.key, &seat.key_span, seat.value, &seat.span));
+                    in_order(seats)
+                        .iter()
+                        .for_each(|seat| reader.seated(seat.key, &seat.key_span, seat.value, &seat.span));
                     true
                 }
                 ("switches", DeValue::Table(switches)) if inside.starts_with("scenarios/") => {
@@ -77,11 +80,11 @@ impl Reader<'_> {
     fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
         let names = &self.known.names;
         let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
-        if plain && !names.is_read(key) {
-            let near = nearest(key, names.read().filter(|read| *read != key));
-            if let Some(near) = near {
-                self.problem(key_span, format!("nothing reads `{key}`"), format!("did you mean `{near}`?"));
-            }
+        if plain
+            && !names.is_read(key)
+            && let Some(near) = names.meant(key)
+        {
+            self.problem(key_span, format!("nothing reads `{key}`"), format!("did you mean `{near}`?"));
         }
         if key == "seat"
             && let DeValue::String(seat) = value
@@ -125,13 +128,15 @@ impl Reader<'_> {
         if names.given().any(|given| given.to_lowercase() == lower) {
             return;
         }
-        let meant = names.given().chain(names.often_said()).find(|other| {
+        let capital = |word: &str| word.starts_with(|letter: char| letter.is_uppercase());
+        let meant = names.given().chain(names.often_said()).filter(|other| {
             let other = other.to_lowercase();
             let swapped = other.len() == lower.len() && strsim::levenshtein(&other, &lower) == 2;
             let one_off = other.chars().count().abs_diff(letters) == 1;
             let plural = other.strip_suffix('s') == Some(&lower) || lower.strip_suffix('s') == Some(&other);
             (swapped || one_off) && !plural && strsim::damerau_levenshtein(&other, &lower) == 1
         });
+        let meant = meant.min_by_key(|other| capital(other) != capital(word));
         if let Some(meant) = meant {
             let cure = format!("did you mean `{meant}`?");
             self.problem(span, format!("`{word}` stands nowhere else"), cure);
@@ -152,16 +157,24 @@ pub(super) fn blamed(rules: &Ruleset, scenario: &str, message: &str) -> Option<(
     let cast = stack.files_in("cast");
     let scenarios = stack.files_in("scenarios");
     let own = scenarios.iter().find(|(path, _)| path.rsplit('/').next() == Some(&*scenario)).map(|(_, found)| found.1);
-    for source in own.into_iter().chain(cast.values().map(|(_, source)| *source)) {
-        let words = words_of(source);
-        let named = |word: &&Word| stands_in(message, &word.text);
-        let often = |text: &str| words.iter().filter(|word| word.text == text).count();
-        let first = |word: &Word| message.find(&word.text).unwrap_or(usize::MAX);
-        // The rarest says most of all where it is.
-        let best = words.iter().filter(named).min_by_key(|word| (often(&word.text), first(word)));
+    let sources: Vec<&Source> = own.into_iter().chain(cast.values().map(|(_, source)| *source)).collect();
+    let words: Vec<(usize, Word)> = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
+        .collect();
+    let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
+    // "takes one of these, not that": what stands last is what was found.
+    let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
+    for told in given.chain([message]) {
+        let named = words.iter().filter(|(_, word)| stands_in(told, &word.text));
         // In a file of the cast a word that many have proves nothing.
-        if let Some(word) = best.filter(|word| own.is_some_and(|own| own.path == source.path) || often(&word.text) == 1) {
-            return Some((source.path.clone(), source.position(word.span.start)));
+        let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || often(&word.text) == 1);
+        // The rarest says most of all where it is, and a value more than its key.
+        let first = |word: &Word| told.find(&word.text).unwrap_or(usize::MAX);
+        let best = telling.min_by_key(|(at, word)| (often(&word.text), word.is_key, *at, first(word)));
+        if let Some((at, word)) = best {
+            return Some((sources[*at].path.clone(), sources[*at].position(word.span.start)));
         }
     }
     None
@@ -171,9 +184,9 @@ pub(super) fn blamed(rules: &Ruleset, scenario: &str, message: &str) -> Option<(
 fn stands_in(message: &str, word: &str) -> bool {
     let part = |letter: char| letter.is_alphanumeric() || letter == '_';
     word.chars().count() > 1
-        && message.match_indices(word).any(|(at, _)| {
-            !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part)
-        })
+        && message
+            .match_indices(word)
+            .any(|(at, _)| !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part))
 }
 
 fn words_of(source: &Source) -> Vec<Word> {
@@ -181,20 +194,22 @@ fn words_of(source: &Source) -> Vec<Word> {
         match value {
             DeValue::Table(table) => {
                 for entry in in_order(table) {
-                    words.push(Word { text: entry.key.to_string(), span: entry.key_span });
+                    words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
                     of_value(entry.value, entry.span, words);
                 }
             }
-            DeValue::Array(items) => items.iter().for_each(|item: &Spanned<_>| of_value(item.get_ref(), item.span(), words)),
-            DeValue::String(text) => {
-                words.push(Word { text: text.to_string(), span: span.clone() });
-                words.extend(
-                    pieces(text)
-                        .filter(|piece| *piece != &**text)
-                        .map(|piece| Word { text: piece.to_string(), span: span.clone() }),
-                );
+            DeValue::Array(items) => {
+                items.iter().for_each(|item: &Spanned<_>| of_value(item.get_ref(), item.span(), words))
             }
-            DeValue::Integer(number) => words.push(Word { text: number.as_str().to_string(), span }),
+            DeValue::String(text) => {
+                words.push(Word { text: text.to_string(), span: span.clone(), is_key: false });
+                words.extend(pieces(text).filter(|piece| *piece != &**text).map(|piece| Word {
+                    text: piece.to_string(),
+                    span: span.clone(),
+                    is_key: false,
+                }));
+            }
+            DeValue::Integer(number) => words.push(Word { text: number.as_str().to_string(), span, is_key: false }),
             _ => {}
         }
     }
@@ -204,7 +219,7 @@ fn words_of(source: &Source) -> Vec<Word> {
             if matches!(entry.key, "title" | "text") {
                 continue;
             }
-            words.push(Word { text: entry.key.to_string(), span: entry.key_span });
+            words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
             of_value(entry.value, entry.span, &mut words);
         }
         Ok(words)

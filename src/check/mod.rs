@@ -66,7 +66,7 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             // What the loading says of a line is said with more care here.
             let surer = |problem: &Problem| {
                 let same = |found: &Problem| found.line == problem.line || !reader.reads;
-                problem.column.is_none() && problem.path == source.path && reader.found.iter().any(same)
+                problem.path == source.path && reader.found.iter().any(same)
             };
             found.retain(|problem| !surer(problem));
             unreadable |= !reader.reads;
@@ -89,9 +89,9 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             continue;
         }
         // A ruleset that cannot be played is there for others to extend, and they may read it.
-        let meant = found.iter().any(|problem| {
-            problem.cure.as_ref().is_some_and(|cure| cure.contains(&format!("`{}`", switch.name)))
-        });
+        let meant = found
+            .iter()
+            .any(|problem| problem.cure.as_ref().is_some_and(|cure| cure.contains(&format!("`{}`", switch.name))));
         let unread = !words.contains(&switch.name) && !known.reads_switches_by_name() && !unreadable && !meant;
         if unread && stack.file("play").is_some() {
             let message = format!("nothing reads the switch `{}`", switch.name);
@@ -138,7 +138,7 @@ fn inside(path: &str, folder: &str) -> bool {
 /// A hook that nothing ever puts on anybody.
 fn unattached(known: &Known<'_>, path: &str, source: &Source) -> Option<Problem> {
     let id = path.strip_prefix("hooks/")?.rsplit_once('.')?.0;
-    if known.names.times(id) > 1 || known.names.said(id) > 0 {
+    if known.names.is_attached(id) {
         return None;
     }
     let problem = Problem::new(&*source.path, format!("nothing attaches the hook `{id}`, and it is not always on"));
@@ -162,8 +162,11 @@ fn place(problem: &mut Problem, stack: &Stack) {
     let (Some(line), None) = (problem.line, problem.column) else { return };
     let Some((part, path)) = problem.path.split_once('/') else { return };
     let Some(part) = stack.parts().iter().find(|other| other.id() == part) else { return };
-    let Some(text) = part.folder.file(path).and_then(|source| source.text.lines().nth(line as usize - 1)) else { return };
-    let named = problem.message.split('`').skip(1).step_by(2).find_map(|name| text.find(name).filter(|_| !name.is_empty()));
+    let Some(text) = part.folder.file(path).and_then(|source| source.text.lines().nth(line as usize - 1)) else {
+        return;
+    };
+    let named =
+        problem.message.split('`').skip(1).step_by(2).find_map(|name| text.find(name).filter(|_| !name.is_empty()));
     let at = named.unwrap_or_else(|| text.len() - text.trim_start().len());
     problem.column = Some(text[..at].chars().count() as u32 + 1);
 }
@@ -197,7 +200,9 @@ fn unread_files(stack: &Stack, used: &BTreeSet<String>) -> Vec<Problem> {
     }
     let own = &stack.parts()[stack.main().index..];
     for (path, source) in own.iter().flat_map(|part| &part.folder.files) {
-        let Some((folder, _)) = path.split_once('/').filter(|_| source.kind() == Some(SourceKind::Data)) else { continue };
+        let Some((folder, _)) = path.split_once('/').filter(|_| source.kind() == Some(SourceKind::Data)) else {
+            continue;
+        };
         if !DATA_PLACES.contains(&folder) {
             let cure = match nearest(folder, DATA_PLACES.iter().copied()) {
                 Some(near) => format!("is its folder meant to be `{near}`?"),
@@ -220,8 +225,9 @@ fn scenarios_that_fail(rules: &std::sync::Arc<Ruleset>) -> Vec<Problem> {
         let path = format!("{}/scenarios/{name}.toml", rules.id());
         match Session::start(rules, setup).map(|mut session| session.advance_by(1)) {
             Err(error) => {
-                let problem = Problem::new(path, error.to_string()).at((1, 1));
-                found.push(problem.with_cure("look at the values that it names"));
+                let message = error.to_string();
+                let (path, at) = data::blamed(rules, name, &message).unwrap_or((path, (1, 1)));
+                found.push(Problem::new(path, message).at(at).with_cure("look at the values that it names"));
             }
             Ok(Ok(Step::Fault(fault))) => {
                 let problem = match data::blamed(rules, name, &fault.message) {
@@ -233,11 +239,16 @@ fn scenarios_that_fail(rules: &std::sync::Arc<Ruleset>) -> Vec<Problem> {
                         problem
                     }
                 };
-                let cure = fault.cure.unwrap_or_else(|| format!("it is the scenario `{name}` that cannot be set up: look at what it says"));
+                let cure = fault.cure.unwrap_or_else(|| {
+                    format!("it is the scenario `{name}` that cannot be set up: look at what it says")
+                });
                 found.push(problem.with_cure(cure));
             }
             Ok(_) => {}
         }
     }
+    // One mistake in the cast keeps many positions from being set up.
+    let mut seen = BTreeSet::new();
+    found.retain(|problem| seen.insert(problem.message.clone()));
     found
 }

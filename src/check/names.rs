@@ -19,8 +19,10 @@ pub(super) struct Names {
     given: BTreeSet<String>,
     /// The same without the files that declare kinds.
     given_elsewhere: BTreeSet<String>,
-    /// Names that are read off something, and texts that read like a name, outside of specs.
-    read: BTreeSet<String>,
+    /// How often a name is read off something, or stands as a text, outside of specs.
+    read: BTreeMap<String, usize>,
+    /// Hooks that some script attaches by their name; nothing is known where one is worked out.
+    attached: Option<BTreeSet<String>>,
     /// Names that are assigned: `thing.name = ...`.
     assigned: BTreeSet<String>,
     /// How often a text stands in scripts, specs left out.
@@ -54,15 +56,17 @@ pub(super) struct Signature {
 
 impl Names {
     pub fn new(stack: &Stack, schema: Option<&Schema>) -> Names {
-        let mut names = Names::default();
+        let mut names = Names { attached: Some(BTreeSet::new()), ..Names::default() };
         for name in api::known_members() {
             names.give(name.to_string(), true);
-            names.read.insert(name.to_string());
+            names.note_read(name.to_string(), 1);
         }
         for kind in schema.iter().flat_map(|schema| &schema.kinds) {
             names.given.extend(kind.fields.iter().map(|field| field.name.to_string()));
             names.given.extend(kind.derived.iter().map(|name| name.to_string()));
-            names.read.extend(kind.fields.iter().map(|field| field.name.to_string()));
+            for field in &kind.fields {
+                names.note_read(field.name.to_string(), 1);
+            }
         }
         for part in stack.parts() {
             for (path, source) in &part.folder.files {
@@ -78,6 +82,10 @@ impl Names {
             }
         }
         names
+    }
+
+    fn note_read(&mut self, name: String, times: usize) {
+        *self.read.entry(name).or_default() += times;
     }
 
     fn give(&mut self, name: String, elsewhere: bool) {
@@ -129,7 +137,7 @@ impl Names {
     }
 
     pub fn is_read(&self, name: &str) -> bool {
-        self.read.contains(name)
+        self.read.contains_key(name)
     }
 
     /// How often a text stands in the scripts.
@@ -151,8 +159,23 @@ impl Names {
         self.given.iter().map(String::as_str)
     }
 
-    pub fn read(&self) -> impl Iterator<Item = &str> {
-        self.read.iter().map(String::as_str)
+    /// What was meant by a member, or a key of data, that nothing knows: the nearest name, of several the one that is read
+    /// most often.
+    pub fn meant(&self, name: &str) -> Option<&str> {
+        let letters = name.chars().count();
+        let small = |name: &str| !name.contains(|letter: char| letter.is_uppercase() || letter == ' ');
+        let slips = if letters < 2 { 0 } else { (letters / 3).clamp(1, 4) };
+        let known = self.read.iter().filter(|(other, _)| **other != name && small(other) == small(name));
+        let near = known.filter_map(|(other, times)| {
+            let distance = strsim::damerau_levenshtein(name, other);
+            (distance <= slips).then_some((distance, std::cmp::Reverse(*times), other.as_str()))
+        });
+        near.min().map(|(_, _, other)| other)
+    }
+
+    /// Whether some script may attach a hook.
+    pub fn is_attached(&self, hook: &str) -> bool {
+        self.attached.as_ref().is_none_or(|attached| attached.contains(hook))
     }
 
     /// Texts in the scripts that read like a name.
@@ -191,7 +214,7 @@ struct Gatherer<'n> {
 
 impl Gatherer<'_> {
     fn give(&mut self, name: String) {
-        self.names.give(name, !self.kinds);
+        self.names.give(name, !self.kinds && !self.spec);
     }
 }
 
@@ -266,12 +289,23 @@ impl Gatherer<'_> {
                 let Some(name) = literal(expression).filter(|name| name.len() <= 64) else { return };
                 if !self.spec {
                     *self.names.texts.entry(name.clone()).or_default() += 1;
-                    self.names.read.insert(name.clone());
+                    self.names.note_read(name.clone(), 1);
                 }
                 self.give(name);
             }
+            ExpressionKind::Call { func, args, .. } => {
+                let ExpressionKind::IndexName { index, .. } = func.kind() else { return };
+                if index == "attach" && !self.spec {
+                    match args.first().and_then(|arg| literal(*arg)) {
+                        Some(hook) => self.names.attached.iter_mut().for_each(|attached| {
+                            attached.insert(hook.clone());
+                        }),
+                        None => self.names.attached = None,
+                    }
+                }
+            }
             ExpressionKind::IndexName { index, .. } if !self.spec => {
-                self.names.read.insert(text(index));
+                self.names.note_read(text(index), 1);
             }
             _ => {}
         }

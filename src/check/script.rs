@@ -1,8 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use luau_syntax::ast::{
-    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Statement, StatementView, TableItem,
-    UnaryOp,
+    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Statement,
+    StatementView, TableItem, UnaryOp,
 };
 use luau_syntax::ast_names::AstName;
 use luau_syntax::location::Location;
@@ -47,12 +47,14 @@ pub(super) struct Reader<'r> {
     pub sorts: BTreeMap<u64, Sort>,
     /// Local variables that are assigned after they were declared.
     changing: BTreeSet<u64>,
+    /// Local variables whose fields are written somewhere.
+    entities: BTreeSet<u64>,
     /// Names of all local variables, for what was meant by one that is not there.
     locals: BTreeSet<String>,
     /// Names that are not there and have been told of.
     told: BTreeSet<String>,
-    /// Texts of a spec file, in small letters, with how often each stands there.
-    pub spec_texts: BTreeMap<String, usize>,
+    /// Texts of a spec file, in small letters, with how often each stands there and how it is written.
+    pub spec_texts: BTreeMap<String, (usize, String)>,
     /// Whether it is asked if what is read is there at all.
     asked: bool,
     /// Local tables that have entities as keys.
@@ -92,7 +94,8 @@ impl<'r> Reader<'r> {
             text: &source.text,
             found: Vec::new(),
             reads: true,
-            elsewhere: path.starts_with("specs/") && (path.starts_with("specs/convert/") || source.text.contains("t:rules(")),
+            elsewhere: path.starts_with("specs/")
+                && (path.starts_with("specs/convert/") || source.text.contains("t:rules(")),
             always: false,
             required: BTreeSet::new(),
             words: BTreeSet::new(),
@@ -101,6 +104,7 @@ impl<'r> Reader<'r> {
             functions: BTreeMap::new(),
             sorts: BTreeMap::new(),
             changing: BTreeSet::new(),
+            entities: BTreeSet::new(),
             locals: BTreeSet::new(),
             told: BTreeSet::new(),
             spec_texts: BTreeMap::new(),
@@ -120,6 +124,7 @@ impl<'r> Reader<'r> {
                 let mut locals = Locals::default();
                 parsed.root().visit(&mut locals);
                 (self.changing, self.locals) = (locals.changing, locals.names);
+                self.entities = locals.entities;
                 if self.is_spec() {
                     self.spec_texts = super::spec::texts_of(parsed.root());
                 }
@@ -251,6 +256,7 @@ impl<'r> Reader<'r> {
         match target.kind() {
             ExpressionKind::Global(name) => {
                 let name = text(name);
+                self.told.insert(name.clone());
                 let wrong = format!("`{name}` is written as a global, and a ruleset has none");
                 self.problem(target.location(), (wrong, format!("write `local {name}`")));
             }
@@ -424,11 +430,7 @@ impl<'r> Reader<'r> {
         if api::globals().any(|known| known == name) || !self.told.insert(name.to_string()) {
             return;
         }
-        let cure = match api::NOT_HERE
-            .iter()
-            .chain(&ELSEWHERE)
-            .find(|(not, _)| *not == name)
-        {
+        let cure = match api::NOT_HERE.iter().chain(&ELSEWHERE).find(|(not, _)| *not == name) {
             Some((_, cure)) => (*cure).to_string(),
             None if self.known.stack.file(&format!("lib/{name}")).is_some() => {
                 format!("write `local {name} = require(\"lib/{name}\")` at the top")
@@ -522,7 +524,9 @@ impl<'r> Reader<'r> {
 
     /// A fact of a card that no script knows, and that is nearly one that some script does.
     fn fact(&mut self, name: &str, value: Expression<'_>) {
-        let of_a_card = self.keys.len() == 1 && self.depth == 0 && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"));
+        let of_a_card = self.keys.len() == 1
+            && self.depth == 0
+            && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"));
         if !of_a_card || matches!(name, "id" | "title" | "text") {
             return;
         }
@@ -640,7 +644,9 @@ impl<'r> Reader<'r> {
             }
             return;
         }
-        let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else { return };
+        let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else {
+            return;
+        };
         let (name, thing) = (text(index), self.thing(expr));
         let kind = match &thing {
             Some(Thing::Entity(Some(kind))) => self.known.kind(kind),
@@ -723,12 +729,13 @@ impl<'r> Reader<'r> {
         if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
             return;
         }
-        let near = nearest(name, names.given().filter(|given| !given.contains(' ')));
+        let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
         let wrong = format!("nothing has a `{name}`");
-        match near {
+        match near.map(str::to_string) {
             Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
             None if self.asked => {}
-            None => self.problem(at, (wrong, "is it misspelt, or has it yet to be declared as a field in kinds.luau?".into())),
+            None => self
+                .problem(at, (wrong, "is it misspelt, or has it yet to be declared as a field in kinds.luau?".into())),
         }
     }
 
@@ -738,7 +745,9 @@ impl<'r> Reader<'r> {
             Some(Thing::Entity(Some(kind))) => {
                 self.known.kind(&kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
             }
-            Some(Thing::Entity(None)) | None => self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name),
+            Some(Thing::Entity(None)) | None => {
+                self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name)
+            }
             _ => false,
         };
         if certain {
@@ -823,9 +832,11 @@ impl<'r> Reader<'r> {
                 format!("a colon: `:{name}()`")
             }
             None if !self_call
-                && matches!(&*name, "set" | "add" | "exists")
-                && !self.known.names.is_given_elsewhere(&name)
-                && self.is_parameter(expr) =>
+                && matches!(&*name, "set" | "add")
+                && args
+                    .first()
+                    .and_then(|arg| literal(*arg))
+                    .is_some_and(|field| self.known.types_of(&field).next().is_some()) =>
             {
                 format!("a colon: `:{name}(...)`")
             }
@@ -838,7 +849,9 @@ impl<'r> Reader<'r> {
     /// Whether an expression is read off a local variable that is not a module.
     fn is_parameter(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
-            ExpressionKind::Local { .. } => !matches!(self.thing(expression), Some(Thing::Module(_) | Thing::Vocabulary)),
+            ExpressionKind::Local { .. } => {
+                !matches!(self.thing(expression), Some(Thing::Module(_) | Thing::Vocabulary))
+            }
             ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
             _ => false,
         }
@@ -1027,7 +1040,10 @@ impl<'r> Reader<'r> {
             self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
         }
         if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() {
-            self.problem(table.location(), (format!("rb.{ask} lacks `options`"), "add options = a list of what is open".into()));
+            self.problem(
+                table.location(),
+                (format!("rb.{ask} lacks `options`"), "add options = a list of what is open".into()),
+            );
         }
         for name in ["min", "max", "total"] {
             let wanted = match ask {
@@ -1036,7 +1052,10 @@ impl<'r> Reader<'r> {
                 _ => false,
             };
             if wanted && value(name).is_none() {
-                self.problem(table.location(), (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number")));
+                self.problem(
+                    table.location(),
+                    (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number")),
+                );
             }
         }
         self.fields_fit(items);
@@ -1064,7 +1083,10 @@ impl<'r> Reader<'r> {
             };
             if let Some(sort) = self.sort(*value).filter(|sort| *sort != wanted) {
                 let wrong = format!("{} is wanted here, and this is {}", wanted.words(), sort.words());
-                self.problem(value.location(), (wrong, "look at the question's other values, or at docs/reference.md".into()));
+                self.problem(
+                    value.location(),
+                    (wrong, "look at the question's other values, or at docs/reference.md".into()),
+                );
             }
         }
     }
@@ -1087,7 +1109,10 @@ impl<'r> Reader<'r> {
                             id = literal(*value);
                         }
                         if !known.contains(&name) && nearest(&name, known.iter().map(String::as_str)).is_some() {
-                            self.problem(key.location(), (format!("an option has no field `{name}`"), instead(&name, &known)));
+                            self.problem(
+                                key.location(),
+                                (format!("an option has no field `{name}`"), instead(&name, &known)),
+                            );
                         }
                     }
                     id
@@ -1197,7 +1222,10 @@ impl<'r> Reader<'r> {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.thing(inner),
             ExpressionKind::TypeAssertion { expr, .. } => self.thing(expr),
-            ExpressionKind::Local { local, .. } => self.things.get(&local.identity().as_u64()).cloned(),
+            ExpressionKind::Local { local, .. } => {
+                let id = local.identity().as_u64();
+                self.things.get(&id).cloned().or_else(|| self.entities.contains(&id).then_some(Thing::Entity(None)))
+            }
             ExpressionKind::Global(name) => {
                 let name = text(name);
                 let found = crate::script::api::globals().find(|known| *known == name)?;
@@ -1257,6 +1285,8 @@ const ELSEWHERE: [(&str, &str); 7] = [
 struct Locals {
     names: BTreeSet<String>,
     changing: BTreeSet<u64>,
+    /// On which `:set("field", ...)` or `:add("field", ...)` is called.
+    entities: BTreeSet<u64>,
 }
 
 impl<'ast> AstVisitor<'ast> for Locals {
@@ -1282,6 +1312,14 @@ impl<'ast> AstVisitor<'ast> for Locals {
             AstNode::Expression(expression) => {
                 if let ExpressionKind::FunctionLiteral(function) = expression.kind() {
                     self.names.extend(function.args.iter().map(|arg| text(arg.name)));
+                }
+                if let ExpressionKind::Call { func, args, self_call: true, .. } = expression.kind()
+                    && let ExpressionKind::IndexName { expr, index, .. } = func.kind()
+                    && (index == "set" || index == "add")
+                    && let ExpressionKind::Local { local, .. } = expr.kind()
+                    && args.first().is_some_and(|arg| literal(*arg).is_some())
+                {
+                    self.entities.insert(local.identity().as_u64());
                 }
             }
             _ => {}

@@ -234,7 +234,8 @@ impl Reader<'_> {
         if reckons(op) {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
                 let Some(sort) = sort.filter(|sort| *sort != Sort::Number) else { continue };
-                if sort == Sort::Text && super::script::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())
+                if sort == Sort::Text
+                    && super::script::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())
                 {
                     continue;
                 }

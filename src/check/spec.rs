@@ -7,18 +7,19 @@ use luau_syntax::location::Location;
 
 use super::known::instead;
 use super::script::{Reader, constant, literal};
+use super::sort::Sort;
 use crate::ruleset::{SwitchValue, nearest};
 use crate::script::EVENT_SORTS;
 use crate::state::Value;
 
-/// Texts of a spec file with how often each stands there, and who is called so in them.
-pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, usize> {
+/// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
+pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
     let mut texts = Texts(BTreeMap::new());
     block.visit(&mut texts);
     texts.0
 }
 
-struct Texts(BTreeMap<String, usize>);
+struct Texts(BTreeMap<String, (usize, String)>);
 
 impl<'ast> AstVisitor<'ast> for Texts {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
@@ -26,8 +27,8 @@ impl<'ast> AstVisitor<'ast> for Texts {
             && let Some(text) = literal(expression)
         {
             // `A = M5: Sword` is somebody who is called A.
-            let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_lowercase();
-            *self.0.entry(name).or_default() += 1;
+            let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_string();
+            self.0.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
         }
         true
     }
@@ -70,13 +71,26 @@ impl Reader<'_> {
             "run" => self.sorted("entry", args.first()),
             "titles" => self.sorted("kind", args.first()),
             "seat" => self.sorted("seat", args.first()),
-            "given" if args.len() == 1 => self.sorted("scenario", args.first()),
+            "given" if args.len() == 1 => {
+                self.sorted("scenario", args.first());
+                self.position(args.first());
+            }
+            "dice" => {
+                for arg in args {
+                    if let Some(sort) = self.sort(*arg).filter(|sort| !matches!(sort, Sort::Number | Sort::Table)) {
+                        let wrong = format!("a number is wanted here, and this is {}", sort.words());
+                        self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
+                    }
+                }
+            }
             "free" => {
                 self.sorted("seat", args.first());
                 self.sorted("free act", args.get(1));
             }
             "happened" => {
-                let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+                let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else {
+                    return;
+                };
                 let sorts: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
                 if !sorts.contains(&sort) {
                     self.problem(at, (format!("no event is of the sort `{sort}`"), instead(&sort, &sorts)));
@@ -118,7 +132,8 @@ impl Reader<'_> {
         }
         let names: Vec<String> = rules.cards().iter().map(|card| card.id.to_string()).collect();
         // It may be an option that a position gives a name to.
-        let again = self.spec_texts.get(&name.to_lowercase()).is_some_and(|times| *times > 1) || name.contains(' ');
+        let again =
+            self.spec_texts.get(&name.to_lowercase()).is_some_and(|(times, _)| *times > 1) || name.contains(' ');
         if again && nearest(&name, names.iter().map(String::as_str)).is_none() {
             return;
         }
@@ -138,7 +153,7 @@ impl Reader<'_> {
         let plain = lower.trim_end_matches(numbered);
         let names = &self.known.names;
         let known = [&*lower, plain].iter().any(|name| {
-            self.spec_texts.get(*name).is_some_and(|times| *times > 1)
+            self.spec_texts.get(*name).is_some_and(|(times, _)| *times > 1)
                 || names.said(name) > 0
                 || names.times(name) > 0
                 || self.known.kind(name).is_some()
@@ -146,7 +161,7 @@ impl Reader<'_> {
         if known {
             return;
         }
-        let others = self.spec_texts.keys().map(String::as_str).filter(|other| **other != *lower);
+        let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
         if let Some(near) = nearest(&lower, others) {
             self.problem(at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
         }
@@ -189,6 +204,20 @@ impl Reader<'_> {
                         self.problem(value.location(), (format!("nothing is expected by \"{word}\""), cure));
                     }
                 }
+            }
+        }
+    }
+
+    /// Keys of a position that no script reads.
+    fn position(&mut self, arg: Option<&Expression<'_>>) {
+        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
+        for item in items {
+            if let TableItem::Record { key, .. } = item
+                && let Some(name) = literal(*key)
+                && !self.known.names.is_read(&name)
+                && let Some(near) = self.known.names.meant(&name)
+            {
+                self.problem(key.location(), (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
             }
         }
     }

@@ -100,7 +100,8 @@ fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
 fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> {
     let place = |name: &str| {
         let source = card.origins.get(name).and_then(|path| rules.source(path)).unwrap_or_default();
-        let assigns = |line: &str| line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
+        let assigns =
+            |line: &str| line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
         source.lines().position(assigns).unwrap_or(usize::MAX)
     };
     let mut facts: Vec<(&String, &Fact)> = card.facts.iter().collect();

@@ -529,7 +529,8 @@ impl Bench {
             Some((card, trial)) => (card.rules.first(), format!("{} plays {}", trial.about, card.title)),
             None => (None, "the game starts".to_owned()),
         };
-        let tried = trial.as_ref().map(|(card, trial)| (trial, &*card.id, trial.said.last().map_or("", String::as_str)));
+        let tried =
+            trial.as_ref().map(|(card, trial)| (trial, &*card.id, trial.said.last().map_or("", String::as_str)));
         let text = self.spec_that_holds(&[], &path, rule.map_or("", String::as_str), &name, tried);
         self.finish(vec![(path, text)], None)
     }

@@ -639,8 +639,7 @@ pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
 
 /// Fields of the options of a question.
 #[cfg(feature = "check")]
-pub(crate) const OPTION_FIELDS: &[&str] =
-    &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
+pub(crate) const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
 
 /// Methods of every entity, besides its derived values.
 pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "exists"];

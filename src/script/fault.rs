@@ -240,8 +240,14 @@ pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
         ("Expected '(' when parsing function", "put its parameters in brackets: `function(ctx)`"),
         ("Ambiguous syntax", "put the bracket into the line before, or a `;` behind that line"),
         ("Malformed number", "write a number as 12 or 0.5, and a text in quotes"),
-        ("Expected '}' (to close '{'", "close the brace that is named, or put a comma behind what stands before this place"),
-        ("Expected ')' (to close '('", "close the bracket that is named, or put a comma behind what stands before this place"),
+        (
+            "Expected '}' (to close '{'",
+            "close the brace that is named, or put a comma, a bracket or a word right before this place",
+        ),
+        (
+            "Expected ')' (to close '('",
+            "close the bracket that is named, or put a comma, a bracket or a word right before this place",
+        ),
     ] {
         if message.starts_with(start) && !(start.contains("close '('") && message.ends_with("got '='")) {
             return Some(cure);

@@ -309,7 +309,8 @@ impl Loader<'_> {
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
-                        let line = line_of(self.stack, &full, &format!("rb.{what}")).unwrap_or(1);
+                        let returns = line_of(self.stack, &full, &format!("rb.{what}"));
+                        let line = returns.or_else(|| line_of(self.stack, &full, "return")).unwrap_or(1);
                         let mut problem = Problem::new(full.clone(), message);
                         problem.line = Some(line);
                         problem.cure = Some(format!("write `return rb.{what}({{ ... }})` at its end"));
@@ -528,7 +529,8 @@ impl Loader<'_> {
                         _ => {
                             let message =
                                 format!("the title of {name} names a text field, there is no text field `{title}`");
-                            let texts = kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
+                            let texts =
+                                kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
                             let cure = match nearest(&title, texts) {
                                 Some(near) => format!("did you mean `{near}`?"),
                                 None => format!("declare {title} = rb.text() among its fields, or name another"),
@@ -672,7 +674,8 @@ impl Loader<'_> {
                 }
                 let priority = body.raw_get::<Lv>("priority")?;
                 if !priority.is_nil() && whole_of(&priority).is_none() {
-                    let message = format!("`priority` of {what} `{id}` is a whole number, not {}", priority.type_name());
+                    let message =
+                        format!("`priority` of {what} `{id}` is a whole number, not {}", priority.type_name());
                     let cure = "write priority = 10; hooks of a smaller number run first".to_string();
                     self.problem(what, &format!("{id}/priority"), message, Some(cure));
                 }
@@ -793,6 +796,11 @@ impl Loader<'_> {
                 self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
                 if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
                     self.missing("play", &path, "run", "a function(seat)");
+                }
+                if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
+                    let message = format!("`seats` of the free act `{name}` is a list");
+                    let cure = "put it in braces: seats = { \"left\" }".to_string();
+                    self.problem("play", &format!("{path}/seats"), message, Some(cure));
                 }
                 let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
                 blueprint.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
@@ -916,7 +924,9 @@ impl Loader<'_> {
                         let message = format!(
                             "`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\""
                         );
-                        let cure = "write the type in quotes: number, string, boolean, table or function; `?` may be left out".to_string();
+                        let cure =
+                            "write the type in quotes: number, string, boolean, table or function; `?` may be left out"
+                                .to_string();
                         self.problem("play", key, message, Some(cure));
                         return Ok(());
                     }
@@ -962,6 +972,11 @@ impl Loader<'_> {
     }
 
     fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
+        let file = self.merger.origin(what, at).or_else(|| self.merger.origin(what, &format!("{at}/id")));
+        let meant = Some(format!("did you mean `{key}`?"));
+        if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
+            return; // it is there, by a misspelt name
+        }
         self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), Some(format!("add {key} = {wanted}")));
     }
 
