@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use riskbreaker::{
-    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, Moment, Odds, OddsQuery,
-    Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
+    Answering, ByRote, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, Moment, Odds,
+    OddsQuery, Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
 };
 
 fn library(folder: &str) -> Library {
@@ -426,7 +426,15 @@ fn simulation(rules: &Arc<Ruleset>, scenario: &str, trials: u64) -> Simulation {
         _ => setup.seat("players", policy("bold")).seat("foes", policy("careful")),
     };
     let variant = Variant::new(rules.id(), rules, setup).unwrap();
-    Simulation { scenario: scenario.into(), variants: vec![variant], trials, seed: 7, until: None, actions: 20_000 }
+    Simulation {
+        scenario: scenario.into(),
+        variants: vec![variant],
+        trials,
+        seed: 7,
+        until: None,
+        actions: 20_000,
+        by_rote: ByRote::default(),
+    }
 }
 
 fn run(simulation: &Simulation, threads: usize, shard: Option<Shard>) -> Findings {
@@ -509,7 +517,15 @@ fn rounds_are_counted_whoever_sits_there() {
         let rules = rules(id);
         let variant = Variant::new(id, &rules, Setup::default()).unwrap();
         let scenario = rules.default_scenario().unwrap().to_string();
-        let plan = Simulation { scenario, variants: vec![variant], trials: 6, seed: 3, until: None, actions: 20_000 };
+        let plan = Simulation {
+            scenario,
+            variants: vec![variant],
+            trials: 6,
+            seed: 3,
+            until: None,
+            actions: 20_000,
+            by_rote: ByRote::default(),
+        };
         let tally = run(&plan, 1, None).tallies.remove(0);
         let mut rounds = 0;
         for trial in 1..=6 {
@@ -543,8 +559,15 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
     let dicey = rules("dicey");
     let variant = Variant::new("dicey", &dicey, Setup::default()).unwrap();
     // The first card that is possible is `again`; nothing ends this game.
-    let mut plan =
-        Simulation { scenario: "one".into(), variants: vec![variant], trials: 3, seed: 1, until: None, actions: 50 };
+    let mut plan = Simulation {
+        scenario: "one".into(),
+        variants: vec![variant],
+        trials: 3,
+        seed: 1,
+        until: None,
+        actions: 50,
+        by_rote: ByRote::default(),
+    };
     let found = run(&plan, 2, None);
     assert_eq!(found.tallies[0].trials, 0);
     assert_eq!(found.tallies[0].left_out.len(), 3);

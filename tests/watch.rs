@@ -1,6 +1,7 @@
 //! Rulesets on the disk that change as editors change them.
 #![cfg(feature = "watch")]
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ struct Table {
     watcher: Watcher,
 }
 
-const LIMIT: Duration = Duration::from_secs(10);
+const LIMIT: Duration = Duration::from_secs(30);
 
 impl Table {
     fn new() -> Table {
@@ -265,7 +266,7 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
         thread::sleep(Duration::from_millis(1));
     }
     writer.join().unwrap();
-    assert!(reloads >= 2, "{reloads}");
+    assert!(reloads >= 1, "{reloads}");
     assert_eq!(last.source("tug/maneuvers/pull.luau"), Some(&*table.pull(102)));
     assert!(last.source("tug/verbs.luau").unwrap().ends_with("-- 99\n"));
     assert_eq!(session.ruleset().hash(), last.hash());
@@ -302,7 +303,7 @@ fn resident() -> Option<usize> {
 fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
     let card = root.join("tug/maneuvers/pull.luau");
     let beside = |ending: &str| root.join(format!("tug/maneuvers/pull.luau{ending}"));
-    match pattern % 8 {
+    match pattern % 11 {
         // In place.
         0 => fs::write(&card, text).unwrap(),
         // Half, and then the rest.
@@ -343,6 +344,42 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
             }
             fs::write(&card, text).unwrap();
         }
+        // Emacs: a lock that is a link to nowhere, an unfinished copy, and the old file moved aside.
+        7 => {
+            #[cfg(unix)]
+            let _ = std::os::unix::fs::symlink("me@here.1:1", root.join("tug/maneuvers/.#pull.luau"));
+            fs::write(root.join("tug/maneuvers/#pull.luau#"), "return {").unwrap();
+            fs::rename(&card, beside("~")).unwrap();
+            fs::write(&card, text).unwrap();
+            let _ = fs::remove_file(root.join("tug/maneuvers/#pull.luau#"));
+            let _ = fs::remove_file(root.join("tug/maneuvers/.#pull.luau"));
+        }
+        // A link takes the place of the file.
+        #[cfg(unix)]
+        8 => {
+            fs::write(root.join("tug/pull.txt"), text).unwrap();
+            let _ = fs::remove_file(beside(".link"));
+            std::os::unix::fs::symlink("../pull.txt", beside(".link")).unwrap();
+            fs::rename(beside(".link"), &card).unwrap();
+        }
+        // The ruleset is a link to a folder elsewhere, and another takes that one's place.
+        #[cfg(unix)]
+        9 => {
+            let (tug, around) = (root.join("tug"), root.parent().unwrap());
+            let version = around.join(format!("version-{n}"));
+            copy(&tug, &version);
+            let _ = fs::remove_file(version.join("maneuvers/pull.luau"));
+            fs::write(version.join("maneuvers/pull.luau"), text).unwrap();
+            std::os::unix::fs::symlink(&version, around.join("link")).unwrap();
+            let old = fs::read_link(&tug);
+            if old.is_err() {
+                fs::rename(&tug, around.join("first")).unwrap();
+            }
+            fs::rename(around.join("link"), &tug).unwrap();
+            if let Ok(old) = old {
+                fs::remove_dir_all(old).unwrap();
+            }
+        }
         // The folder goes, and comes back with the card in it.
         _ => {
             let (folder, aside) = (root.join("tug/maneuvers"), root.join("aside"));
@@ -354,69 +391,173 @@ fn save_by(pattern: usize, root: &Path, text: &str, n: usize) {
 }
 
 /// The storm that is judged by: `cargo test --test watch thousand -- --ignored --nocapture`.
+///
+/// First saves without end, then saves in bursts, each followed until its last version is in force.
 #[test]
 #[ignore = "a measurement"]
 fn a_thousand_saves_while_a_game_plays_at_full_speed() {
-    storm(1000, 14);
+    let mut storm = Storm::begin();
+    storm.without_end(600, 14);
+    let mut times = storm.in_bursts(400);
+    times.sort();
+    let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize];
+    eprintln!(
+        "from the last save of a burst to in force: {:?} (median), {:?} (p95), {:?} (most)",
+        at(0.5),
+        at(0.95),
+        at(1.0)
+    );
+    storm.end();
 }
 
 /// The same, small enough for every day.
 #[test]
 fn every_editor_at_once_while_a_game_plays_at_full_speed() {
-    storm(64, 14);
+    let mut storm = Storm::begin();
+    storm.without_end(40, 14);
+    storm.in_bursts(40);
+    storm.end();
 }
 
-/// Saves so many times, so many milliseconds apart, while a game plays; the rules that it plays by are always whole.
-fn storm(saves: usize, apart: u64) {
-    let table = Table::new();
-    let setup = |seed| {
+/// A game that plays at full speed while its rules are saved, and what has come of it.
+struct Storm {
+    table: Table,
+    session: Session,
+    /// Every version of the card that is ever whole.
+    known: BTreeSet<String>,
+    last: Arc<Ruleset>,
+    saves: usize,
+    seed: u64,
+    reloads: usize,
+    broken: usize,
+    away: usize,
+    games: usize,
+    /// Bytes in memory after the first games.
+    base: Option<usize>,
+}
+
+impl Storm {
+    fn begin() -> Storm {
+        let table = Table::new();
+        let session = Session::start(&table.rules, Storm::setup(0)).unwrap();
+        let known = (0..40).map(|n| table.pull(n + 3)).collect();
+        let last = table.rules.clone();
+        let mut storm = Storm {
+            table,
+            session,
+            known,
+            last,
+            saves: 0,
+            seed: 0,
+            reloads: 0,
+            broken: 0,
+            away: 0,
+            games: 0,
+            base: None,
+        };
+        while storm.games < 20 {
+            storm.play();
+        }
+        storm.base = resident();
+        storm
+    }
+
+    fn setup(seed: u64) -> Setup {
         let hasty = Driver::Policy("hasty".into());
         Setup::default().seed(seed).switch("wins_at", 20).seat("left", hasty.clone()).seat("right", hasty)
-    };
-    let most = move |n: usize| n as u32 % 40 + 3;
-    let texts: Vec<String> = (0..saves).map(|n| table.pull(most(n))).collect();
-    let root = table.root.clone();
-    let writer = thread::spawn(move || {
-        for (n, text) in texts.iter().enumerate() {
-            save_by(n, &root, text, n);
-            thread::sleep(Duration::from_millis(apart));
-        }
-    });
-    let (mut session, mut seed) = (Session::start(&table.rules, setup(0)).unwrap(), 0);
-    let (mut last, mut reloads, mut broken, mut games) = (table.rules.clone(), 0, 0, 0);
-    let (mut base, mut quiet) = (None, Instant::now());
-    while !writer.is_finished() || quiet.elapsed() < Duration::from_millis(1500) {
-        while let Some(news) = table.watcher.poll() {
+    }
+
+    /// The card as the save of this number has it.
+    fn text(&self, n: usize) -> String {
+        self.table.pull(n as u32 % 40 + 3)
+    }
+
+    /// Plays a game to its end, by whatever rules have come by then.
+    fn play(&mut self) {
+        while let Some(news) = self.table.watcher.poll() {
             match news {
+                // Between two halves of a save the machine may have gone to others for longer than any save takes.
+                Watched::Loaded { rules, .. } if rules.card("pull").is_none() => self.away += 1,
                 Watched::Loaded { rules, .. } => {
-                    session.reload(rules.clone()).unwrap();
-                    (last, reloads, quiet) = (rules, reloads + 1, Instant::now());
+                    self.is_whole(&rules);
+                    self.session.reload(rules.clone()).unwrap();
+                    (self.last, self.reloads) = (rules, self.reloads + 1);
                 }
                 // A folder that is away for a moment is told; the game goes on by the last good rules.
-                Watched::Broken(_) => broken += 1,
+                Watched::Broken(_) => self.broken += 1,
                 _ => {}
             }
         }
-        if !writer.is_finished() {
-            quiet = Instant::now();
-        }
-        match session.advance().unwrap() {
+        match self.session.advance().unwrap() {
             Step::Over(_) => {
                 // No rule of two sets at once: the game was played by what it says it was.
-                assert_eq!(session.ruleset().hash(), last.hash());
-                (seed, games) = (seed + 1, games + 1);
-                session = Session::start(&last, setup(seed)).unwrap();
+                assert_eq!(self.session.ruleset().hash(), self.last.hash());
+                (self.seed, self.games) = (self.seed + 1, self.games + 1);
+                self.session = Session::start(&self.last, Storm::setup(self.seed)).unwrap();
             }
             step => panic!("{step:?}"),
         }
-        if games == 20 {
-            base = resident();
+    }
+
+    /// The card is one that was saved, and the files of a checkout are of one checkout.
+    fn is_whole(&self, rules: &Ruleset) {
+        let card = rules.source("tug/maneuvers/pull.luau");
+        assert!(card.is_some_and(|card| self.known.contains(card)), "half a card is in force: {card:?}");
+        let pieces: Vec<_> = (0..50).map(|at| rules.source(&format!("tug/lib/piece_{at}.luau"))).collect();
+        assert!(pieces.iter().all(|piece| *piece == pieces[0]), "half a checkout is in force: {pieces:?}");
+    }
+
+    /// Saves on and on, so many milliseconds apart.
+    fn without_end(&mut self, saves: usize, apart: u64) {
+        let (root, first) = (self.table.root.clone(), self.saves);
+        let texts: Vec<String> = (first..first + saves).map(|n| self.text(n)).collect();
+        let writer = thread::spawn(move || {
+            for (at, text) in texts.iter().enumerate() {
+                save_by(first + at, &root, text, first + at);
+                thread::sleep(Duration::from_millis(apart));
+            }
+        });
+        self.saves += saves;
+        while !writer.is_finished() {
+            self.play();
+        }
+        writer.join().unwrap();
+        self.until_in_force();
+    }
+
+    /// Saves in bursts of one to seven; gives how long each took from its last save to its rules being in force.
+    fn in_bursts(&mut self, saves: usize) -> Vec<Duration> {
+        let (end, mut times) = (self.saves + saves, Vec::new());
+        while self.saves < end {
+            for _ in 0..(self.saves % 7 + 1).min(end - self.saves) {
+                save_by(self.saves, &self.table.root, &self.text(self.saves), self.saves);
+                self.saves += 1;
+                self.play();
+            }
+            let begun = Instant::now();
+            self.until_in_force();
+            times.push(begun.elapsed());
+        }
+        times
+    }
+
+    /// Plays on until the last save is in force.
+    fn until_in_force(&mut self) {
+        let (wanted, begun) = (self.text(self.saves - 1), Instant::now());
+        while self.session.ruleset().source("tug/maneuvers/pull.luau") != Some(&*wanted) {
+            assert!(begun.elapsed() < LIMIT, "the last save was missed");
+            self.play();
         }
     }
-    writer.join().unwrap();
-    let grown = resident().zip(base).map(|(now, base)| now.saturating_sub(base) >> 20);
-    println!("{saves} saves: {reloads} reloads, {broken} told as broken, {games} games, grown by {grown:?} MiB");
-    assert!(reloads >= 2, "{reloads}");
-    assert_eq!(last.source("tug/maneuvers/pull.luau"), Some(&*table.pull(most(saves - 1))));
-    assert!(grown.is_none_or(|grown| grown <= 64), "grown by {grown:?} MiB");
+
+    fn end(self) {
+        let grown = resident().zip(self.base).map(|(now, base)| now.saturating_sub(base) >> 20);
+        println!(
+            "{} saves: {} reloads, {} told as broken, {} without the card, {} games, grown by {grown:?} MiB",
+            self.saves, self.reloads, self.broken, self.away, self.games
+        );
+        assert!(self.reloads >= 2, "{}", self.reloads);
+        assert!(self.away <= 1 + self.reloads / 20, "{} of {} reloads lack the card", self.away, self.reloads);
+        assert!(grown.is_none_or(|grown| grown <= 32), "grown by {grown:?} MiB");
+    }
 }

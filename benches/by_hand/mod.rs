@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::{
-    Chance, Driver, EntityId, Happening, Library, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
+    ByRote, Chance, Driver, EntityId, Happening, Library, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
 };
 
 pub const SCENARIO: &str = "four-against-four";
@@ -62,7 +62,15 @@ pub fn simulation(rules: &Arc<Ruleset>, trials: u64) -> Simulation {
     let bold = || Driver::Policy("bold".into());
     let setup = Setup::scenario(SCENARIO).seat("players", bold()).seat("foes", bold()).seat("gm", Driver::Absent);
     let variant = Variant::new("bold", rules, setup).expect("the scenario starts");
-    Simulation { scenario: SCENARIO.into(), variants: vec![variant], trials, seed: SEED, until: None, actions: 20_000 }
+    Simulation {
+        scenario: SCENARIO.into(),
+        variants: vec![variant],
+        trials,
+        seed: SEED,
+        until: None,
+        actions: 20_000,
+        by_rote: ByRote::default(),
+    }
 }
 
 /// Plays one fight of a simulation with everything told; gives its ending and how many dice were rolled.

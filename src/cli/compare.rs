@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::{
-    CardOdds, Driver, Library, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
+    ByRote, CardOdds, Driver, Library, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
 };
 use serde_json::json;
 
@@ -77,6 +77,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         trials: args.trials,
         seed: args.seed,
         until: None,
+        by_rote: ByRote::default(),
         actions: 20_000,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

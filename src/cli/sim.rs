@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result};
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::{
-    Driver, Findings, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
+    ByRote, Driver, Findings, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
 };
 use serde_json::{Value as Json, json};
 
@@ -58,6 +58,10 @@ pub struct Args {
     /// Stops when the shares of all results are known to this precision, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = precision)]
     until: Option<f64>,
+
+    /// Runs every script, also where all that it looks at has been met before: slower, and the result is the same
+    #[arg(long)]
+    every_script: bool,
 
     /// Leaves a game out that has not ended after so many actions
     #[arg(long, value_name = "N", default_value_t = 20_000)]
@@ -201,6 +205,7 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         trials: args.trials,
         seed: args.seed,
         until: args.until,
+        by_rote: if args.every_script { ByRote::Never } else { ByRote::default() },
         actions: args.actions,
     })
 }

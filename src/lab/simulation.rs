@@ -26,6 +26,19 @@ pub struct Simulation {
     pub until: Option<f64>,
     /// A game that has not ended after so many actions is left out.
     pub actions: u64,
+    /// Whether what agenda entries do is learned. What comes of a simulation does not depend on it.
+    pub by_rote: ByRote,
+}
+
+/// Whether a simulation learns what agenda entries do: one that meets again all that an entry has looked at when it ran does again
+/// what that did, and runs no script.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ByRote {
+    Never,
+    /// Where there are enough trials, and for as long as more is known than not.
+    #[default]
+    WhereItPays,
+    Always,
 }
 
 /// One set of rules.
@@ -124,6 +137,9 @@ const NAMED: usize = 8;
 
 /// Trials that are counted together. The results do not depend on it, but where `until` stops does.
 pub const BLOCK: u64 = 250;
+
+/// In fewer trials too little is met again.
+const WORTH_LEARNING: u64 = 1500;
 
 /// The name for a seat that looks one step ahead by what the ruleset says a state is worth.
 pub const AHEAD: &str = "ahead";
@@ -277,7 +293,9 @@ impl Simulation {
             for _ in 0..threads.clamp(1, 256) {
                 let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
                 let work = move || {
-                    let tables = ready.iter().map(|ready| Table::new(ready, tables)).collect::<Result<Vec<_>, _>>();
+                    let learning = self.learning();
+                    let tables =
+                        ready.iter().map(|ready| Table::new(ready, tables, learning)).collect::<Result<Vec<_>, _>>();
                     let mut tables = match tables {
                         Ok(tables) => tables,
                         Err(error) => return drop(send.send(Err(error))),
@@ -321,6 +339,14 @@ impl Simulation {
         })?;
         findings.complete |= findings.blocks == own;
         Ok(findings)
+    }
+
+    /// What a table begins with: it may give up learning later.
+    fn learning(&self) -> ByRote {
+        match self.by_rote {
+            ByRote::WhereItPays if self.trials < WORTH_LEARNING => ByRote::Never,
+            by_rote => by_rote,
+        }
     }
 
     /// The trials of a block, counted from 1.

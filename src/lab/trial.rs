@@ -1,10 +1,11 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::sync::{Arc, Mutex};
 
-use super::SimulationError;
 use super::advice::best_answer;
 use super::simulation::{not_answered, not_ended};
 use super::tally::{LeftOut, Sum, Tally};
+use super::{ByRote, SimulationError};
 use crate::dice::Chance;
 use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
 use crate::script::{Code, Statistic, Vm, give_back};
@@ -24,9 +25,13 @@ pub(super) struct Table<'r> {
     /// None yet, or none any more: one that was thrown away goes before the next is built.
     vm: Option<Vm>,
     opening: Option<Game>,
-    /// Bytes that its machine may hold, where others play beside it.
-    share: usize,
+    learning: ByRote,
+    /// How many play at once.
+    tables: usize,
 }
+
+/// So many entries are tried before it is judged whether learning them pays.
+const JUDGED_AFTER: u64 = 20_000;
 
 /// Bytes that the machines of all tables share, and the least of them that a table has.
 const TOGETHER: usize = 16 << 20;
@@ -37,14 +42,38 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 impl Table<'_> {
     /// One of so many tables at which is played at once.
-    pub fn new(ready: &Ready, tables: usize) -> Result<Table<'_>, SimulationError> {
-        let share = (TOGETHER / tables.max(1)).max(LEAST_SHARE);
-        let mut table = Table { ready, vm: None, opening: None, share };
-        let vm = table.vm.insert(machine(ready, Some(share))?);
+    pub fn new(ready: &Ready, tables: usize, learning: ByRote) -> Result<Table<'_>, SimulationError> {
+        // Who looks ahead tries out what may come, and is asked between two entries.
+        let learning = if ready.ahead.is_empty() { learning } else { ByRote::Never };
+        let mut table = Table { ready, vm: None, opening: None, learning, tables };
+        let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
-        table.opening = opening(ready, vm);
+        table.opening = opening(ready, &mut vm);
+        table.begin_at_opening(&mut vm);
+        table.vm = Some(vm);
         table.clear();
         Ok(table)
+    }
+
+    /// A machine with this table's share of memory.
+    fn machine(&self) -> Result<Vm, SimulationError> {
+        let code = if self.learning == ByRote::Never { Code::Native } else { Code::Learning };
+        let share = (TOGETHER / self.tables.max(1)).max(LEAST_SHARE);
+        let mut vm = machine(self.ready, code, Some(share))?;
+        self.begin_at_opening(&mut vm);
+        Ok(vm)
+    }
+
+    fn begin_at_opening(&self, vm: &mut Vm) {
+        if let Some(origin) = self.opening.as_ref().and_then(|opening| NonZero::new(opening.desk.state.identity())) {
+            vm.begin_at(origin, self.tables);
+        }
+    }
+
+    /// Whether more has been known than not, once enough has been tried.
+    fn pays(&self) -> bool {
+        let (known, begun) = self.vm.as_ref().and_then(Vm::tried).unwrap_or_default();
+        self.learning != ByRote::WhereItPays || begun < JUDGED_AFTER || known > begun
     }
 
     /// Throws a machine away in which a budget was spent.
@@ -61,6 +90,7 @@ impl Table<'_> {
             Some(opening) => {
                 let mut game = opening.fork();
                 game.actions = opening.actions;
+                game.desk.origin = NonZero::new(opening.desk.state.identity());
                 game
             }
             None => self.ready.prepared.game(),
@@ -83,16 +113,27 @@ impl Table<'_> {
         tally: &mut Tally,
     ) -> Result<Option<String>, SimulationError> {
         let mut result = self.play_through(seed, trial, actions, tally)?;
+        if self.learning != ByRote::Never && self.vm.as_ref().is_some_and(Vm::is_dead) {
+            // Reading uses up more of a budget where somebody learns: only a machine that does not can say what happens.
+            self.learning = ByRote::Never;
+            self.clear();
+            tally.left_out.pop();
+            result = self.play_through(seed, trial, actions, tally)?;
+        }
         if self.vm.as_ref().is_some_and(Vm::ran_out_of_memory) {
             self.clear();
             let _alone = ALONE.lock();
             tally.left_out.pop();
-            self.vm = Some(machine(self.ready, None)?);
+            self.vm = Some(machine(self.ready, Code::Native, None)?);
             result = self.play_through(seed, trial, actions, tally)?;
             self.vm = None;
             give_back();
         }
         self.clear();
+        if !self.pays() {
+            self.learning = ByRote::Never;
+            self.vm = None;
+        }
         Ok(result)
     }
 
@@ -108,7 +149,10 @@ impl Table<'_> {
         let ready = self.ready;
         let vm = match self.vm.take() {
             Some(vm) => self.vm.insert(vm),
-            None => self.vm.insert(machine(ready, Some(self.share))?),
+            None => {
+                let vm = self.machine()?;
+                self.vm.insert(vm)
+            }
         };
         game.desk.chance = Chance::stream(seed, trial);
         let mut round = 0_usize;
@@ -161,19 +205,19 @@ impl Table<'_> {
         };
         tally.trials += 1;
         tally.actions += game.actions;
-        *tally.results.entry(result.clone()).or_insert(0) += 1;
-        *tally.outcomes.entry(text).or_insert(0) += 1;
+        *place(&mut tally.results, &result) += 1;
+        *place(&mut tally.outcomes, &text) += 1;
         if ready.boundary.is_some() {
             *tally.rounds.entry(round as u32).or_insert(0) += 1;
         }
         for (seat, card, [used, rolled, met]) in counts {
-            let count = tally.cards.entry(seat).or_default().entry(card).or_default();
+            let count = place(place(&mut tally.cards, &seat), &card);
             count.used += used;
             count.rolled += rolled;
             count.met += met;
         }
         for (which, round, value) in samples {
-            let rounds = tally.statistics.entry(ready.statistics[which].label.to_string()).or_default();
+            let rounds = place(&mut tally.statistics, &ready.statistics[which].label);
             rounds.resize(rounds.len().max(round + 1), Sum::default());
             rounds[round].games += 1;
             rounds[round].sum += value;
@@ -182,10 +226,18 @@ impl Table<'_> {
     }
 }
 
+/// The value under a name, made if there is none; a name that is there is not copied.
+fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mut V {
+    if !map.contains_key(name) {
+        map.insert(name.to_string(), V::default());
+    }
+    map.get_mut(name).expect("it was made above")
+}
+
 /// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
-fn machine(ready: &Ready, share: Option<usize>) -> Result<Vm, SimulationError> {
+fn machine(ready: &Ready, code: Code, share: Option<usize>) -> Result<Vm, SimulationError> {
     let rules = &ready.prepared.rules;
-    match Vm::load(rules.stack(), Code::Native) {
+    match Vm::load(rules.stack(), code) {
         Ok((mut vm, _)) => {
             if let Some(share) = share {
                 vm.hold_to(share);

@@ -1,15 +1,16 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::num::NonZero;
 use std::sync::Arc;
 
 use super::walk::{Foretold, Walk};
 use super::{
     Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
-    Slot, Tape, TransferNote,
+    Rote, Slot, Tape, TransferNote,
 };
 use crate::dice::{Chance, Dice, Roll, Seen};
 use crate::ruleset::Ruleset;
-use crate::state::{Change, EntityId, FieldId, State, Value};
+use crate::state::{Change, EntityId, EntryId, FieldId, Key, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
@@ -65,6 +66,11 @@ pub(crate) struct Desk {
     pub walk: Option<Box<Walk>>,
     /// Where the game runs on inside the script machine.
     pub onward: Option<Onward>,
+    /// Names the moment at which all games of a simulation begin, for as long as only what is learned by rote has been played
+    /// since.
+    pub origin: Option<NonZero<u64>>,
+    /// Where it learns: what entries have done before.
+    pub rote: Option<Box<Rote>>,
 }
 
 /// How much of a roll the script sees.
@@ -190,6 +196,8 @@ impl Desk {
             notes: Vec::new(),
             walk: None,
             onward: None,
+            origin: None,
+            rote: None,
         }
     }
 
@@ -367,9 +375,44 @@ impl Desk {
         Stop::Question
     }
 
+    /// One of the seeded dice.
+    pub fn face(&mut self, sides: u32) -> u32 {
+        draw_face(&mut self.chance, &mut self.rote, sides)
+    }
+
+    /// Notes for the lesson that a field was read.
+    pub fn note_read(&mut self, entity: EntityId, field: FieldId) {
+        if let (Some(rote), Some(value)) = (&mut self.rote, self.state.field(entity, field)) {
+            rote.read(entity, field, value);
+        }
+    }
+
+    /// Puts an entry on the agenda.
+    pub fn schedule(
+        &mut self,
+        what: Arc<str>,
+        key: Key,
+        owner: Option<EntityId>,
+        args: Value,
+        every: Option<Key>,
+    ) -> EntryId {
+        let id = self.state.schedule(what, key, owner, args, every);
+        if let (Some(rote), Some(entry)) = (&mut self.rote, self.state.agenda().get(id)) {
+            rote.scheduled(entry);
+        }
+        id
+    }
+
+    /// What is done now cannot be learned by rote.
+    pub fn spoil(&mut self) {
+        if let Some(rote) = &mut self.rote {
+            rote.spoil();
+        }
+    }
+
     /// A number from 1 to `n` for a policy.
     pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
-        let Some(walk) = &mut self.walk else { return Ok(self.chance.face(n)) };
+        let Some(walk) = &mut self.walk else { return Ok(self.face(n)) };
         match walk.pick(n) {
             Some(picked) => Ok(picked),
             None => Err(self.break_off()),
@@ -416,8 +459,8 @@ impl Desk {
         let before = self.position();
         let roll = match &self.dice {
             DiceSource::Seeded => {
-                let chance = &mut self.chance;
-                dice.roll_with(&mut |sides| Some(chance.face(sides)))
+                let (chance, rote) = (&mut self.chance, &mut self.rote);
+                dice.roll_with(&mut |sides| Some(draw_face(chance, rote, sides)))
             }
             DiceSource::Written(faces) => {
                 let (mut at, mut bad) = (self.written as usize, None);
@@ -759,6 +802,14 @@ impl Desk {
             }
         }
     }
+}
+
+fn draw_face(chance: &mut Chance, rote: &mut Option<Box<Rote>>, sides: u32) -> u32 {
+    let face = chance.face(sides);
+    if let Some(rote) = rote {
+        rote.rolled(sides, face);
+    }
+    face
 }
 
 /// Longest list in words, in bytes: beyond that nobody reads on.

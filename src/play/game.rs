@@ -289,6 +289,7 @@ impl Game {
 
     /// Runs the open action from its start.
     fn run(&mut self, vm: &mut Vm) {
+        self.desk.origin = None;
         let Some(mut open) = self.open.take() else { return };
         if open.fault.is_some() {
             self.open = Some(open);

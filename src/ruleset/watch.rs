@@ -6,8 +6,8 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use notify::RecursiveMode;
 use notify::event::{AccessKind, AccessMode, EventKind};
-use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::difference::changes_between;
 use super::library::Library;
@@ -60,26 +60,38 @@ impl Watched {
 const MOST_LINES: usize = 5;
 /// A burst is over after so long without a change,
 const QUIET: Duration = Duration::from_millis(55);
-/// or so long after it began.
-const LONGEST_BURST: Duration = Duration::from_millis(500);
-/// Problems wait so long for the next change: a file may be half written.
-const DOUBT: Duration = Duration::from_millis(90);
+/// and where changes have been coming for so long,
+const LONG_BURST: Duration = Duration::from_millis(500);
+/// after so short a gap between two of them.
+const GAP: Duration = Duration::from_millis(8);
+/// What has not held still for so long is taken as it is, unless there is doubt,
+const PATIENCE: Duration = Duration::from_secs(2);
+/// and then for so long.
+const LAST_PATIENCE: Duration = Duration::from_secs(8);
+/// What cannot be loaded, and what lacks a file that was there, waits so long for the next change: it may be half written.
+const DOUBT: Duration = Duration::from_millis(75);
 /// What the system does not tell is looked for so often.
 const ROUND: Duration = Duration::from_secs(2);
 
 impl Watcher {
     /// Watches the files of rules that are in force. `None` if none of them lies on the disk.
     pub fn start(library: &Library, rules: &Arc<Ruleset>) -> Option<Watcher> {
-        Watcher::open(library, rules.id(), rules.extra_layers(), Some(rules.clone()))
+        Watcher::open(library, rules.id(), rules.extra_layers(), Some(rules.clone()), open_eyes)
     }
 
     /// Watches a ruleset that may not be whole yet; the first news are what it is now. `None` if it does not lie on the
     /// disk.
     pub fn of_files(library: &Library, id: &str, layers: &[String]) -> Option<Watcher> {
-        Watcher::open(library, id, layers, None)
+        Watcher::open(library, id, layers, None, open_eyes)
     }
 
-    fn open(library: &Library, id: &str, layers: &[String], rules: Option<Arc<Ruleset>>) -> Option<Watcher> {
+    fn open(
+        library: &Library,
+        id: &str,
+        layers: &[String],
+        rules: Option<Arc<Ruleset>>,
+        open: OpenEyes,
+    ) -> Option<Watcher> {
         // Of a ruleset that is not whole nobody knows what it is made of.
         let parts = rules.as_ref().map_or_else(|| library.ids(), |rules| rules.parts());
         if parts.iter().all(|part| library.folder_of(part).is_none()) {
@@ -95,6 +107,7 @@ impl Watcher {
             rules,
             library: library.clone(),
             tell,
+            open,
             eyes: None,
             watched: BTreeMap::new(),
             told_polling: false,
@@ -131,6 +144,23 @@ enum Wake {
     End,
 }
 
+/// What a short wait has brought.
+enum Next {
+    Change,
+    Nothing,
+    End,
+}
+
+/// What sees changes with the system's help.
+type Eyes = Box<dyn notify::Watcher + Send>;
+/// Where it comes from.
+type OpenEyes = fn(Seen) -> notify::Result<Eyes>;
+type Seen = Box<dyn FnMut(notify::Result<notify::Event>) + Send>;
+
+fn open_eyes(seen: Seen) -> notify::Result<Eyes> {
+    Ok(Box::new(notify::recommended_watcher(seen)?))
+}
+
 /// Size and time of every file, by path: what differs if a file was written.
 type Print = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
 
@@ -144,7 +174,8 @@ struct Watch {
     /// Their identity.
     hash: String,
     tell: mpsc::Sender<Watched>,
-    eyes: Option<RecommendedWatcher>,
+    open: OpenEyes,
+    eyes: Option<Eyes>,
     /// Folders under watch, with what tells one from another in its place.
     watched: BTreeMap<PathBuf, Option<u64>>,
     told_polling: bool,
@@ -159,7 +190,7 @@ impl Watch {
         self.open_eyes();
         self.look();
         // What was written between loading and watching.
-        if !self.try_reload(woken) {
+        if !self.try_reload(woken, Instant::now()) {
             return;
         }
         loop {
@@ -174,28 +205,39 @@ impl Watch {
                     }
                 }
             }
-            if !self.gather(woken, QUIET) || !self.try_reload(woken) {
+            let begun = Instant::now();
+            if !self.gather(woken, begun) || !self.try_reload(woken, begun) {
                 return;
             }
         }
     }
 
-    /// Waits for the end of a burst; false if the watching is to end.
-    fn gather(&mut self, woken: &Receiver<Wake>, quiet: Duration) -> bool {
-        let begun = Instant::now();
-        while begun.elapsed() < LONGEST_BURST {
-            match woken.recv_timeout(quiet.min(LONGEST_BURST - begun.elapsed())) {
-                Ok(Wake::Change) => {}
-                Ok(Wake::Lost(error)) => self.lost(&error),
-                Err(RecvTimeoutError::Timeout) => break,
-                Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return false,
+    /// Waits for the end of the burst that began then; false if the watching is to end.
+    fn gather(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
+        while begun.elapsed() < PATIENCE {
+            match self.next_change(woken, if begun.elapsed() < LONG_BURST { QUIET } else { GAP }) {
+                Next::Change => {}
+                Next::Nothing => return true,
+                Next::End => return false,
             }
         }
         true
     }
 
+    /// The next change, if there is one in so long.
+    fn next_change(&mut self, woken: &Receiver<Wake>, longest: Duration) -> Next {
+        loop {
+            match woken.recv_timeout(longest) {
+                Ok(Wake::Change) => return Next::Change,
+                Ok(Wake::Lost(error)) => self.lost(&error),
+                Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return Next::End,
+                Err(RecvTimeoutError::Timeout) => return Next::Nothing,
+            }
+        }
+    }
+
     /// Loads what is there until it holds still, and tells of it; false if the watching is to end.
-    fn try_reload(&mut self, woken: &Receiver<Wake>) -> bool {
+    fn try_reload(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
         loop {
             self.look();
             let seen = self.print();
@@ -208,7 +250,7 @@ impl Watch {
                 _ => false,
             };
             if !still {
-                if !self.gather(woken, QUIET) {
+                if !self.gather(woken, begun) {
                     return false;
                 }
                 continue;
@@ -221,34 +263,37 @@ impl Watch {
                 Ok(stack) => Ruleset::of_stack(Arc::new(stack), &self.layers),
                 Err(error) => Err(error),
             };
-            match loaded {
-                Ok(rules) => {
-                    self.seen = seen;
-                    self.publish(rules);
-                    return true;
+            // What changed while it was read may have been half of a change; and where something is missing, an editor may
+            // be about to put it there. A little more patience then, before anybody hears of it.
+            let doubtful = self.doubts(&loaded);
+            if begun.elapsed() < if doubtful { LAST_PATIENCE } else { PATIENCE } {
+                match self.next_change(woken, if doubtful { DOUBT } else { Duration::ZERO }) {
+                    Next::Change if self.gather(woken, begun) => continue,
+                    Next::Change | Next::End => return false,
+                    Next::Nothing => {}
                 }
+            }
+            self.seen = seen;
+            match loaded {
+                Ok(rules) => self.publish(rules),
                 Err(error) => {
-                    // A little more patience before an author hears of a file that an editor is still writing.
-                    match woken.recv_timeout(DOUBT) {
-                        Ok(Wake::Change) => {
-                            if !self.gather(woken, QUIET) {
-                                return false;
-                            }
-                            continue;
-                        }
-                        Ok(Wake::Lost(lost)) => self.lost(&lost),
-                        Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return false,
-                        Err(RecvTimeoutError::Timeout) => {}
-                    }
-                    self.seen = seen;
                     let text = error.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
                     if self.broken.as_ref() != Some(&text) {
                         self.broken = Some(text);
                         return self.tell.send(Watched::Broken(error)).is_ok();
                     }
-                    return true;
                 }
             }
+            return true;
+        }
+    }
+
+    /// Whether what was loaded looks like one half of a change: it cannot be, or lacks a file of the rules in force.
+    fn doubts(&self, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
+        match (loaded, &self.rules) {
+            (Err(_), _) => true,
+            (Ok(new), Some(old)) => lacks_a_file(new, old),
+            (Ok(_), None) => false,
         }
     }
 
@@ -274,7 +319,7 @@ impl Watch {
             };
             let _ = wakes.send(wake);
         };
-        match notify::recommended_watcher(see) {
+        match (self.open)(Box::new(see)) {
             Ok(eyes) => self.eyes = Some(eyes),
             Err(error) => self.lost(&error),
         }
@@ -351,6 +396,12 @@ impl Watch {
     }
 }
 
+/// Whether a file of the old rules is not among those of the new.
+fn lacks_a_file(new: &Ruleset, old: &Ruleset) -> bool {
+    let files = new.files();
+    old.files().keys().any(|path| !files.contains_key(path))
+}
+
 /// Deeper and larger than any ruleset that loads.
 const DEEPEST: usize = 9;
 const MOST_FILES: usize = 20_000;
@@ -402,4 +453,81 @@ fn matters(event: &notify::Event) -> bool {
         !in_git && !is_litter(&name) && (SourceKind::of(&name).is_some() || !name.contains('.'))
     };
     event.paths.is_empty() || event.paths.iter().any(may_be)
+}
+
+#[cfg(test)]
+mod tests {
+    use notify::{Error, ErrorKind, WatcherKind};
+
+    use super::*;
+    use crate::ruleset::scratch::Scratch;
+
+    /// Eyes that the system refuses every folder.
+    struct Blind;
+
+    impl notify::Watcher for Blind {
+        fn new<F: notify::EventHandler>(_: F, _: notify::Config) -> notify::Result<Self> {
+            Ok(Blind)
+        }
+
+        fn watch(&mut self, _: &Path, _: RecursiveMode) -> notify::Result<()> {
+            Err(Error::new(ErrorKind::MaxFilesWatch))
+        }
+
+        fn unwatch(&mut self, _: &Path) -> notify::Result<()> {
+            Err(Error::new(ErrorKind::WatchNotFound))
+        }
+
+        fn kind() -> WatcherKind {
+            WatcherKind::NullWatcher
+        }
+    }
+
+    /// A small ruleset that can be played.
+    fn small() -> Scratch {
+        let scratch = Scratch::new();
+        scratch.write("g/ruleset.toml", "id = \"g\"\ntitle = \"G\"\nversion = \"1\"\n");
+        let play = "local rb = require(\"@riskbreaker\")\nreturn rb.play({ start = function() end })\n";
+        scratch.write("g/play.luau", play);
+        scratch
+    }
+
+    /// Watches a small ruleset with such eyes: it says once that it looks by itself, and does.
+    fn looks_by_itself(open: OpenEyes, why: &str) {
+        let scratch = small();
+        scratch.write("g/cast/fox.toml", "wit = 5\n");
+        let library = Library::open(&scratch.0).unwrap();
+        let rules = Ruleset::load(&library, "g").unwrap();
+        let watcher = Watcher::open(&library, "g", &[], Some(rules), open).unwrap();
+        let long = Duration::from_secs(30);
+        let told = watcher.wait(long).unwrap().lines();
+        assert_eq!(told, [format!("changes are looked for every 2 seconds: {why}")]);
+        for wit in [6, 7] {
+            scratch.write("g/cast/fox.toml", format!("wit = {wit}\n"));
+            assert_eq!(watcher.wait(long).unwrap().lines(), [format!("cast/fox.toml: wit {} -> {wit}", wit - 1)]);
+        }
+        scratch.write("g/cast/fox.toml", "wit =\n");
+        assert!(matches!(watcher.wait(long), Some(Watched::Broken(_))));
+    }
+
+    #[test]
+    fn where_no_more_folders_can_be_watched_changes_are_looked_for() {
+        looks_by_itself(|_| Ok(Box::new(Blind)), "the system watches no more folders");
+    }
+
+    #[test]
+    fn where_nothing_can_be_watched_changes_are_looked_for() {
+        let none = |_: Seen| Err(Error::io(std::io::Error::other("no more of them")));
+        looks_by_itself(none, "no more of them");
+    }
+
+    #[test]
+    fn what_lacks_a_file_is_doubted_and_what_has_more_is_not() {
+        let scratch = small();
+        let library = Library::open(&scratch.0).unwrap();
+        let few = Ruleset::load(&library, "g").unwrap();
+        scratch.write("g/cast/fox.toml", "wit = 5\n");
+        let more = Ruleset::load(&library, "g").unwrap();
+        assert!(lacks_a_file(&few, &more) && !lacks_a_file(&more, &few) && !lacks_a_file(&more, &more));
+    }
 }

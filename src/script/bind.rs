@@ -17,7 +17,7 @@ use crate::play::{
     Stop, Term,
 };
 use crate::ruleset::nearest;
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, Key, Type, Value};
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, EntryId, FieldId, Key, Type, Value};
 
 /// What the leaf functions share: the desk of the game that is being run, and the mirror of its state.
 #[derive(Default)]
@@ -34,6 +34,8 @@ pub(super) struct Bench {
     names: RefCell<Names>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
+    /// Fields that bare handles hold for the time being.
+    pub shown: RefCell<Vec<(EntityId, FieldId)>>,
     /// Names of the agenda's entries.
     entries: RefCell<Vec<Arc<str>>>,
 }
@@ -74,8 +76,17 @@ impl Bench {
         self.desk.get().map(|desk| unsafe { &mut *desk })
     }
 
+    /// The same, for leaf functions that may see and do anything: what is done then cannot be learned by rote.
     #[allow(clippy::mut_from_ref)] // as above
     pub(super) fn desk(&self) -> Result<&mut Desk> {
+        let desk = self.noted()?;
+        desk.spoil();
+        Ok(desk)
+    }
+
+    /// The same, for leaf functions that note whatever they see and do where a lesson goes on.
+    #[allow(clippy::mut_from_ref)] // as above
+    pub(super) fn noted(&self) -> Result<&mut Desk> {
         match self.lent() {
             Some(desk) => Ok(desk),
             None => Err(Error::RuntimeError(
@@ -176,6 +187,7 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
     super::convert::leaves(lua, bench, &table)?;
     let handles = lua.create_table()?;
     table.raw_set("handles", &handles)?;
+    table.raw_set("bare", bench.mirror.borrow().is_bare())?;
     bench.mirror.borrow_mut().listed = Some(handles);
     raw::add(lua, &table)?;
     raw::due_parts(lua, bench, &table)?;
@@ -255,18 +267,43 @@ fn no_member(desk: &Desk, kind: &str, name: &str) -> String {
 
 fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "set", |lua, b, (_, id, field, value): (Lv, u32, Lv, Lv)| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_act("writing a field").map_err(stopped)?;
         let mut mirror = b.mirror.borrow_mut();
         let field = text_arg(desk, &field, "the name of a field")?;
         write_field(lua, desk, &mut mirror, EntityId(id), &field, &value)
     });
+    // Where handles hold no fields: a field whose value is a table.
+    leaf!(lua, bench, table, "read_table", |lua, b, (handle, at): (Table, u16)| {
+        let desk = b.noted()?;
+        let mut mirror = b.mirror.borrow_mut();
+        let field = FieldId(at);
+        let Some(id) = mirror.id_of(&handle) else { return Ok(Lv::Nil) };
+        desk.note_read(id, field);
+        match desk.state.field(id, field) {
+            Some(value) => mirror.table_of(lua, id, field, value),
+            None => Ok(Lv::Nil),
+        }
+    });
+    // The same: a table of all fields, for what does not ask for one of them.
+    leaf!(lua, bench, table, "whole", |lua, b, handle: Table| {
+        let mirror = b.mirror.borrow();
+        let Some(id) = mirror.id_of(&handle) else { return Ok(None) };
+        let desk = b.desk()?;
+        let Some(entity) = desk.state.entity(id) else { return Ok(None) };
+        mirror.whole(lua, desk.rules.schema(), id, entity).map(Some)
+    });
+    leaf!(lua, bench, table, "catch_up", |lua, b, (): ()| {
+        let desk = b.noted()?;
+        let rules = desk.rules.clone();
+        b.mirror.borrow_mut().sync(lua, &mut desk.state, rules.schema()).map(|_| ())
+    });
     leaf!(lua, bench, table, "exists", |_, b, handle: Table| {
-        b.desk()?.may_go_on().map_err(stopped)?;
+        b.noted()?.may_go_on().map_err(stopped)?;
         Ok(b.mirror.borrow().id_of(&handle).is_some())
     });
     leaf!(lua, bench, table, "each", |lua, b, kind: Lv| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_go_on().map_err(stopped)?;
         let name = text_arg(desk, &kind, "the name of a kind")?;
         let Some(kind) = desk.rules.schema().kind_named(&name) else {
@@ -281,20 +318,27 @@ fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         Ok(list)
     });
     leaf!(lua, bench, table, "spawn", |lua, b, (kind, fields): (Lv, Lv)| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_act("making an entity").map_err(stopped)?;
         let mut mirror = b.mirror.borrow_mut();
         let name = text_arg(desk, &kind, "the kind of a new entity")?;
         spawn(lua, desk, &mut mirror, &name, &fields)
     });
     leaf!(lua, bench, table, "remove", |lua, b, handle: Lv| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_act("taking an entity away").map_err(stopped)?;
         let mut mirror = b.mirror.borrow_mut();
         let id = entity_arg(desk, &mirror, &handle, "rb.remove")?;
         let (title, kind) = (desk.title(id), desk.state.entity(id).map(|entity| entity.kind));
+        let last = desk.state.entity(id).cloned();
         let touched = desk.state.remove(id);
-        mirror.remove(id);
+        if let Some(rote) = &mut desk.rote {
+            rote.removed(id, &touched);
+        }
+        if let Some(last) = last {
+            mirror.attachments_change();
+            mirror.bury(lua, desk.rules.schema(), id, &last)?;
+        }
         for (other, field) in touched {
             let Some(entity) = desk.state.entity(other) else { continue };
             mirror.write_field(lua, desk.rules.schema(), other, field, &entity.fields[field.0 as usize])?;
@@ -360,6 +404,9 @@ fn write_field(lua: &Lua, desk: &mut Desk, mirror: &mut Mirror, id: EntityId, na
     }
     let from = entity.fields[field.0 as usize].clone();
     hold_change(desk)?;
+    if let Some(rote) = &mut desk.rote {
+        rote.wrote(id, field, &value);
+    }
     desk.state.set(id, field, value.clone());
     mirror.write_field(lua, schema, id, field, &value)?;
     desk.tell_change(id, field, &from, &value);
@@ -432,6 +479,9 @@ fn spawn(lua: &Lua, desk: &mut Desk, mirror: &mut Mirror, name: &str, fields: &L
     hold(TOLD + values.len() * CHANGE)?;
     let entity = Entity { kind: kind_id, fields: values };
     let id = desk.state.spawn(entity.clone());
+    if let Some(rote) = &mut desk.rote {
+        rote.spawned(id, &entity);
+    }
     let handle = mirror.spawn(lua, schema, id, &entity)?;
     if kind.title.is_some() {
         let happening = Happening::Spawned { entity: id, title: desk.title(id), kind: kind.name.clone() };
@@ -444,6 +494,7 @@ fn attachments(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "attach", |_, b, (hook, owner, data): (Lv, Lv, Lv)| {
         let desk = b.desk()?;
         desk.may_act("attaching").map_err(stopped)?;
+        b.mirror.borrow_mut().attachments_change();
         let mirror = b.mirror.borrow();
         let hook = text_arg(desk, &hook, "the id of a hook")?;
         let owner = entity_arg(desk, &mirror, &owner, "the owner in rb.attach")?;
@@ -467,12 +518,14 @@ fn attachments(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "detach", |_, b, id: u32| {
         let desk = b.desk()?;
         desk.may_act("detaching").map_err(stopped)?;
+        b.mirror.borrow_mut().attachments_change();
         hold(TOLD)?;
         Ok(desk.state.detach(AttachmentId(id)))
     });
     leaf!(lua, bench, table, "set_data", |_, b, (id, data): (u32, Lv)| {
         let desk = b.desk()?;
         desk.may_act("changing an attachment").map_err(stopped)?;
+        b.mirror.borrow_mut().attachments_change();
         let data = match from_lua(&data, &b.mirror.borrow()) {
             Ok(data) => data,
             Err(error) => return Err(fault(desk, format!("the data of an attachment: {}", plain(&error)))),
@@ -625,7 +678,7 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         Ok(())
     });
     leaf!(lua, bench, table, "pick", |_, b, n: f64| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_go_on().map_err(stopped)?;
         if !(1.0..=1_000_000.0).contains(&n) {
             return Err(fault(desk, "rb.pick takes a number from 1 to 1000000"));
@@ -999,7 +1052,7 @@ fn answer_from(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answe
 
 fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     leaf!(lua, bench, table, "roll", |_, b, (dice, kind, need, label, args): (LuaString, u8, Lv, Lv, Variadic<Lv>)| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         let sight = match kind {
             0 => Sight::Total,
             BAND if desk.walk.is_some() => Sight::Cuts(cuts_of(desk, &need)?),
@@ -1021,7 +1074,7 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         roll(b, desk, &dice, need, sight, &label, &args).map(|roll| roll.total())
     });
     leaf!(lua, bench, table, "simple", |lua, b, dice: LuaString| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         match b.parsed(&text_of(&dice)?) {
             Ok(parsed) => match parsed.simple() {
                 Some((count, sides, plus)) if sides > 0 => {
@@ -1037,12 +1090,12 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         }
     });
     leaf!(lua, bench, table, "die", |_, b, sides: u32| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_act("rolling dice").map_err(stopped)?;
-        Ok(desk.chance.face(sides))
+        Ok(desk.face(sides))
     });
     leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         let roll = roll(b, desk, &dice, Need::Nothing, Sight::Faces, &label, &args)?;
         let kept = roll.faces().iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value);
         let faces = lua.create_sequence_from(kept)?;
@@ -1050,11 +1103,11 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         Ok(faces)
     });
     leaf!(lua, bench, table, "begin_again", |_, b, (): ()| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.begin_again().map_err(stopped)
     });
     leaf!(lua, bench, table, "roll_again", |_, b, place: u32| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.roll_again(place).map_err(stopped)
     });
     Ok(())
@@ -1192,7 +1245,7 @@ pub(super) fn entry_table(lua: &Lua, entry: &crate::state::Entry, mirror: &Mirro
 }
 
 fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, args: &Lv) -> Result<u32> {
-    let desk = bench.desk()?;
+    let desk = bench.noted()?;
     desk.may_act("changing the agenda").map_err(stopped)?;
     let mirror = bench.mirror.borrow();
     let name = text_arg(desk, what, "the name of an entry")?;
@@ -1222,7 +1275,7 @@ fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, a
     }
     charge(16);
     hold(TOLD)?;
-    Ok(desk.state.schedule(what, key, owner, args, step).0)
+    Ok(desk.schedule(what, key, owner, args, step).0)
 }
 
 fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
@@ -1254,10 +1307,17 @@ fn telling(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         Err::<(), _>(stopped(Stop::Cut(reason)))
     });
     leaf!(lua, bench, table, "finish", |_, b, (text, args): (Lv, Variadic<Lv>)| {
-        let desk = b.desk()?;
+        let desk = b.noted()?;
         desk.may_act("ending the game").map_err(stopped)?;
         let text = text_arg(desk, &text, "the outcome")?;
+        // What an entity is called is read from its fields.
+        if args.iter().any(Lv::is_table) {
+            desk.spoil();
+        }
         let text = fill(&text, &args, desk, &b.mirror.borrow());
+        if let Some(rote) = &mut desk.rote {
+            rote.finished(&text);
+        }
         desk.state.finish(text);
         Ok(())
     });

@@ -108,7 +108,8 @@ pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded
     };
     let (lua, allowed) = sandbox::machine(code).map_err(host)?;
     let bench = Rc::new(Bench::default());
-    let prelude = Prelude::start(&lua, &bench, stack).map_err(host)?;
+    *bench.mirror.borrow_mut() = Mirror::new(code == Code::Learning);
+    let prelude = Prelude::start(&lua, &bench, stack, &allowed).map_err(host)?;
     sandbox::close(&lua, &allowed).map_err(host)?;
 
     let mut loader = Loader { lua: &lua, stack, problems: Vec::new(), merger: Merger::new(&lua, stack, &prelude.wrap) };
@@ -133,7 +134,7 @@ struct Prelude {
 }
 
 impl Prelude {
-    fn start(lua: &Lua, bench: &Rc<Bench>, stack: &Arc<Stack>) -> Result<Prelude> {
+    fn start(lua: &Lua, bench: &Rc<Bench>, stack: &Arc<Stack>, allowed: &Table) -> Result<Prelude> {
         let leaves = bind::leaves(lua, bench)?;
         let own = stack.clone();
         // Finds and compiles what `require` names: its key, and the function that makes the module.
@@ -211,7 +212,7 @@ impl Prelude {
             .load(include_str!("prelude.luau"))
             .set_name("=host")
             .set_mode(mlua::chunk::ChunkMode::Text)
-            .call(leaves)?;
+            .call((leaves, allowed))?;
         let get = |name: &str| functions.raw_get::<Function>(name);
         Ok(Prelude {
             install: get("install")?,

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
@@ -8,8 +8,15 @@ use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Valu
 /// The entities of one game as a script machine sees them: a frozen table for each, holding its fields.
 ///
 /// The host's state is the truth. Writes go to both; what the host changes by itself is read again before the next run.
+///
+/// A bare mirror holds no fields: scripts read those from the host, which notes what they read.
 #[derive(Default)]
 pub(super) struct Mirror {
+    bare: bool,
+    /// What hangs on the entities as scripts know it, if that is known here: a hash.
+    worn: Option<u64>,
+    /// Tables that fields were read as, for bare handles.
+    tables: HashMap<(EntityId, FieldId), (Value, Lv)>,
     /// Identity of the mirrored state.
     identity: u64,
     /// By entity id.
@@ -26,6 +33,14 @@ pub(super) struct Mirror {
 }
 
 impl Mirror {
+    pub fn new(bare: bool) -> Mirror {
+        Mirror { bare, ..Mirror::default() }
+    }
+
+    pub fn is_bare(&self) -> bool {
+        self.bare
+    }
+
     pub fn set_classes(&mut self, classes: Vec<Table>) {
         self.classes = classes;
     }
@@ -49,17 +64,22 @@ impl Mirror {
         self.addresses.get((id.0 as usize).checked_sub(1)?).copied().filter(|address| *address != 0)
     }
 
+    /// What hangs on the entities is about to change.
+    pub fn attachments_change(&mut self) {
+        self.worn = None;
+    }
+
     /// Brings the mirror up to a state. Says whether anything but fields may have changed.
     pub fn sync(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
         let stale = state.take_stale();
         if self.identity != state.identity() {
-            self.fill(lua, state, schema)?;
-            return Ok(Synced::Refilled);
+            return self.fill(lua, state, schema);
         }
         if stale.is_empty() {
             return Ok(Synced::Same);
         }
         let mut fields: Vec<(EntityId, FieldId)> = Vec::new();
+        let mut others = false;
         for one in stale {
             match one {
                 Stale::Field(entity, field) => {
@@ -67,13 +87,16 @@ impl Mirror {
                         fields.push((entity, field));
                     }
                 }
-                // Entities come and go with references to them: simplest is to read everything again.
-                Stale::Attachments => {}
-                Stale::Entity(_) => {
-                    self.fill(lua, state, schema)?;
-                    return Ok(Synced::Refilled);
+                Stale::Attachments => {
+                    self.attachments_change();
+                    others = true;
                 }
+                // Entities come and go with references to them: simplest is to read everything again.
+                Stale::Entity(_) => return self.fill(lua, state, schema),
             }
+        }
+        if self.bare {
+            return Ok(if others { Synced::Fields } else { Synced::Same });
         }
         for (entity, field) in fields {
             if let Some(found) = state.entity(entity) {
@@ -83,14 +106,17 @@ impl Mirror {
         Ok(Synced::Fields)
     }
 
-    fn fill(&mut self, lua: &Lua, state: &State, schema: &Schema) -> Result<()> {
+    fn fill(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
         // Until all is written the mirror is nobody's.
         self.identity = 0;
+        let worn = Some(state.worn());
+        let mut others = worn != self.worn;
         for at in 0..self.handles.len() {
             let id = EntityId(at as u32 + 1);
             let kind = self.held[at].as_ref().map(|held| held.kind);
             if kind.is_some() && state.entity(id).map(|entity| entity.kind) != kind {
                 self.remove(id);
+                others = true;
             }
         }
         let mut fresh = Vec::new();
@@ -100,7 +126,11 @@ impl Mirror {
                 fresh.push(id);
             }
         }
+        others |= !fresh.is_empty();
         for (id, entity) in state.entities() {
+            if self.bare {
+                break;
+            }
             if fresh.contains(&id) {
                 self.write_all(lua, schema, id, entity)?;
                 continue;
@@ -113,8 +143,9 @@ impl Mirror {
                 }
             }
         }
+        self.worn = worn;
         self.identity = state.identity();
-        Ok(())
+        Ok(Synced::Refilled { others })
     }
 
     fn make(&mut self, lua: &Lua, schema: &Schema, id: EntityId, kind: KindId) -> Result<()> {
@@ -150,6 +181,9 @@ impl Mirror {
     /// Forgets an entity that has just been taken away; a handle that a script still holds keeps its last values.
     pub fn remove(&mut self, id: EntityId) {
         self.held[id.0 as usize - 1] = None;
+        if !self.tables.is_empty() {
+            self.tables.retain(|(of, _), _| *of != id);
+        }
         if let Some(handle) = self.handles[id.0 as usize - 1].take() {
             self.by_address.remove(&(handle.to_pointer() as usize));
             self.addresses[id.0 as usize - 1] = 0;
@@ -160,7 +194,47 @@ impl Mirror {
         }
     }
 
+    /// The same; bare handles hold their last values from now on.
+    pub fn bury(&mut self, lua: &Lua, schema: &Schema, id: EntityId, last: &Entity) -> Result<()> {
+        if self.bare {
+            self.bare = false;
+            let written = self.write_all(lua, schema, id, last);
+            self.bare = true;
+            written?;
+        }
+        self.remove(id);
+        Ok(())
+    }
+
+    /// A table of all that an entity holds, of its class.
+    pub fn whole(&self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<Table> {
+        let kind = schema.kind(entity.kind);
+        let table = lua.create_table()?;
+        table.raw_set("id", id.0)?;
+        table.raw_set("kind", &*kind.name)?;
+        for (field, value) in kind.fields.iter().zip(&entity.fields) {
+            table.raw_set(&*field.name, to_lua(lua, value, self)?)?;
+        }
+        table.set_metatable(Some(self.classes[entity.kind.0 as usize].clone()))?;
+        Ok(table)
+    }
+
+    /// The table that a field is read as: the same one for as long as the field holds the same.
+    pub fn table_of(&mut self, lua: &Lua, id: EntityId, field: FieldId, value: &Value) -> Result<Lv> {
+        if let Some((known, table)) = self.tables.get(&(id, field))
+            && known == value
+        {
+            return Ok(table.clone());
+        }
+        let table = to_lua(lua, value, self)?;
+        self.tables.insert((id, field), (value.clone(), table.clone()));
+        Ok(table)
+    }
+
     fn write_all(&mut self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<()> {
+        if self.bare {
+            return Ok(());
+        }
         let Some(handle) = self.handle(id) else { return Ok(()) };
         let kind = schema.kind(entity.kind);
         handle.set_readonly(false);
@@ -185,21 +259,30 @@ impl Mirror {
         field: FieldId,
         value: &Value,
     ) -> Result<()> {
-        let Some(handle) = self.handle(id) else { return Ok(()) };
+        let Some(handle) = self.handle(id).cloned() else { return Ok(()) };
         let Some(kind) = self.held[id.0 as usize - 1].as_ref().map(|held| held.kind) else { return Ok(()) };
-        let seen = to_lua(lua, value, self)?;
+        let seen = if self.bare {
+            // The handle may hold what the field was before.
+            self.tables.remove(&(id, field));
+            Lv::Nil
+        } else {
+            to_lua(lua, value, self)?
+        };
         handle.set_readonly(false);
         let written = handle.raw_set(&*schema.kind(kind).field(field).name, seen);
         handle.set_readonly(true);
-        self.note(id, field, value.clone());
+        self.note(id, field, value);
         written
     }
 
     /// Notes what a handle holds in a field from now on.
-    pub fn note(&mut self, id: EntityId, field: FieldId, value: Value) {
+    pub fn note(&mut self, id: EntityId, field: FieldId, value: &Value) {
+        if self.bare {
+            return;
+        }
         let held = self.held.get_mut(id.0 as usize - 1).and_then(Option::as_mut);
         if let Some(place) = held.and_then(|held| held.fields.get_mut(field.0 as usize)) {
-            *place = value;
+            *place = value.clone();
         }
     }
 }
@@ -215,5 +298,8 @@ fn refers_to(value: &Value, entities: &[EntityId]) -> bool {
 pub(super) enum Synced {
     Same,
     Fields,
-    Refilled,
+    /// `others`: entities have come or gone, or what hangs on them.
+    Refilled {
+        others: bool,
+    },
 }

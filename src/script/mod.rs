@@ -4,6 +4,7 @@ pub(crate) mod api;
 mod bind;
 mod convert;
 mod engine;
+mod entry_numbers;
 mod exchange;
 mod fault;
 mod game_handle;

@@ -14,7 +14,7 @@ use mlua::{Lua, Result, Table, ffi, lua_State};
 
 use super::bind::{Bench, MOST_ENTRIES, hold_change};
 use super::sandbox::{Budget, charge, hold, renew};
-use crate::play::{Desk, Phase};
+use crate::play::{Desk, Phase, Played};
 use crate::state::{EntityId, FieldId, Key, Type, Value};
 
 thread_local! {
@@ -32,8 +32,15 @@ pub(super) fn seated<R>(bench: &Bench, run: impl FnOnce() -> R) -> R {
 
 /// Adds the functions to the table of leaf functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 4] =
-        [("write", write), ("face", face), ("enlist", enlist), ("next", next)];
+    let functions: [(&str, ffi::lua_CFunction); 7] = [
+        ("read", read),
+        ("hide", hide),
+        ("keep_handles", keep_handles),
+        ("write", write),
+        ("face", face),
+        ("enlist", enlist),
+        ("next", next),
+    ];
     for (name, function) in functions {
         // SAFETY: each keeps to the engine's rules for functions, see below.
         table.raw_set(name, unsafe { lua.create_c_function(function) }?)?;
@@ -82,14 +89,121 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     unsafe {
         let written = note(state).is_some();
         if written {
-            ffi::lua_setreadonly(state, 1, 0);
-            ffi::lua_pushvalue(state, 4);
-            ffi::lua_pushvalue(state, 5);
-            ffi::lua_rawset(state, 1);
-            ffi::lua_setreadonly(state, 1, 1);
+            keep(state, 4, 5);
         }
         ffi::lua_pushboolean(state, c_int::from(written));
         1
+    }
+}
+
+/// read(handle, place of the field, its name): the value, which the handle holds from now on, until `hide`; nothing and true if
+/// it is a table.
+unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let found = seat().and_then(|(bench, desk)| {
+            let id = bench.mirror.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
+            let field = FieldId(u16::try_from(whole(state, 2)?).ok()?);
+            desk.note_read(id, field);
+            Some((bench, id, field, desk.state.field(id, field)?))
+        });
+        let Some((bench, id, field, value)) = found else {
+            ffi::lua_pushnil(state);
+            return 1;
+        };
+        match value {
+            Value::None => {
+                ffi::lua_pushnil(state);
+                return 1;
+            }
+            Value::Bool(yes) => ffi::lua_pushboolean(state, c_int::from(*yes)),
+            Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
+            Value::Text(text) => {
+                ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
+            }
+            Value::Entity(id) => {
+                push_handles(state);
+                ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
+                ffi::lua_remove(state, -2);
+            }
+            _ => {
+                ffi::lua_pushnil(state);
+                ffi::lua_pushboolean(state, 1);
+                return 2;
+            }
+        }
+        keep(state, 3, -1);
+        bench.shown.borrow_mut().push((id, field));
+        1
+    }
+}
+
+/// Whether the handle that lies first on the stack holds the field whose name lies fourth.
+unsafe fn holds(state: *mut lua_State) -> bool {
+    unsafe {
+        ffi::lua_pushvalue(state, 4);
+        let found = ffi::lua_rawget(state, 1) != ffi::LUA_TNIL;
+        ffi::lua_settop(state, -2);
+        found
+    }
+}
+
+/// Writes into the handle that lies first on the stack.
+unsafe fn keep(state: *mut lua_State, name: c_int, value: c_int) {
+    unsafe {
+        let value = ffi::lua_absindex(state, value);
+        ffi::lua_setreadonly(state, 1, 0);
+        ffi::lua_pushvalue(state, name);
+        ffi::lua_pushvalue(state, value);
+        ffi::lua_rawset(state, 1);
+        ffi::lua_setreadonly(state, 1, 1);
+    }
+}
+
+/// Where the machine keeps the handles: by the address of this.
+static HANDLES: u8 = 0;
+
+unsafe fn push_handles(state: *mut lua_State) {
+    unsafe {
+        ffi::lua_pushlightuserdata(state, (&raw const HANDLES).cast_mut().cast());
+        ffi::lua_rawget(state, ffi::LUA_REGISTRYINDEX);
+    }
+}
+
+/// keep_handles(list): where `read` and `hide` find the handles, by entity id.
+unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a table.
+    unsafe {
+        ffi::lua_pushlightuserdata(state, (&raw const HANDLES).cast_mut().cast());
+        ffi::lua_pushvalue(state, 1);
+        ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
+        0
+    }
+}
+
+/// hide(): bare handles hold none of their fields any more.
+unsafe extern "C-unwind" fn hide(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let Some((bench, desk)) = seat() else { return 0 };
+        push_handles(state);
+        loop {
+            let Some((id, field)) = bench.shown.borrow_mut().pop() else { break };
+            ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
+            // One that is gone, or another one by now, holds what it held last.
+            if let Some(entity) = desk.state.entity(id)
+                && ffi::lua_type(state, -1) == ffi::LUA_TTABLE
+                && let Some(field) = desk.rules.schema().kind(entity.kind).fields.get(field.0 as usize)
+            {
+                ffi::lua_setreadonly(state, -1, 0);
+                ffi::lua_pushlstring(state, field.name.as_ptr().cast(), field.name.len());
+                ffi::lua_pushnil(state);
+                ffi::lua_rawset(state, -3);
+                ffi::lua_setreadonly(state, -1, 1);
+            }
+            ffi::lua_settop(state, -2);
+        }
+        0
     }
 }
 
@@ -144,7 +258,13 @@ unsafe fn note(state: *mut lua_State) -> Option<()> {
         _ => return None,
     };
     hold_change(desk).ok()?;
-    mirror.note(id, field, value.clone());
+    if let Some(rote) = &mut desk.rote {
+        rote.wrote(id, field, &value);
+    }
+    mirror.note(id, field, &value);
+    if mirror.is_bare() && !unsafe { holds(state) } {
+        bench.shown.borrow_mut().push((id, field));
+    }
     if desk.listening {
         let from = desk.state.field(id, field)?.clone();
         desk.state.set(id, field, value.clone());
@@ -162,7 +282,7 @@ unsafe extern "C-unwind" fn face(state: *mut lua_State) -> c_int {
         let sides = whole(state, 1).and_then(|sides| u32::try_from(sides).ok());
         match (seat(), sides) {
             (Some((_, desk)), Some(sides)) if may_act(desk) => {
-                ffi::lua_pushnumber(state, f64::from(desk.chance.face(sides)));
+                ffi::lua_pushnumber(state, f64::from(desk.face(sides)));
             }
             _ => ffi::lua_pushnil(state),
         }
@@ -214,11 +334,12 @@ unsafe fn due_later(state: *mut lua_State) -> Option<u32> {
     };
     charge(16);
     hold(100).ok()?;
-    Some(desk.state.schedule(what, key, owner, Value::None, None).0)
+    Some(desk.schedule(what, key, owner, Value::None, None).0)
 }
 
-/// next(pulsed): what is due, the number of its owner or nothing, and its argument; the last is `next` itself where the
-/// argument is more than a bare value. Nothing at all where the game does not go on by itself.
+/// next(pulsed, and of the card that was played: its seat, its id, whether its first roll was met): what is due, the number of
+/// its owner or nothing, its argument, and whether entities have come or gone that the machine does not know of. The argument is
+/// a pointer where it is more than a bare value. Nothing at all where the game does not go on by itself.
 unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; the entry lasts as long as its action, and so beyond this function.
     unsafe {
@@ -227,7 +348,15 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         if !may_act(desk) {
             return 0;
         }
-        let Some(entry) = desk.go_on(pulsed) else { return 0 };
+        let played = || {
+            let met = (ffi::lua_type(state, 4) == ffi::LUA_TBOOLEAN).then(|| ffi::lua_toboolean(state, 4) != 0);
+            Some(Played { seat: Arc::from(text(state, 2)?), card: Arc::from(text(state, 3)?), met })
+        };
+        if desk.go_on(pulsed, played).is_none() {
+            return 0;
+        }
+        let others = desk.state.is_stale();
+        let Some(entry) = desk.due() else { return 0 };
         renew(Budget::ACTION);
         ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
         match entry.owner {
@@ -240,7 +369,8 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
             Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
             _ => ffi::lua_pushlightuserdata(state, ptr::null_mut()),
         }
-        3
+        ffi::lua_pushboolean(state, c_int::from(others));
+        4
     }
 }
 
@@ -253,7 +383,7 @@ pub(super) fn due_parts(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<(
     })?;
     table.raw_set("due_args", args)?;
     let own = bench.clone();
-    let key = lua.create_function(move |lua, (): ()| match own.lent().and_then(|desk| desk.due()) {
+    let key = lua.create_function(move |lua, (): ()| match own.desk()?.due() {
         Some(entry) => Ok(Some(lua.create_sequence_from(entry.key.places().iter().copied())?)),
         None => Ok(None),
     })?;

@@ -16,6 +16,9 @@ pub(crate) enum Code {
     Interpreted,
     /// Compiled for this processor, for simulations: about a quarter faster, and built in a few milliseconds.
     Native,
+    /// The same, where what agenda entries do is learned by rote: scripts read each field from the host, which is slower, but
+    /// what has been learned need not be run again.
+    Learning,
 }
 
 /// How much a call into a script may use.
@@ -357,7 +360,7 @@ pub(super) fn machine(code: Code) -> Result<(Lua, Table)> {
     let _ = Lua::set_fflag("LuauTableRobustOom", true);
     let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8 | StdLib::BIT | StdLib::DEBUG;
     let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-    lua.enable_jit(code == Code::Native);
+    lua.enable_jit(code != Code::Interpreted);
     // SAFETY: it keeps to the engine's rules for functions.
     let charge = unsafe { lua.create_c_function(charged) }?;
     lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text).call::<()>(charge)?;
@@ -425,6 +428,7 @@ pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Resu
 pub(super) fn compiler() -> Compiler {
     Compiler::new().set_optimization_level(1).set_debug_level(1).set_disabled_builtins([
         "tostring",
+        "rawget",
         "table.unpack",
         "string.format",
         "select",

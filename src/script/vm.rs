@@ -1,5 +1,6 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,12 +8,13 @@ use std::sync::Arc;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
 use super::bind::{Bench, entry_table, read_key};
+use super::entry_numbers;
 use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::{fault_of, teach};
 use super::load::{self, Blueprint};
 use super::mirror::Synced;
 use super::sandbox::{Budget, Code, give_back, guarded, spent_at};
-use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
+use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Rote, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
@@ -26,6 +28,14 @@ pub(crate) struct Vm {
     blueprint: Arc<Blueprint>,
     /// Switches, seats, what is left out, and how the game is played, as the prelude knows them.
     laid: RefCell<Option<Laid>>,
+    /// Where it learns: what entries have done before.
+    rote: Option<Box<Rote>>,
+    /// Identity of the last state whose table it is known to hold for.
+    known_table: u64,
+    /// What `result` of play.luau is known as.
+    result_name: Arc<str>,
+    /// Whether scripts have run since their cards were counted.
+    has_run: bool,
     /// Bytes in use from which on a call is followed by a collection.
     full: usize,
     /// The budget that was spent in it.
@@ -37,7 +47,35 @@ pub(crate) struct Vm {
 /// memory by.
 const LEFT_BEHIND: usize = 12 << 20;
 
-type Laid = (BTreeMap<String, Value>, BTreeMap<Arc<str>, Driver>, BTreeSet<Arc<str>>, (bool, bool, bool));
+/// What a table has laid down for a game.
+struct Laid {
+    switches: BTreeMap<String, Value>,
+    seats: BTreeMap<Arc<str>, Driver>,
+    left_out: BTreeSet<Arc<str>>,
+    how: (bool, bool, bool),
+}
+
+impl Laid {
+    fn of(desk: &Desk) -> Laid {
+        Laid {
+            switches: desk.switches.clone(),
+            seats: desk.seats.clone(),
+            left_out: desk.state.left_out().clone(),
+            how: Laid::how(desk),
+        }
+    }
+
+    fn is_of(&self, desk: &Desk) -> bool {
+        self.how == Laid::how(desk)
+            && self.left_out == *desk.state.left_out()
+            && self.seats == desk.seats
+            && self.switches == desk.switches
+    }
+
+    fn how(desk: &Desk) -> (bool, bool, bool) {
+        (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some())
+    }
+}
 
 /// The prelude's functions for the host.
 pub(super) struct Trusted {
@@ -95,6 +133,10 @@ impl Vm {
             stack: stack.clone(),
             blueprint: blueprint.clone(),
             laid: RefCell::new(None),
+            rote: (code == Code::Learning).then(|| Box::new(Rote::new(None, 1, entry_numbers::are_seen(stack)))),
+            known_table: 0,
+            result_name: Arc::from("result"),
+            has_run: false,
             full,
             spent: None,
             dead: false,
@@ -162,6 +204,20 @@ impl Vm {
         })
     }
 
+    /// From here on all games begin at a moment of this name.
+    ///
+    /// `tables`: so many learn at once, and share the room that there is.
+    pub fn begin_at(&mut self, origin: NonZero<u64>, tables: usize) {
+        if let Some(rote) = &mut self.rote {
+            rote.begin_at(origin, tables);
+        }
+    }
+
+    /// How many entries it has known by rote and how many it has not; nothing where it does not learn.
+    pub fn tried(&self) -> Option<(u64, u64)> {
+        self.rote.as_ref().map(|rote| rote.tried())
+    }
+
     /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
     /// between two of them.
     pub fn runs_on(&self, desk: &Desk) -> bool {
@@ -171,7 +227,46 @@ impl Vm {
 
     /// Runs entry after entry for as long as [`Desk::go_on`] gives one.
     pub fn run_on(&mut self, desk: &mut Desk) -> std::result::Result<(), Fault> {
+        if self.rote.as_ref().is_none_or(|rote| rote.origin() != desk.origin) {
+            return self.run_scripts_on(desk);
+        }
+        self.learning(desk, |vm, desk| {
+            if vm.knows_table(desk) {
+                if desk.go_on(false, || None).is_none() {
+                    return Ok(());
+                }
+                // The script comes to it first.
+                desk.onward.iter_mut().for_each(|onward| onward.waits = true);
+            }
+            vm.run_scripts_on(desk)
+        })
+    }
+
+    fn run_scripts_on(&mut self, desk: &mut Desk) -> std::result::Result<(), Fault> {
         self.run(desk, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
+    }
+
+    /// Lends the desk what is known by rote while `work` goes on.
+    fn learning<R>(&mut self, desk: &mut Desk, work: impl FnOnce(&mut Vm, &mut Desk) -> R) -> R {
+        desk.rote = self.rote.take();
+        let result = work(self, desk);
+        desk.spoil();
+        self.rote = desk.rote.take();
+        result
+    }
+
+    /// Whether what is known by rote holds for this table: the house rules, the seats and what is left out are the same.
+    fn knows_table(&mut self, desk: &Desk) -> bool {
+        let Some(rote) = self.rote.as_ref().or(desk.rote.as_ref()) else { return false };
+        if rote.origin() != desk.origin {
+            return false;
+        }
+        let identity = desk.origin.map_or(desk.state.identity(), NonZero::get);
+        if self.known_table != identity {
+            let known = self.laid.borrow().as_ref().is_some_and(|laid| laid.is_of(desk));
+            self.known_table = if known { identity } else { 0 };
+        }
+        self.known_table == identity
     }
 
     /// Reads something without changing the game: whatever a script tries to change is a fault.
@@ -342,17 +437,20 @@ impl Vm {
         if !self.blueprint.result {
             return Ok(None);
         }
-        let found = self.reading(desk, |vm, desk| {
+        let name = self.result_name.clone();
+        let found = self.known_or_worked_out(desk, &name, |vm, desk| {
             let lua = vm.lua.clone();
-            vm.run(desk, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))
-        })?;
-        match found.into_iter().next() {
-            Some(Lv::String(text)) => Ok(Some(text.to_string_lossy().to_string())),
-            None | Some(Lv::Nil) => Ok(None),
-            Some(other) => {
-                Err(Fault::new(format!("`result` in play.luau must return a text or nil, not a {}", other.type_name())))
+            let found = vm.run(desk, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))?;
+            match found.into_iter().next() {
+                Some(Lv::String(text)) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
+                None | Some(Lv::Nil) => Ok(Value::None),
+                Some(other) => Err(Fault::new(format!(
+                    "`result` in play.luau must return a text or nil, not a {}",
+                    other.type_name()
+                ))),
             }
-        }
+        })?;
+        Ok(found.as_text().map(str::to_string))
     }
 
     /// Counts from here on what cards come to; [`Vm::counts`] gives it.
@@ -362,15 +460,24 @@ impl Vm {
     }
 
     /// What cards came to since the last call: seat and card, how often used, rolled for and met.
-    pub fn counts(&mut self) -> Vec<(String, String, [u64; 3])> {
-        let mut found = Vec::new();
+    pub fn counts(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
+        let mut found: Vec<(Arc<str>, Arc<str>, [u64; 3])> = Vec::new();
+        if let Some(rote) = &mut self.rote {
+            found.extend(rote.take_counts());
+        }
+        if !std::mem::take(&mut self.has_run) {
+            return found;
+        }
         let (Ok(list), _) = guarded(Budget::ACTION, || self.trusted.counts.call::<Table>(())) else { return found };
         for row in list.sequence_values::<Table>().flatten() {
             let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
-            let name = |at: i64| row.raw_get::<String>(at).unwrap_or_default();
-            found.push((name(1), name(2), [number(3), number(4), number(5)]));
+            let name = |at: i64| Arc::from(row.raw_get::<String>(at).unwrap_or_default());
+            let (seat, card, count) = (name(1), name(2), [number(3), number(4), number(5)]);
+            match found.iter_mut().find(|(one, other, _)| *one == seat && *other == card) {
+                Some((.., known)) => (0..3).for_each(|at| known[at] += count[at]),
+                None => found.push((seat, card, count)),
+            }
         }
-        found.sort();
         found
     }
 
@@ -390,13 +497,37 @@ impl Vm {
     }
 
     /// A number that the ruleset works out for statistics.
-    pub fn statistic(&mut self, desk: &mut Desk, label: &str) -> std::result::Result<i64, Fault> {
-        let found = self.reading(desk, |vm, desk| {
+    pub fn statistic(&mut self, desk: &mut Desk, label: &Arc<str>) -> std::result::Result<i64, Fault> {
+        let found = self.known_or_worked_out(desk, label, |vm, desk| {
             let lua = vm.lua.clone();
-            vm.run(desk, |trusted| Ok((trusted.statistic.clone(), label.into_lua_multi(&lua)?)))
+            let found = vm.run(desk, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
+            let found = found.into_iter().next().as_ref().and_then(whole_of);
+            let number = found.map(Value::Int);
+            number.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
         })?;
-        let found = found.into_iter().next().as_ref().and_then(whole_of);
-        found.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
+        Ok(found.as_int().unwrap_or_default())
+    }
+
+    /// What a function that only reads comes to, by rote where that is known. `name` is a name that nothing else has.
+    fn known_or_worked_out(
+        &mut self,
+        desk: &mut Desk,
+        name: &Arc<str>,
+        work_out: impl FnOnce(&mut Vm, &mut Desk) -> std::result::Result<Value, Fault>,
+    ) -> std::result::Result<Value, Fault> {
+        if !self.knows_table(desk) {
+            return self.reading(desk, work_out);
+        }
+        self.learning(desk, |vm, desk| {
+            if let Some(known) = desk.rote.as_mut().and_then(|rote| rote.value(name, &mut desk.state)) {
+                return Ok(known);
+            }
+            let value = vm.reading(desk, work_out)?;
+            if let Some(rote) = &mut desk.rote {
+                rote.learn_value(&value);
+            }
+            Ok(value)
+        })
     }
 
     /// The acts that are nobody's turn, for every seat that may know of them.
@@ -574,6 +705,7 @@ impl Vm {
         if self.dead {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
+        self.has_run = true;
         let bench = self.bench.clone();
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
@@ -628,14 +760,16 @@ impl Vm {
         Ok(match synced {
             Synced::Same => None,
             Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
-            Synced::Refilled => {
-                let how = (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some());
-                let out = desk.state.left_out().clone();
-                let table = (desk.switches.clone(), desk.seats.clone(), out, how);
-                if self.laid.borrow().as_ref() == Some(&table) {
-                    return Ok(Some((self.trusted.stale.clone(), MultiValue::new())));
+            Synced::Refilled { others } => {
+                if self.laid.borrow().as_ref().is_some_and(|laid| laid.is_of(desk)) {
+                    return Ok(others.then(|| (self.trusted.stale.clone(), MultiValue::new())));
                 }
-                *self.laid.borrow_mut() = Some(table);
+                if let Some(rote) = &mut desk.rote {
+                    rote.forget();
+                }
+                let laid = Laid::of(desk);
+                let how = laid.how;
+                *self.laid.borrow_mut() = Some(laid);
                 let switches = self.lua.create_table()?;
                 for (name, value) in &desk.switches {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;

@@ -129,6 +129,10 @@ impl Agenda {
         Some(from)
     }
 
+    pub(super) fn take_first(&mut self) -> Option<Entry> {
+        (!self.entries.is_empty()).then(|| self.entries.remove(0))
+    }
+
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.id == id)?;
         Some(self.entries.remove(at))

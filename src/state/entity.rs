@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,14 +13,14 @@ use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, Kin
 pub struct AttachmentId(pub u32);
 
 /// An entity: its kind, and the values of the kind's fields in their order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entity {
     pub kind: KindId,
     pub fields: Vec<Value>,
 }
 
 /// A hook holder put on an entity.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Attachment {
     /// Id of the hook or item.
     pub hook: Arc<str>,
@@ -54,6 +55,11 @@ pub struct State {
     /// Told apart from every other state of the process, so that a mirror knows whose it is.
     #[serde(skip, default = "next_identity")]
     identity: u64,
+    /// Hashes of who is there and of what hangs on them, until that changes.
+    #[serde(skip)]
+    roster: Option<u64>,
+    #[serde(skip)]
+    worn: Option<u64>,
 }
 
 /// Something that a mirror of the state has to read again.
@@ -72,6 +78,12 @@ pub(crate) struct Belongings {
     pub attachments_kept: Vec<(AttachmentId, Attachment)>,
     /// Names of what was kept aside and is there again.
     pub returned: Vec<Arc<str>>,
+}
+
+fn hash_of(feed: impl FnOnce(&mut DefaultHasher)) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    feed(&mut hasher);
+    hasher.finish()
 }
 
 fn next_identity() -> u64 {
@@ -94,6 +106,8 @@ impl Clone for State {
             journal: Vec::new(),
             stale: Vec::new(),
             identity: next_identity(),
+            roster: self.roster,
+            worn: self.worn,
         }
     }
 }
@@ -118,11 +132,13 @@ impl State {
 
     // Reading
 
+    #[inline]
     pub fn entity(&self, id: EntityId) -> Option<&Entity> {
         self.entities.get((id.0 as usize).checked_sub(1)?)?.as_ref()
     }
 
     /// The value of a field; `None` if the entity is gone or its kind has no such field.
+    #[inline]
     pub fn field(&self, id: EntityId, field: FieldId) -> Option<&Value> {
         self.entity(id)?.fields.get(field.0 as usize)
     }
@@ -135,6 +151,29 @@ impl State {
     /// How many ids have been given out.
     pub fn ids(&self) -> u32 {
         self.entities.len() as u32
+    }
+
+    /// A hash of who is there: ids and kinds, and how many ids have been given out.
+    pub fn roster(&mut self) -> u64 {
+        if let Some(known) = self.roster {
+            return known;
+        }
+        let hash = hash_of(|hasher| {
+            self.ids().hash(hasher);
+            self.entities().for_each(|(id, entity)| (id, entity.kind).hash(hasher));
+        });
+        self.roster = Some(hash);
+        hash
+    }
+
+    /// A hash of what hangs on them.
+    pub fn worn(&mut self) -> u64 {
+        if let Some(known) = self.worn {
+            return known;
+        }
+        let hash = hash_of(|hasher| self.attachments.iter().for_each(|attachment| attachment.hash(hasher)));
+        self.worn = Some(hash);
+        hash
     }
 
     /// What the game master leaves out, by name.
@@ -171,6 +210,8 @@ impl State {
 
     /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
     pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
+        self.roster = None;
+        self.worn = None;
         let owned = self.agenda.entries().iter().filter(|entry| entry.owner == Some(id)).map(|entry| entry.id);
         let owned: Vec<EntryId> = owned.collect();
         let entries = owned.into_iter().filter_map(|id| self.agenda.take(id)).collect();
@@ -183,6 +224,8 @@ impl State {
 
     /// Puts an entity into its old place. Not noted in the journal.
     pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
+        self.roster = None;
+        self.worn = None;
         self.entities[id.0 as usize - 1] = Some(entity);
     }
 
@@ -193,6 +236,8 @@ impl State {
         entries: &dyn Fn(&str) -> bool,
         hooks: &dyn Fn(&str) -> bool,
     ) -> Belongings {
+        self.roster = None;
+        self.worn = None;
         let mut sorted = Belongings::default();
         let unknown: Vec<EntryId> =
             self.agenda.entries().iter().filter(|entry| !entries(&entry.what)).map(|entry| entry.id).collect();
@@ -246,6 +291,11 @@ impl State {
         std::mem::take(&mut self.stale)
     }
 
+    /// Whether anything changed other than through a script.
+    pub fn is_stale(&self) -> bool {
+        !self.stale.is_empty()
+    }
+
     /// Tells a mirror that a field was changed by the host itself.
     pub fn note_stale(&mut self, entity: EntityId, field: FieldId) {
         self.stale.push(Stale::Field(entity, field));
@@ -267,7 +317,15 @@ impl State {
         }
     }
 
+    /// Writes a field for good: it cannot be taken back.
+    pub fn put(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        if let Some(slot) = self.slot_mut(entity, field) {
+            *slot = to;
+        }
+    }
+
     pub fn spawn(&mut self, made: Entity) -> EntityId {
+        self.roster = None;
         let entity = EntityId(self.entities.len() as u32 + 1);
         self.entities.push(Some(made.clone()));
         self.journal.push(Change::Spawn { entity, made });
@@ -307,6 +365,7 @@ impl State {
             fields.push((id, field));
         }
         if let Some(was) = self.entities[entity.0 as usize - 1].take() {
+            self.roster = None;
             self.journal.push(Change::Remove { entity, was });
         }
         fields
@@ -328,6 +387,17 @@ impl State {
         id
     }
 
+    /// Puts an entry on the agenda for good: it cannot be taken back.
+    pub fn put_due(&mut self, what: Arc<str>, key: Key, owner: Option<EntityId>, args: Value, every: Option<Key>) {
+        self.next_entry += 1;
+        self.agenda.insert(Entry { id: EntryId(self.next_entry), key, what, owner, args, every });
+    }
+
+    /// Takes the first entry off the agenda for good: it cannot be taken back.
+    pub fn take_first(&mut self) -> Option<Entry> {
+        self.agenda.take_first()
+    }
+
     /// Takes an entry off the agenda.
     pub fn unschedule(&mut self, id: EntryId) -> Option<Entry> {
         let entry = self.agenda.take(id)?;
@@ -343,6 +413,7 @@ impl State {
     }
 
     pub fn attach(&mut self, made: Attachment) -> AttachmentId {
+        self.worn = None;
         self.next_attachment += 1;
         let id = AttachmentId(self.next_attachment);
         self.attachments.insert(id, made.clone());
@@ -353,6 +424,7 @@ impl State {
     /// Takes an attachment off; false if there is no such attachment.
     pub fn detach(&mut self, id: AttachmentId) -> bool {
         let Some(was) = self.attachments.remove(&id) else { return false };
+        self.worn = None;
         self.journal.push(Change::Detach { id, was });
         true
     }
@@ -360,6 +432,7 @@ impl State {
     /// Replaces the data of an attachment; false if there is no such attachment.
     pub fn set_data(&mut self, id: AttachmentId, to: Value) -> bool {
         let Some(attachment) = self.attachments.get_mut(&id) else { return false };
+        self.worn = None;
         let from = std::mem::replace(&mut attachment.data, to.clone());
         self.journal.push(Change::Data { id, from, to });
         true
@@ -431,6 +504,8 @@ impl State {
     }
 
     fn invert(&mut self, change: Change) {
+        self.roster = None;
+        self.worn = None;
         match change {
             Change::Set { entity, field, from, .. } => {
                 if let Some(slot) = self.slot_mut(entity, field) {

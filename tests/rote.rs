@@ -1,0 +1,195 @@
+//! What a simulation has learned by rote comes to the same as the scripts that it does not run.
+
+mod tug;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use riskbreaker::{ByRote, Driver, Findings, Library, Ruleset, Setup, Simulation, Variant};
+
+fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, by_rote: ByRote) -> Findings {
+    let variant = Variant::new("one", rules, setup.clone()).unwrap();
+    let (scenario, variants) = (scenario.to_string(), vec![variant]);
+    let plan = Simulation { scenario, variants, trials, seed: 11, until: None, actions: 2_000, by_rote };
+    plan.run(1, None, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn check(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, what: &str) -> Findings {
+    let expected = found(rules, setup, scenario, trials, ByRote::Never);
+    let learned = found(rules, setup, scenario, trials, ByRote::Always);
+    assert!(expected == learned, "{what}:\n{:?}\n{:?}", expected.tallies, learned.tallies);
+    expected
+}
+
+#[test]
+fn every_scenario_comes_to_the_same_by_rote_under_every_policy() {
+    let mut compared = 0;
+    for folder in ["rulesets", "tests/rulesets"] {
+        let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
+        for id in library.ids().into_iter().filter(|id| !id.ends_with("-common") && !id.starts_with("house-")) {
+            let rules = Ruleset::load(&library, &id).unwrap();
+            let trials = if id.starts_with("riskbreaker-0") { 12 } else { 60 };
+            for scenario in rules.scenarios().keys() {
+                for policy in rules.policies() {
+                    let seats = rules.seats().keys().filter(|seat| *seat != "gm");
+                    let setup = seats.fold(Setup::scenario(scenario.as_str()), |setup, seat| {
+                        setup.seat(seat.as_str(), Driver::Policy(policy.clone()))
+                    });
+                    check(&rules, &setup, scenario, trials, &format!("{id} {scenario} {policy}"));
+                    compared += 1;
+                }
+            }
+        }
+    }
+    assert!(compared > 30, "only {compared} were compared");
+}
+
+/// Tug of war with other rules: a card that does something before it is resolved, and what that needs besides.
+fn tug_with(body: &str, more: &[(&str, &str)]) -> Arc<Ruleset> {
+    let mut files = tug::files();
+    let card = files.get_mut("tug/maneuvers/pull.luau").unwrap();
+    assert!(card.contains("resolve = function(ctx)\n"));
+    *card = card.replace("resolve = function(ctx)\n", &format!("resolve = function(ctx)\n{body}\n"));
+    let kinds = files.get_mut("tug/kinds.luau").unwrap();
+    let fields = "marks = rb.list(rb.int()), said = rb.text(), number = rb.int({ min = 0 }), other = rb.ref(),";
+    *kinds =
+        kinds.replace("name = rb.text({ show = false }),", &format!("name = rb.text({{ show = false }}),\n{fields}"));
+    for (path, text) in more {
+        files.insert((*path).into(), (*text).into());
+    }
+    let files = files.into_iter().map(|(path, text)| (path, text.into_bytes()));
+    Ruleset::load(&Library::from_files(files), "tug").unwrap_or_else(|error| panic!("{error}\n{body}"))
+}
+
+const HOOK: &str = r#"
+local rb = require("@riskbreaker")
+return rb.hook({
+	id = "slick",
+	title = "Slick hands",
+	before = {
+		move_rope = function(e, holder)
+			if holder.data and holder.data.left > 0 and holder.owner == e.who then
+				e.by -= math.sign(e.by)
+				rb.set_data(holder.id, { left = holder.data.left - 1 })
+			elseif holder.id then
+				rb.detach(holder.id)
+			end
+		end,
+	},
+})
+"#;
+
+#[test]
+fn whatever_a_script_looks_at_and_does_comes_to_the_same_by_rote() {
+    let hook = [("tug/hooks/slick.luau", HOOK)];
+    let bodies: &[(&str, &[(&str, &str)])] = &[
+        // All fields at once.
+        (
+            "local sum = 0 for _, v in pairs(ctx.rope) do if type(v) == 'number' then sum += v end end ctx.actor:set('strength', sum % 7 + 2)",
+            &[],
+        ),
+        (
+            "local sum = 0 for _, v in ctx.rope do if type(v) == 'number' then sum += v end end ctx.actor:set('strength', sum % 7 + 2)",
+            &[],
+        ),
+        ("ctx.actor:set('strength', (rawget(ctx.rope, 'at') + 50) % 7 + 2)", &[]),
+        (
+            "local k = next(ctx.rope) while k do if k == 'at' then ctx.actor:set('strength', ctx.rope[k] % 7 + 2) end k = next(ctx.rope, k) end",
+            &[],
+        ),
+        // Numbers of entries.
+        (
+            "local id = rb.schedule('turn', { 5000 }, ctx.actor) ctx.actor:set('strength', id % 7 + 2) rb.cancel(id)",
+            &[],
+        ),
+        (
+            "if ctx.actor.number > 0 then rb.cancel(ctx.actor.number) end ctx.actor:set('number', rb.schedule('turn', { 5000, 1 }, ctx.actor, { rope = ctx.rope }))",
+            &[],
+        ),
+        (
+            "rb.schedule('turn', { rb.roll('1d6') }, ctx.actor, { rope = ctx.rope }) if #rb.agenda() > 6 then rb.cancel(rb.agenda()[3].id) end",
+            &[],
+        ),
+        ("ctx.actor:set('strength', #rb.agenda({ what = 'turn' }) + rb.agenda()[1].key[1] % 5 + 2)", &[]),
+        // Who is there.
+        (
+            "local n = #rb.each('puller') if n < 6 then local made = rb.spawn('puller', { name = `{n}`, seat = 'left', strength = n }) ctx.actor:set('other', made) ctx.actor:set('strength', made.strength + n) else rb.remove(rb.each('puller')[n]) end",
+            &[],
+        ),
+        (
+            "local made = rb.spawn('puller', { name = 'ghost', seat = 'left', strength = rb.roll('1d6') }) rb.remove(made) ctx.actor:set('strength', made.strength + 2)",
+            &[],
+        ),
+        (
+            "local other = ctx.actor.other if other and not other:exists() then error('a reference to nobody') end if other then rb.remove(other) end if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'x', seat = 'left' })) end",
+            &[],
+        ),
+        // What hangs on them.
+        ("if #rb.attached(ctx.actor) == 0 then rb.attach('slick', ctx.actor, { left = 2 }) end", &hook),
+        // Lists, texts, long ones and large numbers.
+        (
+            "local marks = table.clone(ctx.actor.marks) table.insert(marks, #marks % 3) if #marks > 5 then marks = {} end ctx.actor:set('marks', marks) ctx.actor:set('strength', #ctx.actor.marks + 2)",
+            &[],
+        ),
+        (
+            "local a = ctx.actor.marks ctx.actor:set('marks', { #a % 4, 1 }) if a == ctx.actor.marks then error('the same list') end ctx.actor:set('strength', ctx.actor.marks[1] + 3)",
+            &[],
+        ),
+        (
+            "ctx.actor:set('said', string.rep('x', (#ctx.actor.said + 90) % 1500)) ctx.actor:set('strength', #ctx.actor.said % 7 + 2)",
+            &[],
+        ),
+        (
+            "ctx.actor:set('number', (ctx.actor.number * 31 + 999999937) % 4000000000000) ctx.actor:set('strength', ctx.actor.number % 7 + 2)",
+            &[],
+        ),
+        // Written before it is read, and not read at all.
+        ("ctx.actor:set('number', 3) ctx.actor:add('number', 2) ctx.actor:set('strength', ctx.actor.number)", &[]),
+        ("if rb.roll('1d6') == 6 then ctx.actor:set('strength', 9) end", &[]),
+        // Rolls of all sorts, a policy's picks, and rolling again.
+        (
+            "local f = rb.faces('3d6kh2') ctx.actor:set('strength', f[1] + rb.roll('1d4!') % 3) rb.band('2d6', { 4, 8 })",
+            &[],
+        ),
+        (
+            "local n = rb.again(function() local r = rb.roll('1d6') return if r > 2 then r else nil end) ctx.actor:set('strength', n + 1)",
+            &[],
+        ),
+        // Ended early, failed, and gone astray.
+        ("ctx.actor:add('number', 1) if rb.roll('1d20') == 1 then rb.cut('it slips') end", &[]),
+        ("ctx.actor:add('number', 1) if rb.roll('1d20') == 1 then rb.finish('{} tears it', ctx.actor) end", &[]),
+        ("if rb.roll('1d200') == 1 then error('a splinter') end", &[]),
+        ("if rb.roll('1d200') == 1 then return ctx.actor.strenght end", &[]),
+        ("if rb.roll('1d200') == 1 then ctx.actor:add('strenght', 1) end", &[]),
+        ("if rb.roll('1d200') == 1 then ctx.actor:set('strength', 11) end", &[]),
+        ("if rb.roll('1d200') == 1 then for _ in ctx.actor do ctx.actor.need = 1 end end", &[]),
+        ("if rb.roll('1d600') == 1 then while true do end end", &[]),
+    ];
+    let play = |seat| Driver::Policy(if seat == "left" { "hasty".into() } else { "shy".into() });
+    let shy = "local rb = require('@riskbreaker') return rb.policy({ id = 'shy', answer = function(q) \
+               if q.topic == 'card' then return if rb.pick(q, 5) == 1 then rb.open(q, 'rest') or 'pull' else 'pull' end \
+               return if q.about.rests > 0 then 3 else 1 end })";
+    for (body, more) in bodies {
+        let files: Vec<(&str, &str)> = more.iter().copied().chain([("tug/policies/shy.luau", shy)]).collect();
+        let rules = tug_with(body, &files);
+        let setup = Setup::scenario("two").seat("left", play("left")).seat("right", play("right"));
+        let found = check(&rules, &setup, "two", 250, body);
+        let fails = body.contains("1d200") || body.contains("1d600");
+        assert!(found.tallies[0].trials > 150, "{body}: {:?}", found.tallies[0].left_out.first());
+        assert_eq!(found.tallies[0].left_out.is_empty(), !fails, "{body}: {:?}", found.tallies[0].left_out.first());
+    }
+}
+
+#[test]
+fn games_that_begin_differently_come_to_the_same_by_rote() {
+    let play = tug::files()["tug/play.luau"].replace(
+        "local rope = rb.spawn(\"rope\", {})",
+        "local rope = rb.spawn(\"rope\", { at = rb.roll(\"1d3\") - 2 })\nif rb.roll(\"1d2\") == 1 then rb.spawn(\"rope\", { at = 1 }) end",
+    );
+    let rules = tug_with("ctx.actor:set('strength', #rb.each('rope') + 4)", &[("tug/play.luau", &play)]);
+    let setup = Setup::scenario("two").seat("left", Driver::Policy("hasty".into()));
+    assert_eq!(
+        check(&rules, &setup.seat("right", Driver::Policy("hasty".into())), "two", 400, "rolled").tallies[0].trials,
+        400
+    );
+}
