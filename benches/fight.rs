@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use by_hand::{Compiled, Machine, dice, fight, play, rules, simulation, told};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use riskbreaker::{EntityId, Ruleset};
+use riskbreaker::{ByRote, EntityId, Ruleset, Simulation, Tally};
 
 /// Fights in one round of measuring, and those that are compared.
 const FIGHTS: u64 = 2_000;
@@ -19,13 +19,21 @@ const FIGHTS: u64 = 2_000;
 /// Of these, those that are played with everything kept.
 const KEPT: u64 = 100;
 
-/// As `sim` plays them on one thread, with a machine of its own; gives the turns and agenda entries of all fights together.
-fn simulated(rules: &Arc<Ruleset>) -> (u64, u64) {
-    let found = simulation(rules, FIGHTS).run(1, None, None, &mut |_, _| true).expect("it plays");
-    let tally = &found.tallies[0];
-    assert_eq!(tally.trials, FIGHTS, "a fight of policies ends");
-    let turns = tally.cards.values().flat_map(|cards| cards.values()).map(|card| card.used).sum();
-    (turns, tally.actions)
+/// Fights of a simulation that somebody waits for.
+const MANY: u64 = 100_000;
+
+/// As `sim` plays them on one thread, with a machine of its own that has learned nothing yet.
+fn simulated(rules: &Arc<Ruleset>, fights: u64, by_rote: ByRote) -> Tally {
+    let plan = Simulation { by_rote, ..simulation(rules, fights) };
+    let mut found = plan.run(1, None, None, &mut |_, _| true).expect("it plays");
+    let tally = found.tallies.remove(0);
+    assert_eq!(tally.trials, fights, "a fight of policies ends");
+    tally
+}
+
+/// Turns in which a card was played, in all fights together.
+fn turns_of(tally: &Tally) -> u64 {
+    tally.cards.values().flat_map(|cards| cards.values()).map(|card| card.used).sum()
 }
 
 /// As somebody plays who wants to take back, look up and ask why: everything is kept and told.
@@ -90,13 +98,22 @@ fn fights(criterion: &mut Criterion) {
     let machines = Compiled::ALL.map(|compiled| (compiled, Machine::new(compiled).expect("the file runs")));
     let kept_turns = check(&rules, &machines);
     check_explained(&rules);
-    let (turns, entries) = simulated(&rules);
+    let tally = simulated(&rules, FIGHTS, ByRote::Never);
+    assert!(tally == simulated(&rules, FIGHTS, ByRote::Always), "by rote");
+    let turns = turns_of(&tally);
     assert!(in_rust() == turns && machines.iter().all(|(_, machine)| in_luau(machine) == turns));
-    println!("{FIGHTS} fights end alike each way: {turns} turns, {entries} agenda entries");
+    println!("{FIGHTS} fights end alike each way: {turns} turns, {} agenda entries", tally.actions);
+    let many = simulated(&rules, MANY, ByRote::WhereItPays);
+    println!("{MANY} fights: {} turns, {} agenda entries", turns_of(&many), many.actions);
 
     let mut group = criterion.benchmark_group("four against four");
-    group.sample_size(10).measurement_time(Duration::from_secs(10)).throughput(Throughput::Elements(turns));
-    group.bench_function("ruleset", |bencher| bencher.iter(|| simulated(&rules)));
+    group.sample_size(10).measurement_time(Duration::from_secs(10));
+    group.throughput(Throughput::Elements(turns_of(&many)));
+    group.bench_function("ruleset", |bencher| bencher.iter(|| simulated(&rules, MANY, ByRote::WhereItPays)));
+    group.throughput(Throughput::Elements(turns));
+    group.bench_function("ruleset, every script run", |bencher| {
+        bencher.iter(|| simulated(&rules, FIGHTS, ByRote::Never));
+    });
     for (compiled, machine) in &machines {
         group.bench_function(format!("by hand in Luau, {compiled}"), |bencher| bencher.iter(|| in_luau(machine)));
     }

@@ -16,7 +16,7 @@ use self::known::Known;
 use self::script::Reader;
 use crate::play::{Driver, Scenario, Session, Setup, Step};
 use crate::ruleset::{Library, Problem, Ruleset, Source, SourceKind, Stack, nearest};
-use crate::script::STACK;
+use crate::script::{STACK, meant};
 
 /// Everything that is wrong with a ruleset, in the order of its files and lines: what keeps it from loading, and names
 /// that nothing has, house rules that nothing reads, rules that stand in no text, state kept between calls, and the like.
@@ -230,16 +230,17 @@ fn scenarios_that_fail(rules: &std::sync::Arc<Ruleset>) -> Vec<Problem> {
                 found.push(Problem::new(path, message).at(at).with_cure("look at the values that it names"));
             }
             Ok(Ok(Step::Fault(fault))) => {
-                let problem = match data::blamed(rules, name, &fault.message) {
-                    Some((path, at)) => Problem::new(path, fault.message).at(at),
+                let (message, meant) = meant(fault.message);
+                let problem = match data::blamed(rules, name, &message) {
+                    Some((path, at)) => Problem::new(path, message).at(at),
                     None => {
                         let at = fault.path.unwrap_or_else(|| path.clone());
-                        let mut problem = Problem::new(at, format!("scenario `{name}`: {}", fault.message));
+                        let mut problem = Problem::new(at, format!("scenario `{name}`: {message}"));
                         problem.line = fault.line;
                         problem
                     }
                 };
-                let cure = fault.cure.unwrap_or_else(|| {
+                let cure = meant.or(fault.cure).unwrap_or_else(|| {
                     format!("it is the scenario `{name}` that cannot be set up: look at what it says")
                 });
                 found.push(problem.with_cure(cure));

@@ -145,9 +145,6 @@ impl Room {
             self.ways.iter().flat_map(|way| check::findings(&self.library, way, &self.layers)).collect();
         findings.sort();
         findings.dedup();
-        for finding in &findings {
-            check::tell(&self.id, finding, &self.library, &mut self.screen)?;
-        }
         for told in reports {
             for fault in &told.broken {
                 self.screen.verbatim(&report::fault(fault, self.screen.coloured(), self.screen.width()))?;
@@ -156,6 +153,10 @@ impl Room {
                 test::tell_failure(result, &mut self.screen)?;
             }
             test::tell_overruled(told, &mut self.screen)?;
+        }
+        // Last, next to the verdict: it may be why specs fail.
+        for finding in &findings {
+            check::tell(&self.id, finding, &self.library, &mut self.screen)?;
         }
         let passed: usize = reports.iter().map(SpecReport::passed).sum();
         let failed: usize = reports.iter().map(|told| told.failed() + told.broken.len()).sum();

@@ -252,7 +252,7 @@ impl Session {
         let name = declared.name.to_string();
         self.lend(move |game, vm| {
             let mut other = game.fork();
-            other.desk.switches.insert(name, value);
+            Arc::make_mut(&mut other.desk.switches).insert(name, value);
             odds_of(&other, vm, query, &seat)
         })
         .map_err(|error| Refusal::new(error.to_string()))?

@@ -23,7 +23,7 @@ pub(crate) struct Desk {
     pub rules: Arc<Ruleset>,
     pub state: State,
     /// Values of the switches in force.
-    pub switches: BTreeMap<String, Value>,
+    pub switches: Arc<BTreeMap<String, Value>>,
     pub seats: BTreeMap<Arc<str>, Driver>,
     pub dice: DiceSource,
     pub chance: Chance,
@@ -156,12 +156,12 @@ pub(crate) struct Asking {
 impl Desk {
     /// A desk without a game, for scripts that only work something out.
     pub fn idle(rules: &Arc<Ruleset>) -> Desk {
-        Desk::new(rules, rules.default_switches(), BTreeMap::new(), DiceSource::Seeded, 0)
+        Desk::new(rules, Arc::new(rules.default_switches()), BTreeMap::new(), DiceSource::Seeded, 0)
     }
 
     pub fn new(
         rules: &Arc<Ruleset>,
-        switches: BTreeMap<String, Value>,
+        switches: Arc<BTreeMap<String, Value>>,
         seats: BTreeMap<Arc<str>, Driver>,
         dice: DiceSource,
         seed: u64,
@@ -290,7 +290,7 @@ impl Desk {
     /// Sets a house rule by hand; says what changed.
     pub fn set_house_rule(&mut self, name: &str, value: &Value) -> Result<String, Refusal> {
         let value = self.house_rule(name, value)?;
-        let from = self.switches.insert(name.to_string(), value.clone()).unwrap_or_default();
+        let from = Arc::make_mut(&mut self.switches).insert(name.to_string(), value.clone()).unwrap_or_default();
         self.state.renew_identity();
         Ok(format!("house rule: {name} {from} -> {value}"))
     }

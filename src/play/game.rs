@@ -19,7 +19,7 @@ use crate::state::{Change, EntityId, Entry, FieldId, Schema, Value};
 /// It is plain data; a script machine is lent to it for each call that runs scripts.
 pub(crate) struct Game {
     pub desk: Desk,
-    pub setup: Setup,
+    pub setup: Arc<Setup>,
     /// The scenario as a table.
     pub scenario: Value,
     pub history: Vec<Done>,
@@ -87,7 +87,7 @@ pub(crate) struct Turned {
 const IDLE_ENTRIES: u32 = 10_000;
 
 impl Game {
-    pub fn new(desk: Desk, setup: Setup, scenario: Value) -> Game {
+    pub fn new(desk: Desk, setup: Arc<Setup>, scenario: Value) -> Game {
         let before = desk.position();
         Game {
             desk,

@@ -122,7 +122,7 @@ impl Game {
         let mut notes = Vec::new();
         let switches = self.switches_under(to, &mut new, &mut notes);
         let seats = self.seats_under(to, &mut notes);
-        let mut desk = Desk::new(to, switches, seats, self.desk.dice.clone(), 0);
+        let mut desk = Desk::new(to, Arc::new(switches), seats, self.desk.dice.clone(), 0);
         desk.listening = false;
         desk.state = new;
         if let Way::Convert(ruleset) = way {

@@ -40,7 +40,7 @@ pub(crate) struct Swap {
 #[derive(Clone, Debug)]
 pub(crate) struct InForce {
     pub rules: Arc<Ruleset>,
-    pub switches: BTreeMap<String, Value>,
+    pub switches: Arc<BTreeMap<String, Value>>,
     pub seats: BTreeMap<Arc<str>, Driver>,
 }
 
@@ -224,7 +224,7 @@ impl Game {
                 },
                 None => default,
             };
-            self.desk.switches.insert(switch.name.clone(), value);
+            Arc::make_mut(&mut self.desk.switches).insert(switch.name.clone(), value);
         }
         let gone = was.keys().filter(|name| !self.desk.switches.contains_key(*name));
         warnings.extend(gone.map(|name| format!("the house rule `{name}` is gone")));

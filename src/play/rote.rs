@@ -31,7 +31,7 @@ pub(crate) struct Rote {
     /// Names the moment at which all games begin, if they begin alike.
     origin: Option<NonZero<u64>>,
     /// Fields that have been written in some game since: the others stand as they did then, and are not looked at.
-    moved: HashSet<Step>,
+    moved: Steps,
     /// Whether scripts may look at the numbers of the entries that they make.
     numbers_are_seen: bool,
     /// So many learn at once.
@@ -46,7 +46,7 @@ struct Tree {
     root: Root,
     first: u32,
     /// Fields that its lessons have read and that stood as they did at the beginning of every game.
-    steady: HashSet<Step>,
+    steady: Steps,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -71,7 +71,9 @@ impl Root {
     }
 }
 
-/// The hash of a number that is a hash.
+type Steps = HashSet<Step, BuildHasherDefault<AsItIs>>;
+
+/// The hash of a number that is a hash, and a quick one of a step.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -81,6 +83,10 @@ impl Hasher for AsItIs {
     }
 
     fn write(&mut self, _: &[u8]) {}
+
+    fn write_u32(&mut self, step: u32) {
+        self.0 = u64::from(step).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
 
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
@@ -147,7 +153,7 @@ struct Lesson {
     root: Root,
     steps: Vec<(Step, Packed)>,
     /// Fields whose values do not depend on the state before any more: they were read, or written.
-    known: HashSet<Step>,
+    known: Steps,
     /// Fields that were read and have never moved.
     steady: Vec<Step>,
     deeds: Vec<Deed>,
@@ -245,7 +251,7 @@ impl Rote {
             cards: Vec::new(),
             lesson: None,
             origin,
-            moved: HashSet::new(),
+            moved: Steps::default(),
             numbers_are_seen,
             tables: tables.max(1),
             recalled: 0,
@@ -437,7 +443,7 @@ impl Rote {
         self.lesson = room.then(|| Lesson {
             root,
             steps: Vec::new(),
-            known: HashSet::new(),
+            known: Steps::default(),
             steady: Vec::new(),
             deeds: Vec::new(),
         });

@@ -79,7 +79,7 @@ impl Session {
             version: rules.version().to_string(),
             layers: rules.extra_layers().to_vec(),
             hash: rules.hash(),
-            setup: Setup { seats: game.desk.seats.clone(), dice: game.desk.dice.clone(), ..game.setup.clone() },
+            setup: Setup { seats: game.desk.seats.clone(), dice: game.desk.dice.clone(), ..(*game.setup).clone() },
             done: game.history.clone(),
             open: game.open.as_ref().map(|open| SavedOpen {
                 number: open.number,
@@ -138,7 +138,7 @@ impl Session {
             Ok(()) => {
                 let game = session.game_mut();
                 game.desk.seats.extend(seats.clone());
-                game.setup.seats = seats;
+                Arc::make_mut(&mut game.setup).seats = seats;
                 game.desk.state.renew_identity();
                 session.take_events();
                 Ok(session)

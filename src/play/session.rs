@@ -566,9 +566,9 @@ impl Session {
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     pub rules: Arc<Ruleset>,
-    pub setup: Setup,
+    pub setup: Arc<Setup>,
     pub scenario: Value,
-    pub switches: BTreeMap<String, Value>,
+    pub switches: Arc<BTreeMap<String, Value>>,
     pub seats: BTreeMap<Arc<str>, Driver>,
 }
 
@@ -577,7 +577,7 @@ impl Prepared {
         let scenario = rules.scenario_table(&setup.scenario)?;
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;
-        Ok(Prepared { rules: rules.clone(), setup, scenario, switches, seats })
+        Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })
     }
 
     pub fn game(&self) -> Game {

@@ -38,9 +38,11 @@ pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
+pub(crate) use source::Source;
 #[cfg(feature = "check")]
-pub(crate) use source::{Source, SourceKind};
+pub(crate) use source::SourceKind;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
+pub(crate) use walk::read_regular;
 #[cfg(feature = "watch")]
 pub use watch::{Watched, Watcher};

@@ -311,7 +311,7 @@ impl Ruleset {
         switches: BTreeMap<String, Value>,
     ) -> Result<Vec<Breach>, Fault> {
         let mut desk = Desk::idle(self);
-        desk.switches = switches;
+        desk.switches = Arc::new(switches);
         let sheet = sheet.clone();
         let found = self
             .engine

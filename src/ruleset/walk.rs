@@ -77,6 +77,10 @@ impl Walk<'_> {
             Err(error) => return self.unreadable_if_wanted(path, &error),
         };
         if kind.is_dir() {
+            if Intake::wants(path) {
+                let problem = Problem::new(self.intake.named(path), "is a folder with the name of a file");
+                self.intake.refuse(problem.with_cure("rename it"));
+            }
             if depth == Folder::MAX_DEPTH {
                 let message = format!("lies more than {} folders deep", Folder::MAX_DEPTH);
                 let problem = Problem::new(self.intake.named(path), message);
@@ -121,16 +125,7 @@ impl Walk<'_> {
     }
 
     fn file(&mut self, path: &str, full: &Path) {
-        let read = || -> io::Result<Option<Vec<u8>>> {
-            let file = File::open(full)?;
-            if !file.metadata()?.is_file() {
-                return Ok(None);
-            }
-            let mut bytes = Vec::new();
-            file.take(Source::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-            Ok(Some(bytes))
-        };
-        match read() {
+        match read_regular(full) {
             Ok(Some(bytes)) => self.intake.take(path, &bytes),
             Ok(None) => self.intake.refuse(Problem::new(self.intake.named(path), "is no regular file")),
             Err(error) => self.intake.refuse(unreadable(&self.intake.named(path), &error)),
@@ -142,6 +137,21 @@ impl Walk<'_> {
             self.intake.refuse(unreadable(&self.intake.named(path), error));
         }
     }
+}
+
+/// The bytes of a file, one more than a source may have at the most; nothing where there is no regular file.
+pub(crate) fn read_regular(path: &Path) -> io::Result<Option<Vec<u8>>> {
+    let mut options = File::options();
+    // A pipe that has taken the place of a file would be waited for.
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.read(true).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    file.take(Source::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }
 
 fn unreadable(path: &str, error: &io::Error) -> Problem {
@@ -206,10 +216,27 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_socket_is_no_script() {
+    fn sockets_and_pipes_are_no_scripts_and_nobody_waits_for_them() {
         let scratch = small_ruleset();
-        let _socket = std::os::unix::net::UnixListener::bind(scratch.0.join("g/pipe.luau")).unwrap();
-        assert!(read(&scratch).unwrap_err()[0].starts_with("g/pipe.luau: is no regular file"));
+        let _socket = std::os::unix::net::UnixListener::bind(scratch.0.join("g/a.luau")).unwrap();
+        let pipe = scratch.0.join("g/b.luau");
+        let path = std::ffi::CString::new(pipe.to_str().unwrap()).unwrap();
+        // SAFETY: the path is a text that ends as it must.
+        assert_eq!(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }, 0);
+        let told = read(&scratch).unwrap_err();
+        assert!(told[0].starts_with("g/a.luau: is no regular file"), "{told:?}");
+        assert!(told[1].starts_with("g/b.luau: is no regular file"), "{told:?}");
+        assert!(matches!(read_regular(&pipe), Ok(None)));
+    }
+
+    #[test]
+    fn a_folder_may_not_look_like_a_script() {
+        let scratch = small_ruleset();
+        fs::create_dir(scratch.0.join("g/maneuvers/card.luau")).unwrap();
+        assert_eq!(
+            read(&scratch).unwrap_err(),
+            ["g/maneuvers/card.luau: is a folder with the name of a file (rename it)"]
+        );
     }
 
     #[test]

@@ -11,7 +11,7 @@ use notify::event::{AccessKind, AccessMode, EventKind};
 
 use super::difference::changes_between;
 use super::library::Library;
-use super::problem::LoadError;
+use super::problem::{LoadError, Problem};
 use super::rules::Ruleset;
 use super::source::{SourceKind, is_litter};
 use super::stack::Stack;
@@ -102,6 +102,7 @@ impl Watcher {
         let mut watch = Watch {
             id: id.to_string(),
             layers: layers.to_vec(),
+            homes: homes(library, if rules.is_some() { &parts } else { &[] }),
             parts,
             hash: rules.as_ref().map(|rules| rules.hash()).unwrap_or_default(),
             rules,
@@ -169,6 +170,9 @@ struct Watch {
     id: String,
     layers: Vec<String>,
     parts: Vec<String>,
+    /// Where on the disk those lie that the rules in force are made of: what has gone from there is gone, even if the program
+    /// has one of the same name inside.
+    homes: BTreeMap<String, PathBuf>,
     /// The rules in force, if there are any yet.
     rules: Option<Arc<Ruleset>>,
     /// Their identity.
@@ -242,10 +246,13 @@ impl Watch {
             self.look();
             let seen = self.print();
             // Read twice: what differs is being written at this moment.
-            let read = || Stack::resolve(&self.library, &self.id, &self.layers);
+            let read = || match self.gone() {
+                Some(problem) => Err(LoadError::new(self.id.clone(), vec![problem])),
+                None => Stack::resolve(&self.library, &self.id, &self.layers),
+            };
             let (stack, again) = (read(), read());
             let still = match (&stack, &again) {
-                (Ok(stack), Ok(again)) => stack.hash() == again.hash(),
+                (Ok(stack), Ok(again)) => stack.hash() == again.hash() && self.gone().is_none(),
                 (Err(_), Err(_)) => self.print() == seen,
                 _ => false,
             };
@@ -288,6 +295,12 @@ impl Watch {
         }
     }
 
+    /// What is wrong if a folder has gone that the rules in force come from.
+    fn gone(&self) -> Option<Problem> {
+        let (part, _) = self.homes.iter().find(|(_, home)| !home.is_dir())?;
+        Some(Problem::new(part.clone(), "its folder is gone").with_cure("put it back, or begin anew without it"))
+    }
+
     /// Whether what was loaded looks like one half of a change: it cannot be, or lacks a file of the rules in force.
     fn doubts(&self, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
         match (loaded, &self.rules) {
@@ -302,6 +315,7 @@ impl Watch {
         self.broken = None;
         self.hash = rules.hash();
         self.parts = rules.parts();
+        self.homes = homes(&self.library, &self.parts);
         self.rules = Some(rules.clone());
         self.look();
         let _ = self.tell.send(Watched::Loaded { rules, changed });
@@ -394,6 +408,11 @@ impl Watch {
         }
         print
     }
+}
+
+/// The folders of these rulesets that lie on the disk.
+fn homes(library: &Library, parts: &[String]) -> BTreeMap<String, PathBuf> {
+    parts.iter().filter_map(|part| Some((part.clone(), library.folder_of(part)?))).collect()
 }
 
 /// Whether a file of the old rules is not among those of the new.
@@ -519,6 +538,27 @@ mod tests {
     fn where_nothing_can_be_watched_changes_are_looked_for() {
         let none = |_: Seen| Err(Error::io(std::io::Error::other("no more of them")));
         looks_by_itself(none, "no more of them");
+    }
+
+    /// A ruleset that is on the disk and inside the program, too, is not changed for the other one when its folder is away.
+    #[test]
+    fn where_a_folder_is_away_the_last_rules_stay_in_force() {
+        let scratch = small();
+        scratch.write("g/cast/fox.toml", "wit = 5\n");
+        let inside = Library::from_files([
+            ("g/ruleset.toml", "id = \"g\"\ntitle = \"Inside\"\nversion = \"1\"\n".to_owned()),
+            ("g/play.luau", fs::read_to_string(scratch.0.join("g/play.luau")).unwrap()),
+        ]);
+        let library = Library::overlay(Library::open(&scratch.0).unwrap(), inside);
+        let rules = Ruleset::load(&library, "g").unwrap();
+        let watcher = Watcher::start(&library, &rules).unwrap();
+        let long = Duration::from_secs(30);
+        thread::sleep(Duration::from_millis(300));
+        fs::rename(scratch.0.join("g"), scratch.0.join("away")).unwrap();
+        let told = watcher.wait(long).unwrap().lines();
+        assert_eq!(told, ["g: its folder is gone (put it back, or begin anew without it)"]);
+        fs::rename(scratch.0.join("away"), scratch.0.join("g")).unwrap();
+        assert_eq!(watcher.wait(long).unwrap().lines(), ["g is whole again"]);
     }
 
     #[test]

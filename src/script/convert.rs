@@ -17,7 +17,7 @@ use crate::state::{EntityId, Schema, State, Value};
 pub(crate) struct Former {
     /// The ruleset that the file of `convert/` is written for.
     pub ruleset: String,
-    pub switches: BTreeMap<String, Value>,
+    pub switches: Arc<BTreeMap<String, Value>>,
     pub state: State,
     pub schema: Schema,
 }
@@ -60,7 +60,7 @@ impl Former {
             kinds.raw_get::<Table>(&*kind.name)?.raw_push(row)?;
         }
         let switches = lua.create_table()?;
-        for (name, value) in &self.switches {
+        for (name, value) in self.switches.iter() {
             switches.raw_set(&**name, to_lua(lua, value, mirror)?)?;
         }
         let agenda = lua.create_table()?;

@@ -60,10 +60,7 @@ pub(super) fn fault_of(
         );
         first = place.or(first);
     } else if fault.cure.is_none() {
-        (fault.message, fault.cure) = meant(std::mem::take(&mut fault.message));
-        if fault.cure.is_none() {
-            fault.cure = cure_for(&fault.message);
-        }
+        fault.cure = cure_for(&fault.message);
     }
     if let Some(place) = first {
         if chain.first() == Some(&place) {
@@ -275,7 +272,7 @@ pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
 }
 
 /// A message and the question that it ends with: what was meant.
-pub(super) fn meant(message: String) -> (String, Option<String>) {
+pub(crate) fn meant(message: String) -> (String, Option<String>) {
     match message.rsplit_once("; did you mean") {
         Some((wrong, meant)) if meant.ends_with('?') => (wrong.to_string(), Some(format!("did you mean{meant}"))),
         _ => (message, None),

@@ -289,10 +289,11 @@ impl Loader<'_> {
                     if fault.message.ends_with("could not be read, and is required here") && !self.problems.is_empty() {
                         continue; // why it could not has been told
                     }
-                    let mut problem = Problem::new(path, fault.message.clone());
+                    let (message, meant) = meant(fault.message);
+                    let mut problem = Problem::new(path, message);
                     problem.line = fault.line;
                     problem.column = fault.column;
-                    problem.cure = fault.cure;
+                    problem.cure = meant.or(fault.cure);
                     self.problems.push(problem);
                     if spent.is_some() {
                         // Nothing more can be run in this machine.

@@ -24,7 +24,7 @@ mod vm;
 pub(crate) use convert::Former;
 pub(crate) use engine::{Engine, STACK};
 #[cfg(feature = "check")]
-pub(crate) use fault::cure_of_syntax;
+pub(crate) use fault::{cure_of_syntax, meant};
 pub use load::FreeName;
 pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use sandbox::{Code, give_back};

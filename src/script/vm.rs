@@ -49,7 +49,7 @@ const LEFT_BEHIND: usize = 12 << 20;
 
 /// What a table has laid down for a game.
 struct Laid {
-    switches: BTreeMap<String, Value>,
+    switches: Arc<BTreeMap<String, Value>>,
     seats: BTreeMap<Arc<str>, Driver>,
     left_out: BTreeSet<Arc<str>>,
     how: (bool, bool, bool),
@@ -771,7 +771,7 @@ impl Vm {
                 let how = laid.how;
                 *self.laid.borrow_mut() = Some(laid);
                 let switches = self.lua.create_table()?;
-                for (name, value) in &desk.switches {
+                for (name, value) in desk.switches.iter() {
                     switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
                 }
                 switches.set_readonly(true);

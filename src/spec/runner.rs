@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::Coverage;
 use super::lines::{LineCoverage, play_at_random};
 use crate::play::{DICE_RUN_OUT, Fault};
-use crate::ruleset::{Library, LoadError, Ruleset};
+use crate::ruleset::{Library, LoadError, Ruleset, Source, read_regular};
 use crate::script::{STACK, SpecFile};
 
 /// A file of specs.
@@ -104,8 +104,11 @@ impl SpecSource {
             for entry in entries.flatten() {
                 let path = entry.path();
                 let hidden = entry.file_name().to_string_lossy().starts_with('.');
-                if path.is_dir() && !hidden {
-                    folders.push(path);
+                // A link to a folder may lead round in a circle.
+                if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                    if !hidden {
+                        folders.push(path);
+                    }
                 } else if path.extension().is_some_and(|ending| ending == "luau" || ending == "lua") && !hidden {
                     files.push(path);
                 }
@@ -113,9 +116,15 @@ impl SpecSource {
         }
         files.sort();
         let read = |path: PathBuf| {
-            let text = fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+            let bytes = match read_regular(&path) {
+                Ok(Some(bytes)) => bytes,
+                Ok(None) => return Err(format!("{} is no regular file", path.display())),
+                Err(error) => return Err(format!("cannot read {}: {error}", path.display())),
+            };
+            let source =
+                Source::read(path.display().to_string(), &bytes).map_err(|problems| problems[0].to_string())?;
             let name = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-            Ok(SpecSource { path: name, text })
+            Ok(SpecSource { path: name, text: source.text.to_string() })
         };
         files.into_iter().map(read).collect()
     }

@@ -1,13 +1,13 @@
 //! Rules that change on the disk while the table is open.
 
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use riskbreaker::{Library, Ruleset, Step, Watched, Watcher};
+use riskbreaker::{Library, Problem, Ruleset, Step, Watched, Watcher, findings};
 use serde_json::json;
 
 use super::command::Command;
@@ -15,9 +15,19 @@ use super::{Complaint, Done, Repl, line};
 use crate::cli::report;
 use crate::cli::row::{Row, Tone};
 
+/// What there is to tell of the rules on the disk.
+enum News {
+    Seen(Watched),
+    /// What is wrong with files that have come into force, though it keeps nothing from loading.
+    Found(Vec<Problem>),
+}
+
+/// Problems that are told one by one.
+const MOST_TOLD: usize = 3;
+
 /// Looks out for changes of the rules and rings when there are any.
 pub struct Lookout {
-    news: Receiver<Watched>,
+    news: Receiver<News>,
     bell: Arc<AtomicBool>,
     /// The ruleset and the layers that it looks at.
     of: (String, Vec<String>),
@@ -32,18 +42,39 @@ impl Lookout {
         let (tell, news) = mpsc::channel();
         let open = Arc::new(());
         let (alive, rings) = (Arc::downgrade(&open), bell.clone());
+        let of = (rules.id().to_owned(), rules.extra_layers().to_vec());
+        let (checked, library) = (of.clone(), library.clone());
+        let newest = Arc::new(AtomicUsize::new(0));
         let forward = move || {
             while Weak::strong_count(&alive) > 0 {
-                if let Some(told) = watcher.wait(Duration::from_millis(500)) {
-                    if tell.send(told).is_err() {
-                        return;
-                    }
-                    rings.store(true, Ordering::Relaxed);
+                let Some(told) = watcher.wait(Duration::from_millis(500)) else { continue };
+                let number = newest.fetch_add(1, Ordering::Relaxed) + 1;
+                let changed = match &told {
+                    Watched::Loaded { changed, .. } => changed.clone(),
+                    _ => Vec::new(),
+                };
+                if tell.send(News::Seen(told)).is_err() {
+                    return;
                 }
+                rings.store(true, Ordering::Relaxed);
+                if changed.is_empty() {
+                    continue;
+                }
+                let ((id, layers), library) = (checked.clone(), library.clone());
+                let (tell, rings, newest) = (tell.clone(), rings.clone(), newest.clone());
+                // The check takes its time, and what is seen meanwhile is told.
+                let check = move || {
+                    let mut found = findings(&library, &id, &layers);
+                    found.retain(|problem| is_of(problem, &id, &changed));
+                    if !found.is_empty() && newest.load(Ordering::Relaxed) == number {
+                        let _ = tell.send(News::Found(found));
+                        rings.store(true, Ordering::Relaxed);
+                    }
+                };
+                let _ = thread::Builder::new().name("look over".into()).spawn(check);
             }
         };
         thread::Builder::new().name("lookout".into()).spawn(forward).ok()?;
-        let of = (rules.id().to_owned(), rules.extra_layers().to_vec());
         Some(Lookout { news, bell, of, _open: open })
     }
 
@@ -51,6 +82,14 @@ impl Lookout {
     pub fn watches(&self, rules: &Ruleset) -> bool {
         self.of.0 == rules.id() && self.of.1 == rules.extra_layers()
     }
+}
+
+/// Whether a problem is one of a file that is told to have changed; those of the ruleset itself are told without its id.
+fn is_of(problem: &Problem, id: &str, changed: &[String]) -> bool {
+    changed.iter().any(|line| {
+        let file = line.split(": ").next().unwrap_or(line);
+        problem.path == file || problem.path.strip_prefix(id).and_then(|rest| rest.strip_prefix('/')) == Some(file)
+    })
 }
 
 impl Repl {
@@ -82,18 +121,26 @@ impl Repl {
     /// for a prompt with something in it.
     pub(super) fn take_news(&mut self, above: bool) -> Done {
         let Some(lookout) = &self.lookout else { return Ok(()) };
-        let news: Vec<Watched> = lookout.news.try_iter().collect();
+        let news: Vec<News> = lookout.news.try_iter().collect();
         if news.is_empty() {
             return Ok(());
         }
         lookout.bell.store(false, Ordering::Relaxed);
         if above {
-            // The prompt stands here, and comes again below.
+            // The prompt stands here, and comes again below. The editor would put it back into its old line, over what is told,
+            // if that were not at least two lines away.
             let mut err = io::stderr();
-            let _ = write!(err, "\r\u{1b}[J");
+            let _ = write!(err, "\r\u{1b}[J\n");
             let _ = err.flush();
         }
         for told in news {
+            let told = match told {
+                News::Seen(told) => told,
+                News::Found(problems) => {
+                    self.tell_found(&problems)?;
+                    continue;
+                }
+            };
             match told {
                 Watched::Loaded { rules, .. } => self.put_in_force(rules)?,
                 Watched::Broken(error) => {
@@ -115,6 +162,21 @@ impl Repl {
                     }
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// What will go wrong with the rules that have just come into force, in a line each.
+    fn tell_found(&mut self, problems: &[Problem]) -> Done {
+        if self.screen.json() {
+            return Ok(self.screen.event("findings", &json!({ "problems": problems }))?);
+        }
+        for problem in problems.iter().take(MOST_TOLD) {
+            self.screen.row(&Row::at(0).with(format!("~ {problem}"), Tone::Bad))?;
+        }
+        if problems.len() > MOST_TOLD {
+            let text = format!("~ and {} more: `riskbreaker check` lists them", problems.len() - MOST_TOLD);
+            self.screen.row(&Row::at(0).with(text, Tone::Note))?;
         }
         Ok(())
     }
