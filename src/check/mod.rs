@@ -48,6 +48,7 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     let mut words = BTreeSet::new();
     let mut scripts = Vec::new();
     let mut unreadable = false;
+    let mut idle = Vec::new();
     let own = stack.main().index;
     for (part, path, source) in stack.scripts() {
         if stack.is_spec_of_another(part, path) {
@@ -60,8 +61,8 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             words.append(&mut reader.words);
         }
         if part >= own {
-            if let (Some(hook), true) = (unattached(&known, path, source), reader.reads && !reader.always) {
-                reader.found.push(hook);
+            if reader.reads && !reader.always {
+                idle.extend(unattached(&known, path, source));
             }
             // What the loading says of a line is said with more care here.
             let surer = |problem: &Problem| {
@@ -114,6 +115,10 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             let new: Vec<Problem> = more.into_iter().filter(|problem| !told(problem)).collect();
             found.extend(new);
         }
+    }
+    if found.is_empty() {
+        // A card that is wrong may be what attaches them.
+        found.append(&mut idle);
     }
     for problem in &mut found {
         place(problem, &stack);
