@@ -183,7 +183,6 @@ const MISTAKES: &[Mistake] = &[
         "title = \"Overwatch\", priority = \"10\"",
         "priority = 10",
     ),
-    (HOUSE, "house-armour/hooks/armour.luau", "\talways = true,\n", "", "always = true"),
     (
         HOUSE,
         "house-armour/kinds.luau",
