@@ -171,12 +171,42 @@ fn rolls_that_never_stand_or_do_more_than_roll_are_refused() {
 }
 
 #[test]
-fn ties_that_are_rolled_again_by_hand_are_left_with_what_remains() {
+fn loops_by_hand_that_were_left_are_taken_to_go_on_as_they_did_and_that_is_said() {
     let odds = asked_within("ties_by_hand", 20_000, Answering::Default, &[]).unwrap();
-    assert!(!odds.is_exact() && odds.remaining <= of(1, 1_000), "{}", odds.remaining);
-    let each = (BigRational::one() - &odds.remaining) / of(2, 1);
-    let table = Table::of(&odds);
-    assert_eq!(table.0, [("Ann gold 1".to_string(), each.clone()), ("Bea gold 1".to_string(), each)].into());
+    assert!(!odds.is_exact() && odds.remaining.is_zero() && odds.presumed <= of(1, 100), "{}", odds.presumed);
+    let even = [("Ann gold 1".to_string(), of(1, 2)), ("Bea gold 1".to_string(), of(1, 2))];
+    assert_eq!(Table::of(&odds).0, even.into());
+
+    // Two faces that are rolled again; what was rolled before it, for the same, is no part of the loop.
+    let odds = asked_within("low_again", 5_000, Answering::Default, &[]).unwrap();
+    assert!(!odds.is_exact() && odds.remaining.is_zero() && odds.presumed <= of(1, 8), "{}", odds.presumed);
+    let mut table = Table::default();
+    every(&[6, 4], |chance, roll| table.add(chance, facts(&[("Ann gold", roll[0]), ("Bea gold", roll[1] + 2)])));
+    assert_eq!(Table::of(&odds), table);
+    // Six times at most is no loop without end, and counted to its end.
+    let mut six = Table::default();
+    every(&[6], |chance, roll| {
+        let again = of(1, 3).pow(5);
+        let last = if roll[0] > 2 { (BigRational::one() - &again) / of(4, 1) } else { BigRational::zero() };
+        six.add(last + again * chance, facts(&[("Ann gold", roll[0])]));
+    });
+    assert_counted("six_times_at_most", six);
+}
+
+#[test]
+fn loops_by_hand_that_change_something_are_left_with_what_remains() {
+    let odds = asked_within("wins", 3_000, Answering::Default, &[]).unwrap();
+    assert!(odds.presumed.is_zero() && !odds.remaining.is_zero(), "{}", odds.presumed);
+    for (outcome, chance) in &odds.outcomes {
+        let won = facts_of(outcome).strip_prefix("Ann gold ").map_or(0, |n| n.parse().unwrap());
+        assert_eq!(*chance, of(2, 5) * of(3, 5).pow(won));
+    }
+}
+
+#[test]
+fn the_best_of_what_was_not_followed_to_its_end_is_a_guess() {
+    let odds = asked_within("until_pleased", 5_000, Answering::Best, &[]).unwrap();
+    assert!(odds.guessed && !odds.is_exact());
 }
 
 #[test]

@@ -240,8 +240,22 @@ fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> R
     Ok(())
 }
 
-/// What makes the odds of a card exact where it rolls again and again.
-const CURE: &str = "; a loop of rolls is exact as `rb.again`, dice that explode where success is all that is asked";
+/// Tells what makes the odds of a card less than exact, and what to do about it.
+fn tell_inexact(screen: &mut Screen, odds: &Odds) -> Result<()> {
+    if !odds.presumed.is_zero() {
+        let text = format!(
+            "not exact: a loop of rolls is taken to go on as it did as far as it was followed, to {} of chance; as `rb.again` it \
+             is exact",
+            percent(float(&odds.presumed))
+        );
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    if odds.guessed {
+        let text = "not exact: what is best was chosen although some of it was not followed to its end";
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    tell_remaining(screen, &odds.remaining, "; loops of rolls are exact as `rb.again`")
+}
 
 fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
@@ -429,7 +443,7 @@ pub fn odds_json(odds: &Odds) -> Json {
         .collect();
     json!({
         "exact": odds.is_exact(), "courses": odds.courses, "remaining": chance_json(&odds.remaining),
-        "outcomes": outcomes, "fields": fields, "answers": answers,
+        "presumed": chance_json(&odds.presumed), "guessed": odds.guessed, "outcomes": outcomes, "fields": fields, "answers": answers,
     })
 }
 
@@ -462,7 +476,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
     for (topic, answer, how) in &odds.answers {
         screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", topic.replace('_', " "))))?;
     }
-    tell_remaining(screen, &odds.remaining, CURE)?;
+    tell_inexact(screen, odds)?;
     if odds.is_exact() {
         let ways = if odds.courses == 1 { "one way".to_owned() } else { format!("{} ways", odds.courses) };
         screen.row(&Row::at(0).faint(format!("exact, over {ways} that it can go")))?;
@@ -530,7 +544,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, columns: &[(&str, &Odds
             let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };
             screen.row(&Row::at(0).faint(format!("{name}: nothing asks for {what}")))?;
         }
-        tell_remaining(screen, &odds.remaining, CURE)?;
+        tell_inexact(screen, odds)?;
     }
     Ok(())
 }

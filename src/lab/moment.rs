@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
@@ -35,6 +36,9 @@ pub struct Place {
 
 /// Answers to one question that are gone through together.
 const MOST: usize = 40;
+
+/// The time in which they are gone through.
+const FOR_ALL: Duration = Duration::from_secs(2);
 
 /// Questions that are answered on the way to a card before it is taken to be out of reach.
 const WAY: usize = 1_000;
@@ -277,7 +281,7 @@ impl Session {
             let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
             return Err(Refusal::new(message));
         };
-        let limits = Limits { time: Limits::default().time / (answers.len().max(1) as u32), ..Limits::default() };
+        let limits = Limits { time: FOR_ALL / (answers.len().max(1) as u32), ..Limits::default() };
         let tell = |answer: Answer| {
             let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: loose(&answer) }];
             let query = OddsQuery { given, blind: blind.clone(), limits, ..OddsQuery::default() };

@@ -35,7 +35,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { courses: 200_000, time: Duration::from_secs(2) }
+        Limits { courses: 200_000, time: Duration::from_secs(20) }
     }
 }
 
@@ -48,6 +48,10 @@ pub struct Odds {
     pub fields: Vec<FieldOdds>,
     /// The chance of what was not followed to its end: rolls that are made again and again.
     pub remaining: BigRational,
+    /// The chance of loops by hand that were left and are taken to go on as they did before: no outcome is off by more.
+    pub presumed: BigRational,
+    /// Whether a best answer was chosen among some of which not everything was followed to its end: it may not be the best.
+    pub guessed: bool,
     /// How many courses were gone through.
     pub courses: u64,
     /// What was answered on the way for lack of an answer given: topic, answer, and why that one.
@@ -78,6 +82,10 @@ pub struct FieldOdds {
 struct Lottery {
     chances: BTreeMap<u32, BigRational>,
     remaining: BigRational,
+    /// The chance of loops that were left and are taken to go on as they did.
+    presumed: BigRational,
+    /// Whether a best answer was chosen on the way without knowing all of each.
+    guessed: bool,
     /// The chance to be back at a point where rolls begin that do not stand, by the point's number.
     again: BTreeMap<usize, BigRational>,
     worth: BTreeMap<Arc<str>, BigRational>,
@@ -97,6 +105,8 @@ impl Lottery {
             *self.again.entry(point).or_insert_with(BigRational::zero) += share * chance;
         }
         self.remaining += part.remaining * chance;
+        self.presumed += part.presumed * chance;
+        self.guessed |= part.guessed;
         self.chosen.extend(part.chosen);
     }
 
@@ -109,8 +119,35 @@ impl Lottery {
             return None;
         }
         let mut settled = Lottery::default();
+        let presumed = self.presumed.clone();
         settled.add(self, &stands.recip());
-        Some(settled)
+        Some(Lottery { presumed, ..settled })
+    }
+
+    /// Compares what comes of a roll with what came of the `next` like it in a loop that was left, and notes it for the
+    /// `last` one before. False if they are not alike, and near enough to where the loop was left to matter.
+    fn goes_on_as(&self, next: Option<(Lottery, usize)>, last: Option<&mut Gathered>) -> bool {
+        let alike = |other: &Lottery, later: usize| later >= ALIKE || self.is_like(other);
+        let later = next.as_ref().map_or(0, |(_, later)| later + 1);
+        if next.is_some_and(|(next, later)| !alike(&next, later)) {
+            return false;
+        }
+        match last.map(|last| &mut last.next) {
+            Some(Some((known, least))) => {
+                *least = later.min(*least);
+                alike(known, *least)
+            }
+            Some(none) => {
+                *none = Some((self.clone(), later));
+                true
+            }
+            None => true,
+        }
+    }
+
+    /// Whether the same comes of both, as far as is known.
+    fn is_like(&self, other: &Lottery) -> bool {
+        (&self.chances, &self.remaining, &self.worth) == (&other.chances, &other.remaining, &other.worth)
     }
 }
 
@@ -122,12 +159,17 @@ struct Gathered {
     best: Option<BigRational>,
     /// The way before, for comparison with its twin.
     before: Option<Lottery>,
+    /// What came of the next roll of the same dice for the same in a loop that was left, and after how many such rolls more
+    /// it was left.
+    next: Option<(Lottery, usize)>,
 }
 
 enum Failure {
     Refused(Refusal),
     /// The limits were reached after so many courses.
     TooMany(u64),
+    /// A loop that was left does not go on as it did.
+    Uneven,
     /// A script looks at the order of faces of which only some orders are gone through.
     Order,
 }
@@ -138,11 +180,20 @@ impl From<Refusal> for Failure {
     }
 }
 
+/// The part of the time for loops that have no end, to be gone through in full, and once more to be left early.
+const FOR_LOOPS: u32 = 5;
 /// If going through everything takes too long, courses that roll the same again are left where they are less likely than
 /// this, and ten times less likely than that, and so on as long as the limits allow.
 const FIRST_LEFT: f64 = 1e-2;
+/// Rolls of one sort on a course, at least and at most, before a loop is left and taken to go on as it did, if going through
+/// everything takes too long: more where what comes first is not alike.
+const REPEATS: std::ops::RangeInclusive<usize> = 1..=3;
+/// Rolls in a row, before the one at which a loop is left, of which the same must come for that.
+const ALIKE: usize = 2;
 /// With more than this left out it is no answer.
 const MOST_LEFT: (i64, i64) = (1, 100);
+/// Nor with more than this taken to go on as what was seen.
+const MOST_PRESUMED: (i64, i64) = (1, 8);
 
 /// What is to be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,7 +240,7 @@ fn explore_for(
     let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
     game.desk.state.renew_identity();
     let began = Instant::now();
-    let mut go = |walk: &mut Walk, patience: Patience, time: Duration| {
+    let mut go_once = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2]| {
         walk.restart(patience);
         let lent = std::mem::replace(walk, Walk::new(Vec::new(), None, Answering::Default));
         game.desk.walk = Some(Box::new(lent));
@@ -200,7 +251,8 @@ fn explore_for(
             query,
             seats,
             detail,
-            deadline: began.checked_add(time),
+            deadline: ends[0],
+            loop_deadline: ends[1],
             hidden: &hidden,
             numbers,
             outcomes,
@@ -209,18 +261,48 @@ fn explore_for(
         *walk = *game.desk.walk.take().expect("it was put there above");
         found
     };
-    let time = query.limits.time;
-    // A part of the time is kept for loops that cannot be gone through in full.
-    let mut found = go(&mut walk, Patience::FULL, time / 3 * 2);
+    // Each time it is known of one more roll that it begins no turn of a loop.
+    let mut go = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2]| loop {
+        match go_once(walk, patience, ends) {
+            Err(Failure::Uneven) => {}
+            found => break found,
+        }
+    };
+    let loop_time = query.limits.time / FOR_LOOPS;
+    let ends = [began.checked_add(query.limits.time), began.checked_add(loop_time)];
+    // What is chosen as best depends on all that is left: nothing can be presumed of it.
+    let full = Patience { presumes: query.answering != Answering::Best, ..Patience::FULL };
+    let mut found = go(&mut walk, full, ends);
     if matches!(found, Err(Failure::Order)) && walk.look_at_orders() {
-        found = go(&mut walk, Patience::FULL, time);
+        found = go(&mut walk, full, ends);
     }
     if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
+        let mut repeats = *REPEATS.start();
+        let mut presumes = full.presumes && walk.is_endless();
         let mut mass = FIRST_LEFT;
-        while began.elapsed() < time {
-            match go(&mut walk, Patience { repeats: 0, mass }, time) {
-                Ok(odds) if odds.remaining <= ratio(MOST_LEFT.0, MOST_LEFT.1) => found = Ok(odds),
+        let most = |most: (i64, i64)| ratio(most.0, most.1);
+        walk.forget_uneven();
+        let from = Instant::now();
+        let [half, all] = [loop_time / 3 * 2, loop_time].map(|time| from.checked_add(time));
+        while all.is_some_and(|all| Instant::now() < all) {
+            let patience = Patience { repeats: if presumes { repeats } else { 0 }, mass, presumes };
+            // What is left of the time if this comes to nothing is for doing without.
+            let until = if presumes && found.is_err() { half } else { all };
+            match go(&mut walk, patience, [until; 2]) {
+                Ok(odds) if presumes && odds.presumed.is_zero() && !odds.remaining.is_zero() => {
+                    // What comes before a loop may look like it: one turn more may show it.
+                    repeats += 1;
+                    presumes = walk.forget_uneven() && REPEATS.contains(&repeats);
+                    continue;
+                }
+                Ok(odds) if odds.remaining <= most(MOST_LEFT) && odds.presumed <= most(MOST_PRESUMED) => {
+                    found = Ok(odds);
+                }
                 Ok(_) => {}
+                Err(Failure::TooMany(_)) if presumes && found.is_err() => {
+                    presumes = false;
+                    continue;
+                }
                 Err(Failure::TooMany(_)) => break,
                 Err(other) => {
                     found = Err(other);
@@ -239,6 +321,7 @@ fn explore_for(
     let odds = match found {
         Ok(odds) => odds,
         Err(Failure::Refused(refusal)) => return Err(refusal),
+        Err(Failure::Uneven) => unreachable!("it is gone through again then"),
         Err(Failure::Order) => {
             return Err(Refusal::new(
                 "a script looks at the order of more faces than can be gone through; roll fewer dice at a time",
@@ -283,6 +366,8 @@ struct Explorer<'a> {
     detail: Detail,
     /// It ends then, whatever is found by then; `None`: never.
     deadline: Option<Instant>,
+    /// The same once there is a loop without end.
+    loop_deadline: Option<Instant>,
     hidden: &'a dyn Fn(&str) -> bool,
     numbers: HashMap<Outcome, u32>,
     outcomes: Vec<Outcome>,
@@ -297,7 +382,10 @@ impl Explorer<'_> {
         let mut courses = 0;
         let whole = loop {
             courses += 1;
-            if courses > most || (courses % 64 == 0 && self.deadline.is_some_and(late)) {
+            let walk = self.game.desk.walk.as_ref();
+            let endless = walk.is_some_and(|walk| walk.is_endless());
+            let deadline = if endless { self.loop_deadline } else { self.deadline };
+            if courses > most || (courses % 64 == 0 && deadline.is_some_and(late)) {
                 return Err(Failure::TooMany(courses - 1));
             }
             let mut part = self.course()?;
@@ -311,10 +399,24 @@ impl Explorer<'_> {
                 if point.at < point.ways() {
                     break None;
                 }
-                let fork = walk.points.pop().expect("it is the last").fork;
-                part = gathered.pop().expect("it is the last").sum;
-                match fork {
-                    Fork::Roll(classes) => part.remaining += &classes.rest,
+                let point = walk.points.pop().expect("it is the last");
+                let Gathered { sum, next, .. } = gathered.pop().expect("it is the last");
+                part = sum;
+                match &point.fork {
+                    Fork::Roll(classes) => {
+                        part.remaining += &classes.rest;
+                        let Some(settled) = part.settled(walk.points.len()) else {
+                            walk.note_uneven(&point);
+                            return Err(Failure::Uneven);
+                        };
+                        part = settled;
+                        let left = !part.presumed.is_zero() && part.again.is_empty() && walk.begins_turn(&point);
+                        let last = walk.points.iter().rposition(|other| other.is_like(&point));
+                        if left && !part.goes_on_as(next, last.map(|last| &mut gathered[last])) {
+                            walk.note_uneven(&point);
+                            return Err(Failure::Uneven);
+                        }
+                    }
                     Fork::Again => {
                         part = part.settled(walk.points.len()).ok_or_else(|| {
                             Refusal::new("rb.again rolls for ever: its function returns nil whatever is rolled")
@@ -350,6 +452,10 @@ impl Explorer<'_> {
         match ended {
             Some(Ended::Again(point)) => {
                 return Ok(Lottery { again: [(point, BigRational::one())].into(), ..Lottery::default() });
+            }
+            Some(Ended::Alike(point)) => {
+                let (again, presumed) = ([(point, BigRational::one())].into(), BigRational::one());
+                return Ok(Lottery { again, presumed, ..Lottery::default() });
             }
             Some(Ended::Loop) => return Ok(Lottery { remaining: BigRational::one(), ..Lottery::default() }),
             Some(Ended::Refused(message)) => return Err(Refusal::new(message).into()),
@@ -439,7 +545,8 @@ impl Explorer<'_> {
         leave_out_common(&mut outcomes);
         outcomes.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.line().cmp(&other.line())));
         let answers = whole.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
-        Odds { outcomes, fields, remaining: whole.remaining, courses, answers, worth: whole.worth, unasked: Vec::new() }
+        let Lottery { remaining, presumed, guessed, worth, .. } = whole;
+        Odds { outcomes, fields, remaining, presumed, guessed, courses, answers, worth, unasked: Vec::new() }
     }
 }
 
@@ -461,6 +568,8 @@ impl Gathered {
             Fork::Again => self.sum = part,
             Fork::Answers { seat, topic, answers, .. } => {
                 let worth = part.worth.get(seat).cloned().unwrap_or_else(BigRational::zero);
+                let partly = answers.len() > 1 && !(part.remaining.is_zero() && part.presumed.is_zero());
+                let guessed = partly || part.guessed || self.sum.guessed;
                 if self.best.as_ref().is_none_or(|best| worth > *best) {
                     if answers.len() > 1 {
                         part.chosen.insert((topic.to_string(), answers[at].1.clone()));
@@ -468,6 +577,7 @@ impl Gathered {
                     self.best = Some(worth);
                     self.sum = part;
                 }
+                self.sum.guessed = guessed;
             }
         }
         Ok(())
@@ -563,9 +673,9 @@ impl Odds {
             .collect()
     }
 
-    /// Whether every course was followed to its end.
+    /// Whether every course was followed to its end, and nothing is taken for granted.
     pub fn is_exact(&self) -> bool {
-        self.remaining.is_zero()
+        self.remaining.is_zero() && self.presumed.is_zero() && !self.guessed
     }
 
     /// The chance of all outcomes that `fits` accepts.

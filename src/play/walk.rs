@@ -55,6 +55,8 @@ pub(crate) struct Walk {
     /// How many lists of faces are told apart by their order.
     orders: usize,
     known: HashMap<(String, Seen), Arc<Classes>>,
+    /// Rolls that begin no turn of a loop: what comes of them is not the same each time.
+    uneven: Vec<(Arc<Classes>, Arc<str>)>,
 }
 
 /// Where courses part.
@@ -85,6 +87,8 @@ pub(crate) enum Fork {
 pub(crate) enum Ended {
     /// It rolls the same again and again.
     Loop,
+    /// The same, and it is taken to go on as from the point of this number, where it rolled the same the last time.
+    Alike(usize),
     /// It is back where the point of this number is.
     Again(usize),
     Refused(String),
@@ -103,12 +107,17 @@ pub(crate) enum Foretold {
 pub(crate) struct Patience {
     pub repeats: usize,
     pub mass: f64,
+    /// Whether what is left is taken to go on as it did.
+    pub presumes: bool,
 }
 
 impl Patience {
     /// Enough to see a loop by hand to its end, as good as.
-    pub const FULL: Patience = Patience { repeats: 24, mass: 1e-12 };
+    pub const FULL: Patience = Patience { repeats: 24, mass: 1e-12, presumes: true };
 }
+
+/// Rolls of one sort that a course goes on for until another one begins a turn of its loop.
+const SLACK: usize = 2;
 
 /// Answers that are tried for one question.
 pub(crate) const MOST_ANSWERS: usize = 200;
@@ -119,6 +128,14 @@ impl Point {
             Fork::Roll(classes) => classes.list.len(),
             Fork::Answers { answers, .. } => answers.len(),
             Fork::Again => 1,
+        }
+    }
+
+    /// Whether the same dice are rolled for the same.
+    pub fn is_like(&self, other: &Point) -> bool {
+        match (&self.fork, &other.fork) {
+            (Fork::Roll(one), Fork::Roll(two)) => Arc::ptr_eq(one, two) && self.label == other.label,
+            _ => false,
         }
     }
 
@@ -145,6 +162,7 @@ impl Walk {
             longest: 0,
             orders: FEW_ORDERS,
             known: HashMap::new(),
+            uneven: Vec::new(),
         }
     }
 
@@ -176,6 +194,11 @@ impl Walk {
             Some(last) => self.points[last].mass_beyond(),
             None => 1.0,
         }
+    }
+
+    /// Whether the same is rolled so often on one course that there is hardly an end to it.
+    pub fn is_endless(&self) -> bool {
+        self.longest >= Patience::FULL.repeats
     }
 
     /// The roll on the course that is gone; `None` if the course ends here.
@@ -239,20 +262,56 @@ impl Walk {
         if self.depth == self.points.len() {
             let fork = make(self)?;
             let mass = self.mass();
-            let same = |point: &Point| match (&point.fork, &fork) {
-                (Fork::Roll(one), Fork::Roll(other)) => Arc::ptr_eq(one, other) && point.label == *label,
-                _ => false,
-            };
-            let repeats = self.points.iter().filter(|point| same(point)).count();
-            self.longest = self.longest.max(repeats);
-            if repeats > self.patience.repeats && mass < self.patience.mass {
-                self.ended = Some(Ended::Loop);
-                return None;
+            let new = Point { fork, at: 0, mass, label: label.clone() };
+            let same: Vec<usize> = (0..self.points.len()).filter(|at| self.points[*at].is_like(&new)).collect();
+            self.longest = self.longest.max(same.len());
+            if same.len() > self.patience.repeats && mass < self.patience.mass {
+                let last = same.last().filter(|_| self.patience.presumes);
+                match last {
+                    Some(last) if self.begins_turn(&new) => {
+                        self.ended = Some(Ended::Alike(*last));
+                        return None;
+                    }
+                    // Another roll will show that the next turn begins.
+                    Some(_) if same.len() <= self.patience.repeats + SLACK && self.turns() => {}
+                    _ => {
+                        self.ended = Some(Ended::Loop);
+                        return None;
+                    }
+                }
             }
-            self.points.push(Point { fork, at: 0, mass, label: label.clone() });
+            self.points.push(new);
         }
         self.depth += 1;
         Some(self.depth - 1)
+    }
+
+    /// Whether what comes of such a roll could be the same each time.
+    pub fn begins_turn(&self, point: &Point) -> bool {
+        match &point.fork {
+            Fork::Roll(classes) => {
+                !self.uneven.iter().any(|(known, label)| Arc::ptr_eq(known, classes) && *label == point.label)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether there are rolls on the course that could begin a turn of a loop.
+    fn turns(&self) -> bool {
+        let later = |at: usize| self.points[at + 1..].iter().any(|point| point.is_like(&self.points[at]));
+        (0..self.points.len()).any(|at| self.begins_turn(&self.points[at]) && later(at))
+    }
+
+    /// What comes of such a roll is not the same each time.
+    pub fn note_uneven(&mut self, point: &Point) {
+        if let Fork::Roll(classes) = &point.fork {
+            self.uneven.push((classes.clone(), point.label.clone()));
+        }
+    }
+
+    /// Forgets which rolls begin no turn; false if none was known.
+    pub fn forget_uneven(&mut self) -> bool {
+        !std::mem::take(&mut self.uneven).is_empty()
     }
 
     fn strayed(&mut self) {

@@ -153,7 +153,14 @@ impl Mirror {
         let handle = lua.create_table_with_capacity(0, declared.fields.len() + 2)?;
         handle.raw_set("id", id.0)?;
         handle.raw_set("kind", &*declared.name)?;
-        handle.set_metatable(Some(self.classes[kind.0 as usize].clone()))?;
+        let class = &self.classes[kind.0 as usize];
+        if self.bare {
+            for pair in class.raw_get::<Table>("held")?.pairs::<Lv, Lv>() {
+                let (name, member) = pair?;
+                handle.raw_set(name, member)?;
+            }
+        }
+        handle.set_metatable(Some(class.clone()))?;
         handle.set_readonly(true);
         self.by_address.insert(handle.to_pointer() as usize, id);
         let at = id.0 as usize - 1;

@@ -71,7 +71,8 @@ pub(super) fn chance(
     given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });
     let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).map_err(wrong)?;
     if !odds.is_exact() {
-        return Err(wrong(format!("the odds of {card} are not exact: {} is left of a loop of rolls", odds.remaining)));
+        let left = &odds.remaining + &odds.presumed;
+        return Err(wrong(format!("the odds of {card} are not exact: {left} is left of a loop of rolls")));
     }
     let wanted = Wanted::read(session, wanted)?;
     Ok(odds.chance(|outcome| wanted.fits(session, &odds, outcome)))

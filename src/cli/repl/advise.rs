@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use riskbreaker::{Advice, Answering, Driver, Given, Odds, OddsQuery, Question, Refusal};
+use num_traits::Zero;
+use riskbreaker::{Advice, Answering, Driver, Given, Limits, Odds, OddsQuery, Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;
@@ -15,6 +16,8 @@ use crate::cli::figures::{chance_json, float, likeliest, percent};
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
+/// How long `odds` may take while people wait.
+const ODDS_TIME: Duration = Duration::from_secs(5);
 /// How long `hint` thinks.
 const TIME: Duration = Duration::from_secs(1);
 /// Outcomes that a hint names as its reason.
@@ -69,8 +72,9 @@ impl Repl {
             .iter()
             .map(|(topic, value)| Given { topic: topic.clone(), about: about(topic), value: value.clone() })
             .collect();
-        let query =
-            OddsQuery { given, answering: Answering::Default, blind: Some(self.blind()), ..OddsQuery::default() };
+        let limits = Limits { time: ODDS_TIME, ..Limits::default() };
+        let (answering, blind) = (Answering::Default, Some(self.blind()));
+        let query = OddsQuery { given, answering, blind, limits, ..OddsQuery::default() };
         let found = self.session.odds_at(question.id, query.clone())?;
         if !compared.is_empty() {
             let mut columns = vec![("as it is".to_owned(), found)];
@@ -180,7 +184,7 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
         Err(refusal) => return refusal.message.clone(),
     };
     let mut parts = likeliest(odds, NAMED);
-    if !odds.is_exact() {
+    if !odds.remaining.is_zero() {
         parts.push(format!("{} not followed", percent(float(&odds.remaining))));
     }
     parts.join("; ")
