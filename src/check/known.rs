@@ -1,6 +1,8 @@
-use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::names::Names;
 use crate::ruleset::{Problem, Ruleset, Stack, nearest};
 use crate::spec::leading_ids;
 use crate::state::{Kind, Schema, Type};
@@ -9,12 +11,13 @@ use crate::state::{Kind, Schema, Type};
 pub(super) struct Known<'r> {
     pub stack: &'r Stack,
     pub rules: Option<&'r Ruleset>,
+    pub names: Names,
     /// Ids of the rule texts, and the texts themselves for those that stand elsewhere in them.
     ids: BTreeSet<String>,
     texts: Vec<&'r str>,
-    dynamic_switches: Cell<bool>,
+    dynamic_switches: AtomicBool,
     /// Rules that are named although no text has any.
-    unwritten: RefCell<BTreeSet<String>>,
+    unwritten: Mutex<BTreeSet<String>>,
 }
 
 /// What is wrong and what to do about it.
@@ -25,7 +28,8 @@ impl<'r> Known<'r> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
-        Known { stack, rules, ids, texts, dynamic_switches: Cell::new(false), unwritten: RefCell::default() }
+        let names = Names::new(stack, rules.map(Ruleset::schema));
+        Known { stack, rules, names, ids, texts, dynamic_switches: AtomicBool::new(false), unwritten: Mutex::default() }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
@@ -39,17 +43,19 @@ impl<'r> Known<'r> {
 
     /// Notes that some script reads switches by names that it works out.
     pub fn note_dynamic_switches(&self) {
-        self.dynamic_switches.set(true);
+        self.dynamic_switches.store(true, Ordering::Relaxed);
     }
 
     pub fn reads_switches_by_name(&self) -> bool {
-        self.dynamic_switches.get()
+        self.dynamic_switches.load(Ordering::Relaxed)
     }
 
     /// A rule id that no rule text has.
     pub fn wrong_rule(&self, id: &str) -> Option<Wrong> {
         if self.texts.is_empty() {
-            self.unwritten.borrow_mut().insert(id.to_string());
+            if let Ok(mut unwritten) = self.unwritten.lock() {
+                unwritten.insert(id.to_string());
+            }
             return None;
         }
         if self.ids.contains(id) || self.texts.iter().any(|text| mentions(text, id)) {
@@ -64,7 +70,7 @@ impl<'r> Known<'r> {
 
     /// Says once that there is no rule text, if rules are named.
     pub fn no_rule_text(&self) -> Option<Problem> {
-        let unwritten = self.unwritten.borrow();
+        let unwritten = self.unwritten.lock().ok()?;
         let first = unwritten.first()?;
         let problem = Problem::new(
             self.stack.main().id(),
@@ -93,6 +99,8 @@ impl<'r> Known<'r> {
             "hook" => rules.hooks().iter().map(ToString::to_string).chain(cards(rules.items())).collect(),
             "entry" => rules.entries().map(str::to_string).collect(),
             "cast" => rules.cast().keys().cloned().collect(),
+            "scenario" => rules.scenarios().keys().cloned().collect(),
+            "free act" => rules.free_acts().iter().map(|act| act.name.to_string()).collect(),
             "field" => {
                 let kinds = rules.schema().kinds.iter();
                 kinds.flat_map(|kind| kind.fields.iter().map(|field| field.name.to_string())).collect()
@@ -132,11 +140,22 @@ impl<'r> Known<'r> {
         derived && schema.kinds.iter().all(|kind| kind.field_named(name).is_none())
     }
 
+    /// The types of a field, one for each kind that has it.
+    pub fn types_of<'s>(&'s self, field: &'s str) -> impl Iterator<Item = &'r Type> + 's {
+        let kinds = self.schema().into_iter().flat_map(|schema| &schema.kinds);
+        kinds.filter_map(move |kind| Some(&kind.field(kind.field_named(field)?).ty))
+    }
+
+    /// The type of a field that is the same wherever there is one.
+    pub fn type_of_all(&self, field: &str) -> Option<&'r Type> {
+        let mut types = self.types_of(field);
+        let first = types.next()?;
+        types.all(|ty| ty == first).then_some(first)
+    }
+
     /// Whether a field of that name is a reference, wherever there is one.
     pub fn always_refers(&self, field: &str) -> bool {
-        let Some(schema) = self.schema() else { return false };
-        let mut types =
-            schema.kinds.iter().filter_map(|kind| Some(&kind.field(kind.field_named(field)?).ty)).peekable();
+        let mut types = self.types_of(field).peekable();
         types.peek().is_some() && types.all(|ty| matches!(ty, Type::Ref(_)))
     }
 }

@@ -1,7 +1,12 @@
 //! What is wrong with a ruleset beyond what keeps it from loading: mistakes that show only when they are played, or never.
 
+mod calls;
+mod data;
 mod known;
+mod names;
 mod script;
+mod sort;
+mod spec;
 mod typed;
 
 use std::collections::BTreeSet;
@@ -10,8 +15,8 @@ use std::thread;
 use self::known::Known;
 use self::script::Reader;
 use crate::play::{Driver, Scenario, Session, Setup, Step};
-use crate::ruleset::{Library, Problem, Ruleset, Stack, nearest};
-use crate::script::STACK;
+use crate::ruleset::{Library, Problem, Ruleset, Source, SourceKind, Stack, nearest};
+use crate::script::{STACK, meant};
 
 /// Everything that is wrong with a ruleset, in the order of its files and lines: what keeps it from loading, and names
 /// that nothing has, house rules that nothing reads, rules that stand in no text, state kept between calls, and the like.
@@ -42,8 +47,13 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     let mut used = BTreeSet::new();
     let mut words = BTreeSet::new();
     let mut scripts = Vec::new();
+    let mut unreadable = false;
+    let mut idle = Vec::new();
     let own = stack.main().index;
     for (part, path, source) in stack.scripts() {
+        if stack.is_spec_of_another(part, path) {
+            continue;
+        }
         let mut reader = Reader::new(&known, part, path, source);
         reader.read();
         used.append(&mut reader.required);
@@ -51,6 +61,16 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             words.append(&mut reader.words);
         }
         if part >= own {
+            if reader.reads && !reader.always {
+                idle.extend(unattached(&known, path, source));
+            }
+            // What the loading says of a line is said with more care here.
+            let surer = |problem: &Problem| {
+                let same = |found: &Problem| found.line == problem.line || !reader.reads;
+                problem.path == source.path && reader.found.iter().any(same)
+            };
+            found.retain(|problem| !surer(problem));
+            unreadable |= !reader.reads;
             found.append(&mut reader.found);
             let (path, text) = (source.path.clone(), source.text.to_string());
             scripts.push(typed::Script { path, text, calls: std::mem::take(&mut reader.calls) });
@@ -70,31 +90,94 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             continue;
         }
         // A ruleset that cannot be played is there for others to extend, and they may read it.
-        if !words.contains(&switch.name) && !known.reads_switches_by_name() && stack.file("play").is_some() {
+        let meant = found
+            .iter()
+            .any(|problem| problem.cure.as_ref().is_some_and(|cure| cure.contains(&format!("`{}`", switch.name))));
+        let unread = !words.contains(&switch.name) && !known.reads_switches_by_name() && !unreadable && !meant;
+        if unread && stack.file("play").is_some() {
             let message = format!("nothing reads the switch `{}`", switch.name);
             let cure = format!("read it where it matters, by rb.switches.{}, or take it out", switch.name);
             found.push(Problem::new(&*switch.path, message).at((switch.line, 1)).with_cure(cure));
         }
         for id in &switch.rules {
             if let Some(message) = known.wrong_rule(id) {
-                found.push(Problem::new(&*switch.path, message.0).at((switch.line, 1)).with_cure(message.1));
+                let line = line_from(&stack, &switch.path, switch.line, id);
+                let mut problem = Problem::new(&*switch.path, message.0).with_cure(message.1);
+                problem.line = Some(line);
+                found.push(problem);
             }
         }
     }
     if let Some(rules) = &rules {
         // What is found of a line of which something was found already says nothing new.
-        for more in [typed::findings(scripts, rules), scenarios_that_fail(rules)] {
+        for more in [typed::findings(scripts, rules), of_data(&stack, rules, &known), scenarios_that_fail(rules)] {
             let told = |problem: &Problem| found.iter().any(|one| one.path == problem.path && one.line == problem.line);
             let new: Vec<Problem> = more.into_iter().filter(|problem| !told(problem)).collect();
             found.extend(new);
         }
+    }
+    if found.is_empty() {
+        // A card that is wrong may be what attaches them.
+        found.append(&mut idle);
+    }
+    for problem in &mut found {
+        place(problem, &stack);
     }
     found.sort();
     found.dedup_by(|one, two| one.path == two.path && one.line == two.line && one.message == two.message);
     found
 }
 
-/// Folders and files that the host reads by itself.
+/// Findings of the data files of a ruleset and its layers.
+fn of_data(stack: &Stack, rules: &Ruleset, known: &Known<'_>) -> Vec<Problem> {
+    let parts = &stack.parts()[stack.main().index..];
+    let files = parts.iter().flat_map(|part| &part.folder.files);
+    let data = files.filter(|(path, _)| path.ends_with(".toml") && DATA_PLACES.iter().any(|place| inside(path, place)));
+    data.flat_map(|(path, source)| data::findings(source, path, rules, known)).collect()
+}
+
+fn inside(path: &str, folder: &str) -> bool {
+    path.split_once('/').is_some_and(|(first, _)| first == folder)
+}
+
+/// A hook that nothing ever puts on anybody.
+fn unattached(known: &Known<'_>, path: &str, source: &Source) -> Option<Problem> {
+    let id = path.strip_prefix("hooks/")?.rsplit_once('.')?.0;
+    if known.names.is_attached(id) {
+        return None;
+    }
+    let problem = Problem::new(&*source.path, format!("nothing attaches the hook `{id}`, and it is not always on"));
+    let line = 1 + source.text.lines().position(|line| line.contains("rb.hook"))?;
+    let cure = format!("write `always = true` in it, or `rb.attach(\"{id}\", entity)` where it begins");
+    Some(problem.at((line as u32, 1)).with_cure(cure))
+}
+
+/// The first line from a given one on in which a word stands; the given one where it stands in none.
+fn line_from(stack: &Stack, path: &str, line: u32, word: &str) -> u32 {
+    let source = path.split_once('/').and_then(|(part, path)| {
+        stack.parts().iter().find(|other| other.id() == part).and_then(|part| part.folder.file(path))
+    });
+    let Some(source) = source else { return line };
+    let on = source.text.lines().skip(line as usize - 1).position(|text| text.contains(word));
+    line + on.unwrap_or_default() as u32
+}
+
+/// Finds the column of a problem that has only its line: that of a name in its message, or where the line begins.
+fn place(problem: &mut Problem, stack: &Stack) {
+    let (Some(line), None) = (problem.line, problem.column) else { return };
+    let Some((part, path)) = problem.path.split_once('/') else { return };
+    let Some(part) = stack.parts().iter().find(|other| other.id() == part) else { return };
+    let Some(text) = part.folder.file(path).and_then(|source| source.text.lines().nth(line as usize - 1)) else {
+        return;
+    };
+    let named =
+        problem.message.split('`').skip(1).step_by(2).find_map(|name| text.find(name).filter(|_| !name.is_empty()));
+    let at = named.unwrap_or_else(|| text.len() - text.trim_start().len());
+    problem.column = Some(text[..at].chars().count() as u32 + 1);
+}
+
+/// Folders of data files, and folders and files of scripts, that the host reads by itself.
+const DATA_PLACES: &[&str] = &["cast", "scenarios"];
 const PLACES: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", "specs"];
 const FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
 
@@ -120,6 +203,19 @@ fn unread_files(stack: &Stack, used: &BTreeSet<String>) -> Vec<Problem> {
             (None, _) => format!("require it by `{stem}`, or delete it"),
         }));
     }
+    let own = &stack.parts()[stack.main().index..];
+    for (path, source) in own.iter().flat_map(|part| &part.folder.files) {
+        let Some((folder, _)) = path.split_once('/').filter(|_| source.kind() == Some(SourceKind::Data)) else {
+            continue;
+        };
+        if !DATA_PLACES.contains(&folder) {
+            let cure = match nearest(folder, DATA_PLACES.iter().copied()) {
+                Some(near) => format!("is its folder meant to be `{near}`?"),
+                None => format!("data stands in {}", DATA_PLACES.join("/ and ") + "/"),
+            };
+            found.push(Problem::new(&*source.path, "nothing reads this file").with_cure(cure));
+        }
+    }
     found
 }
 
@@ -133,16 +229,32 @@ fn scenarios_that_fail(rules: &std::sync::Arc<Ruleset>) -> Vec<Problem> {
         }
         let path = format!("{}/scenarios/{name}.toml", rules.id());
         match Session::start(rules, setup).map(|mut session| session.advance_by(1)) {
-            Err(error) => found.push(Problem::new(path, error.to_string())),
+            Err(error) => {
+                let message = error.to_string();
+                let (path, at) = data::blamed(rules, name, &message).unwrap_or((path, (1, 1)));
+                found.push(Problem::new(path, message).at(at).with_cure("look at the values that it names"));
+            }
             Ok(Ok(Step::Fault(fault))) => {
-                let at = fault.path.clone().unwrap_or_else(|| path.clone());
-                let mut problem = Problem::new(at, format!("scenario `{name}`: {}", fault.message));
-                problem.line = fault.line;
-                problem.cure = fault.cure;
-                found.push(problem);
+                let (message, meant) = meant(fault.message);
+                let problem = match data::blamed(rules, name, &message) {
+                    Some((path, at)) => Problem::new(path, message).at(at),
+                    None => {
+                        let at = fault.path.unwrap_or_else(|| path.clone());
+                        let mut problem = Problem::new(at, format!("scenario `{name}`: {message}"));
+                        problem.line = fault.line;
+                        problem
+                    }
+                };
+                let cure = meant.or(fault.cure).unwrap_or_else(|| {
+                    format!("it is the scenario `{name}` that cannot be set up: look at what it says")
+                });
+                found.push(problem.with_cure(cure));
             }
             Ok(_) => {}
         }
     }
+    // One mistake in the cast keeps many positions from being set up.
+    let mut seen = BTreeSet::new();
+    found.retain(|problem| seen.insert(problem.message.clone()));
     found
 }

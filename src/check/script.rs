@@ -1,13 +1,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use luau_syntax::ast::{
-    BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Statement, StatementView, TableItem,
+    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Statement,
+    StatementView, TableItem, UnaryOp,
 };
 use luau_syntax::ast_names::AstName;
 use luau_syntax::location::Location;
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::known::{Known, Wrong, instead};
+use super::names::Signature;
+use super::sort::Sort;
 use super::typed::Call;
 use crate::dice::Dice;
 use crate::ruleset::{Problem, SwitchKind, nearest};
@@ -16,7 +19,7 @@ use crate::state::{Kind, State, Type, Value};
 
 /// Reads one script for names that nothing has and things that it may not do.
 pub(super) struct Reader<'r> {
-    known: &'r Known<'r>,
+    pub known: &'r Known<'r>,
     part: usize,
     /// Inside the ruleset's folder.
     path: &'r str,
@@ -24,6 +27,12 @@ pub(super) struct Reader<'r> {
     full: &'r str,
     text: &'r str,
     pub found: Vec<Problem>,
+    /// Whether it reads as Luau at all.
+    pub reads: bool,
+    /// Whether it is a spec in which a game goes over to other rules.
+    pub elsewhere: bool,
+    /// Whether it is a hook that is always on.
+    pub always: bool,
     /// Files that it requires.
     pub required: BTreeSet<String>,
     /// Every name and every text in it.
@@ -32,8 +41,22 @@ pub(super) struct Reader<'r> {
     pub calls: Vec<Call>,
     /// What is known of local variables.
     things: BTreeMap<u64, Thing>,
-    /// Local variables that hold what another file returns.
-    modules: BTreeSet<u64>,
+    /// Local functions.
+    pub functions: BTreeMap<u64, Signature>,
+    /// The sorts of local variables that are never assigned anew.
+    pub sorts: BTreeMap<u64, Sort>,
+    /// Local variables that are assigned after they were declared.
+    changing: BTreeSet<u64>,
+    /// Local variables whose fields are written somewhere.
+    entities: BTreeSet<u64>,
+    /// Names of all local variables, for what was meant by one that is not there.
+    locals: BTreeSet<String>,
+    /// Names that are not there and have been told of.
+    told: BTreeSet<String>,
+    /// Texts of a spec file, in small letters, with how often each stands there and how it is written.
+    pub spec_texts: BTreeMap<String, (usize, String)>,
+    /// Whether it is asked if what is read is there at all.
+    asked: bool,
     /// Local tables that have entities as keys.
     keyed_by_entities: BTreeSet<u64>,
     /// How many functions are around.
@@ -46,12 +69,18 @@ pub(super) struct Reader<'r> {
 
 /// What an expression is, as far as that can be known.
 #[derive(Clone, Debug, PartialEq)]
-enum Thing {
+pub(super) enum Thing {
     Vocabulary,
     Word(&'static str),
     Entity(Option<String>),
     Entities(Option<String>),
     Library(&'static str),
+    /// What another file returns, by its path.
+    Module(String),
+    /// The value of a house rule.
+    Switch(String),
+    /// What a hook is given at a verb.
+    Event(String),
     Spec,
 }
 
@@ -64,11 +93,22 @@ impl<'r> Reader<'r> {
             full: &source.path,
             text: &source.text,
             found: Vec::new(),
+            reads: true,
+            elsewhere: path.starts_with("specs/")
+                && (path.starts_with("specs/convert/") || source.text.contains("t:rules(")),
+            always: false,
             required: BTreeSet::new(),
             words: BTreeSet::new(),
             calls: Vec::new(),
             things: BTreeMap::new(),
-            modules: BTreeSet::new(),
+            functions: BTreeMap::new(),
+            sorts: BTreeMap::new(),
+            changing: BTreeSet::new(),
+            entities: BTreeSet::new(),
+            locals: BTreeSet::new(),
+            told: BTreeSet::new(),
+            spec_texts: BTreeMap::new(),
+            asked: false,
             keyed_by_entities: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
@@ -76,36 +116,50 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Reads it. One that cannot be parsed is told by the loading, except for a spec.
+    /// Reads it.
     pub fn read(&mut self) {
         match ParsedSource::parse(self.text.as_bytes(), ParseOptions::default()) {
             // Of a file that does not read as Luau only that is told: whatever it seems to say may be a consequence.
-            Ok(parsed) if parsed.metadata().errors.is_empty() => self.block(parsed.root()),
-            Ok(parsed) if self.is_spec() => {
+            Ok(parsed) if parsed.metadata().errors.is_empty() => {
+                let mut locals = Locals::default();
+                parsed.root().visit(&mut locals);
+                (self.changing, self.locals) = (locals.changing, locals.names);
+                self.entities = locals.entities;
+                if self.is_spec() {
+                    self.spec_texts = super::spec::texts_of(parsed.root());
+                }
+                self.block(parsed.root());
+            }
+            Ok(parsed) => {
                 if let Some(error) = parsed.metadata().errors.first() {
-                    self.problem(error.location, does_not_read(&error.message.to_string()));
+                    self.unreadable(error.location, &error.message.to_string());
                 }
             }
-            Ok(_) => {}
-            Err(errors) if self.is_spec() => {
-                if let Some(error) = errors.errors().first() {
-                    self.problem(error.location, does_not_read(&error.message.to_string()));
-                }
+            Err(errors) => {
+                let error = errors.first();
+                self.unreadable(error.location, &error.message.to_string());
             }
-            Err(_) => {}
         }
+    }
+
+    fn unreadable(&mut self, at: Location, message: &str) {
+        self.reads = false;
+        self.problem(at, does_not_read(message));
     }
 
     fn is_spec(&self) -> bool {
         self.path.starts_with("specs/")
     }
 
-    fn problem(&mut self, at: Location, (message, cure): Wrong) {
+    pub(super) fn problem(&mut self, at: Location, (message, cure): Wrong) {
         let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
-        self.found.push(Problem::new(self.full, message).at(place).with_cure(cure));
+        // What is said of a place first is nearest to what is wrong with it.
+        if !self.found.iter().any(|found| (found.line, found.column) == (Some(place.0), Some(place.1))) {
+            self.found.push(Problem::new(self.full, message).at(place).with_cure(cure));
+        }
     }
 
-    fn tell(&mut self, at: Location, wrong: Option<Wrong>) {
+    pub(super) fn tell(&mut self, at: Location, wrong: Option<Wrong>) {
         if let Some(wrong) = wrong {
             self.problem(at, wrong);
         }
@@ -128,10 +182,16 @@ impl<'r> Reader<'r> {
             }
             StatementView::CompoundAssign(assign) => {
                 self.expression(assign.value);
+                // What is added to has to be there.
+                if matches!(assign.var.kind(), ExpressionKind::IndexName { .. }) {
+                    self.expression(assign.var);
+                }
+                self.operands(assign.var, assign.op, assign.value);
                 self.written(assign.var);
             }
             StatementView::Expression(statement) => self.expression(statement.expr),
             StatementView::NumericFor(numeric) => {
+                self.sorts.insert(numeric.name.identity().as_u64(), Sort::Number);
                 self.expression(numeric.start);
                 self.expression(numeric.limit);
                 numeric.step.into_iter().for_each(|step| self.expression(step));
@@ -149,29 +209,42 @@ impl<'r> Reader<'r> {
                 self.expression(declaration.function);
             }
             StatementView::If(branch) => {
-                self.expression(branch.condition);
+                self.asking(branch.condition);
+                self.condition(branch.condition);
                 self.block(branch.then_body);
                 branch.else_body.into_iter().for_each(|body| self.statement(body));
             }
-            StatementView::LocalFunction(local) => self.expression(local.function),
+            StatementView::LocalFunction(local) => {
+                if let Some(function) = local.function.as_function() {
+                    self.functions.insert(local.name.identity().as_u64(), Signature::of(function));
+                }
+                self.expression(local.function);
+            }
             StatementView::Local(local) => {
                 local.values.iter().for_each(|value| self.expression(*value));
                 for (binding, value) in local.bindings.iter().zip(local.values) {
-                    if is_require(*value) {
-                        self.modules.insert(binding.identity().as_u64());
-                    }
+                    let id = binding.identity().as_u64();
                     if let Some(thing) = self.thing(*value) {
-                        self.things.insert(binding.identity().as_u64(), thing);
+                        self.things.insert(id, thing);
+                    }
+                    if self.changing.contains(&id) {
+                        continue;
+                    }
+                    if let ExpressionKind::FunctionLiteral(function) = value.kind() {
+                        self.functions.insert(id, Signature::of(function));
+                    } else if let Some(sort) = self.sort(*value) {
+                        self.sorts.insert(id, sort);
                     }
                 }
             }
             StatementView::Repeat(repeat) => {
                 self.block(repeat.body);
-                self.expression(repeat.condition);
+                self.asking(repeat.condition);
             }
             StatementView::Return(returned) => returned.expressions.iter().for_each(|value| self.expression(*value)),
             StatementView::While(looped) => {
-                self.expression(looped.condition);
+                self.asking(looped.condition);
+                self.condition(looped.condition);
                 self.block(looped.body);
             }
             _ => {}
@@ -183,6 +256,7 @@ impl<'r> Reader<'r> {
         match target.kind() {
             ExpressionKind::Global(name) => {
                 let name = text(name);
+                self.told.insert(name.clone());
                 let wrong = format!("`{name}` is written as a global, and a ruleset has none");
                 self.problem(target.location(), (wrong, format!("write `local {name}`")));
             }
@@ -267,17 +341,38 @@ impl<'r> Reader<'r> {
             ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => {
                 self.expression(expr)
             }
-            ExpressionKind::Unary { rhs, .. } => self.expression(rhs),
-            ExpressionKind::Binary { lhs, op, rhs } => {
-                self.expression(lhs);
+            ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.asking(rhs),
+            ExpressionKind::Unary { op, rhs } => {
                 self.expression(rhs);
+                self.one_operand(op, rhs);
+            }
+            ExpressionKind::Binary { lhs, op, rhs } => {
+                match op {
+                    BinaryOp::And | BinaryOp::Or => {
+                        self.asking(lhs);
+                        let asked = self.asked;
+                        self.asked |= op == BinaryOp::And;
+                        self.expression(rhs);
+                        self.asked = asked;
+                    }
+                    BinaryOp::Equal | BinaryOp::NotEqual => {
+                        self.asking(lhs);
+                        self.asking(rhs);
+                    }
+                    _ => {
+                        self.expression(lhs);
+                        self.expression(rhs);
+                        self.operands(lhs, op, rhs);
+                    }
+                }
                 if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) {
                     self.compared(lhs, rhs);
                     self.compared(rhs, lhs);
                 }
             }
             ExpressionKind::If { condition, then_expression, else_expression, .. } => {
-                self.expression(condition);
+                self.asking(condition);
+                self.condition(condition);
                 self.expression(then_expression);
                 self.expression(else_expression);
             }
@@ -285,7 +380,7 @@ impl<'r> Reader<'r> {
                 expressions.iter().for_each(|inner| self.expression(*inner));
             }
             ExpressionKind::Table { items } => self.table(items),
-            ExpressionKind::FunctionLiteral(function) => self.function(function, None),
+            ExpressionKind::FunctionLiteral(function) => self.function(function, None, 0),
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
@@ -297,34 +392,64 @@ impl<'r> Reader<'r> {
             }
             ExpressionKind::IndexName { expr, index, index_location, .. } => {
                 self.words.insert(text(index));
-                self.expression(expr);
+                self.base(expr);
                 self.member(expr, &text(index), index_location);
+                self.uncalled(expr, &text(index), index_location);
             }
             ExpressionKind::Global(name) => self.global(&text(name), at),
             ExpressionKind::Call { func, args, self_call, .. } => {
-                self.expression(func);
+                match func.kind() {
+                    ExpressionKind::IndexName { expr, index, index_location, .. } => {
+                        self.words.insert(text(index));
+                        self.base(expr);
+                        self.member(expr, &text(index), index_location);
+                    }
+                    _ => self.expression(func),
+                }
                 self.call(func, args, self_call, at);
             }
             _ => {}
         }
     }
 
+    /// Something of which it is asked whether it is there, or what it is.
+    fn asking(&mut self, expression: Expression<'_>) {
+        let asked = std::mem::replace(&mut self.asked, true);
+        self.expression(expression);
+        self.asked = asked;
+    }
+
+    /// Something off which more is read: it has to be there.
+    fn base(&mut self, expression: Expression<'_>) {
+        let asked = std::mem::replace(&mut self.asked, false);
+        self.expression(expression);
+        self.asked = asked;
+    }
+
     fn global(&mut self, name: &str, at: Location) {
-        if api::globals().any(|known| known == name) {
+        if api::globals().any(|known| known == name) || !self.told.insert(name.to_string()) {
             return;
         }
-        let cure = match api::NOT_HERE
-            .iter()
-            .chain([&("rb", "write `local rb = require(\"@riskbreaker\")` at the top")])
-            .find(|(not, _)| *not == name)
-        {
+        let cure = match api::NOT_HERE.iter().chain(&ELSEWHERE).find(|(not, _)| *not == name) {
             Some((_, cure)) => (*cure).to_string(),
-            None => match nearest(name, api::globals().chain(["rb"])) {
+            None if self.known.stack.file(&format!("lib/{name}")).is_some() => {
+                format!("write `local {name} = require(\"lib/{name}\")` at the top")
+            }
+            None => match self.nearest_local(name) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "declare it by `local`, or is it misspelt?".into(),
+                None => "declare it by `local`, put it in quotes if it is a text, or is it misspelt?".into(),
             },
         };
         self.problem(at, (format!("there is no `{name}`"), cure));
+    }
+
+    fn nearest_local(&self, name: &str) -> Option<String> {
+        let mut known: Vec<&str> = vec!["rb"];
+        for global in api::globals() {
+            known.push(global);
+        }
+        known.extend(self.locals.iter().map(String::as_str));
+        nearest(name, known.iter().copied()).map(str::to_string)
     }
 
     fn table(&mut self, items: &[TableItem<'_>]) {
@@ -351,6 +476,15 @@ impl<'r> Reader<'r> {
         {
             self.rule_ids(items);
         }
+        self.always |= name == "always" && self.keys.is_empty();
+        if name == "ask"
+            && let Some(ask) = literal(value)
+        {
+            let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
+            if !asks.contains(&ask) && nearest(&ask, asks.iter().map(String::as_str)).is_some() {
+                self.problem(value.location(), (format!("there is no question `{ask}`"), instead(&ask, &asks)));
+            }
+        }
         if name == "seats"
             && self.path.starts_with("play")
             && self.keys.first().is_some_and(|key| key == "free")
@@ -371,11 +505,41 @@ impl<'r> Reader<'r> {
                 if name == "when" {
                     self.never_open(function);
                 }
-                self.function(function, pure);
+                self.function(function, pure, 0);
             }
-            _ => self.expression(value),
+            ExpressionKind::Call { func, args: [only], .. } if self.thing(func) == Some(Thing::Word("wrapped")) => {
+                match only.kind() {
+                    // Before its own parameters it is given the function below.
+                    ExpressionKind::FunctionLiteral(function) => self.function(function, pure, 1),
+                    _ => self.expression(value),
+                }
+            }
+            _ => {
+                self.fact(name, value);
+                self.expression(value);
+            }
         }
         self.keys.pop();
+    }
+
+    /// A fact of a card that no script knows, and that is nearly one that some script does.
+    fn fact(&mut self, name: &str, value: Expression<'_>) {
+        let of_a_card = self.keys.len() == 1
+            && self.depth == 0
+            && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"));
+        if !of_a_card || matches!(name, "id" | "title" | "text") {
+            return;
+        }
+        let Some(fact) = literal(value) else { return };
+        let a_word = fact.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && fact.len() > 2;
+        if !a_word || self.known.names.times(&fact) > 1 {
+            return;
+        }
+        let words = self.known.names.texts().filter(|word| **word != *fact && !word.contains(' '));
+        if let Some(near) = nearest(&fact, words) {
+            let wrong = format!("no script knows the {name} \"{fact}\"");
+            self.problem(value.location(), (wrong, format!("did you mean \"{near}\"?")));
+        }
     }
 
     fn rule_ids(&mut self, items: &[TableItem<'_>]) {
@@ -407,17 +571,29 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>) {
+    /// `given`: how many parameters it has before its own.
+    fn function(&mut self, function: &Function<'_>, pure: Option<&'static str>, given: usize) {
         let folder = self.path.split(['/', '.']).next().unwrap_or_default();
-        if let Some(first) = function.args.first() {
-            let owner = match (folder, self.keys.as_slice()) {
-                ("kinds", [kind, place, ..]) if place == "derived" || place == "sheet" => Some(kind.clone()),
+        if let Some(first) = function.args.get(given) {
+            let thing = match (folder, self.keys.as_slice()) {
+                ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
+                    self.known.kind(kind).map(|_| Thing::Entity(Some(kind.clone())))
+                }
+                ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
+                    Some(Thing::Event(verb.clone()))
+                }
                 _ => None,
             };
-            if owner.as_deref().is_some_and(|kind| self.known.kind(kind).is_some()) {
-                self.things.insert(first.identity().as_u64(), Thing::Entity(owner));
+            if let Some(thing) = thing {
+                self.things.insert(first.identity().as_u64(), thing);
             }
         }
+        if self.is_spec()
+            && let Some(t) = function.args.iter().find(|arg| arg.name == "t")
+        {
+            self.things.insert(t.identity().as_u64(), Thing::Spec);
+        }
+        let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
         self.pure.extend(pure);
         // Keys of tables inside a function say nothing of where it stands.
@@ -426,6 +602,7 @@ impl<'r> Reader<'r> {
             self.keys.push("()".into());
         }
         self.block(function.body);
+        self.asked = asked;
         self.keys = keys;
         if pure.is_some() {
             self.pure.pop();
@@ -448,21 +625,47 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// A house rule is compared with a value that it never has.
-    fn compared(&mut self, switch: Expression<'_>, value: Expression<'_>) {
-        let ExpressionKind::IndexName { expr, index, .. } = switch.kind() else { return };
-        if self.thing(expr) != Some(Thing::Word("switches")) {
+    /// A house rule, or a field, is compared with a value that it never has.
+    fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
+        let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
+        if let Some(Thing::Switch(name)) = self.thing(one) {
+            let Some(switch) = self.known.stack.switch(&name) else { return };
+            let fits = match (&switch.kind, &constant) {
+                (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
+                (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => true,
+                _ => false,
+            };
+            if !fits {
+                let cure = match (&switch.kind, &constant) {
+                    (SwitchKind::Choice { values }, Value::Text(text)) => instead(text, values),
+                    _ => format!("it is {}", switch.kind),
+                };
+                self.problem(value.location(), (format!("the switch `{name}` is never {}", shown(&constant)), cure));
+            }
             return;
         }
-        let (Some(text), Some(switch)) = (literal(value), self.known.stack.switch(&text(index))) else { return };
-        let wrong = match &switch.kind {
-            SwitchKind::Choice { values } if values.contains(&text) => return,
-            SwitchKind::Choice { values } => {
-                (format!("the switch `{}` is never \"{text}\"", switch.name), instead(&text, values))
-            }
-            _ => (format!("the switch `{}` is never a text", switch.name), format!("it is {}", switch.kind)),
+        let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else {
+            return;
         };
-        self.problem(value.location(), wrong);
+        let (name, thing) = (text(index), self.thing(expr));
+        let kind = match &thing {
+            Some(Thing::Entity(Some(kind))) => self.known.kind(kind),
+            Some(Thing::Entity(None)) | None => None,
+            _ => return,
+        };
+        let types: Vec<&Type> = match kind {
+            Some(kind) => kind.field_named(&name).map(|field| &kind.field(field).ty).into_iter().collect(),
+            None => self.known.types_of(&name).collect(),
+        };
+        let mut values: Vec<String> = Vec::new();
+        for ty in &types {
+            let Type::Enum(texts) = ty else { return };
+            values.extend(texts.iter().map(ToString::to_string));
+        }
+        let certain = kind.is_some() || nearest(given, values.iter().map(String::as_str)).is_some();
+        if !types.is_empty() && certain && !values.iter().any(|value| **value == **given) {
+            self.problem(value.location(), (format!("`{name}` is never \"{given}\""), instead(given, &values)));
+        }
     }
 
     /// Something is read off an expression by name.
@@ -491,7 +694,65 @@ impl<'r> Reader<'r> {
                     self.tell(at, self.known.wrong_member(kind, name, &more));
                 }
             }
-            _ => {}
+            Some(Thing::Module(path)) => {
+                if let Some(module) = self.known.names.module(&path)
+                    && !module.members.contains_key(name)
+                {
+                    let names: Vec<String> = module.members.keys().cloned().collect();
+                    if self.asked && nearest(name, names.iter().map(String::as_str)).is_none() {
+                        return; // whether a layer above has put it there
+                    }
+                    self.problem(at, (format!("{path} gives no `{name}`"), instead(name, &names)));
+                }
+            }
+            Some(Thing::Event(verb)) => {
+                let params = self.known.rules.and_then(|rules| rules.verb_params(&verb));
+                if let Some(params) = params.filter(|params| !params.is_empty())
+                    && name != "result"
+                    && !params.iter().any(|param| param == name)
+                    && !self.known.names.is_assigned(name)
+                {
+                    let names: Vec<String> = params.iter().cloned().chain(["result".to_string()]).collect();
+                    self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), instead(name, &names)));
+                }
+            }
+            Some(Thing::Vocabulary | Thing::Spec | Thing::Switch(_) | Thing::Entities(_)) => {}
+            Some(Thing::Entity(None)) | None => self.nothing_has(of, name, at),
+        }
+    }
+
+    /// Nothing in any file of the ruleset has a member of that name, and so it is never there.
+    fn nothing_has(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let names = &self.known.names;
+        // What comes from another ruleset has names of its own.
+        let foreign = self.elsewhere || self.path.starts_with("convert/");
+        if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
+        let wrong = format!("nothing has a `{name}`");
+        match near.map(str::to_string) {
+            Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
+            None if self.asked => {}
+            None => self
+                .problem(at, (wrong, "is it misspelt, or has it yet to be declared as a field in kinds.luau?".into())),
+        }
+    }
+
+    /// A derived value that is read like a field.
+    fn uncalled(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let certain = match self.thing(of) {
+            Some(Thing::Entity(Some(kind))) => {
+                self.known.kind(&kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
+            }
+            Some(Thing::Entity(None)) | None => {
+                self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name)
+            }
+            _ => false,
+        };
+        if certain {
+            let wrong = format!("`{name}` is a derived value, and it is not called");
+            self.problem(at, (wrong, format!("write a colon and brackets: `:{name}()`")));
         }
     }
 
@@ -518,7 +779,7 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } => match self.thing(expr) {
                 Some(Thing::Vocabulary) => api::word(&text(index)).map(|word| word.name),
                 Some(Thing::Word("act")) => {
-                    self.verb(&text(index), args, at);
+                    self.verb(&text(index), at);
                     None
                 }
                 Some(Thing::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
@@ -535,6 +796,7 @@ impl<'r> Reader<'r> {
             self.method(expr, &text(index), args, at);
         }
         self.dot_or_colon(func, args, self_call);
+        self.handed_over(func, args, self_call, at);
         if let Some(usage) = self.usage(func, self_call) {
             self.calls.push(Call {
                 at,
@@ -569,6 +831,15 @@ impl<'r> Reader<'r> {
             None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
                 format!("a colon: `:{name}()`")
             }
+            None if !self_call
+                && matches!(&*name, "set" | "add")
+                && args
+                    .first()
+                    .and_then(|arg| literal(*arg))
+                    .is_some_and(|field| self.known.types_of(&field).next().is_some()) =>
+            {
+                format!("a colon: `:{name}(...)`")
+            }
             _ => return,
         };
         let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
@@ -578,7 +849,9 @@ impl<'r> Reader<'r> {
     /// Whether an expression is read off a local variable that is not a module.
     fn is_parameter(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
-            ExpressionKind::Local { local, .. } => !self.modules.contains(&local.identity().as_u64()),
+            ExpressionKind::Local { .. } => {
+                !matches!(self.thing(expression), Some(Thing::Module(_) | Thing::Vocabulary))
+            }
             ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
             _ => false,
         }
@@ -591,7 +864,6 @@ impl<'r> Reader<'r> {
         match self.thing(expr)? {
             Thing::Vocabulary if !self_call => Some(api::word(&name)?.usage.to_string()),
             Thing::Library(library) if !self_call => Some(format!("{library}.{name}(...), as in other Luau")),
-            Thing::Spec if self_call => Some(api::spec_method(&name)?.usage.to_string()),
             _ => None,
         }
     }
@@ -611,21 +883,24 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// The file that is meant by `require(name)` here.
+    fn file_named(&self, name: &str) -> Option<&'r crate::ruleset::Source> {
+        let stack = self.known.stack;
+        let found = match name.strip_prefix("@parent/") {
+            Some(path) => stack.file_below(self.part, path),
+            None => stack.file(name),
+        };
+        found.map(|(_, source)| source)
+    }
+
     fn require(&mut self, args: &[Expression<'_>], at: Location) {
         let Some(name) = args.first().and_then(|arg| literal(*arg)) else { return };
         if name == "@riskbreaker" {
             return;
         }
-        let (path, below) = match name.strip_prefix("@parent/") {
-            Some(path) => (path, Some(self.part)),
-            None => (&*name, None),
-        };
+        let path = name.strip_prefix("@parent/").unwrap_or(&name);
         self.required.insert(path.to_string());
-        let found = match below {
-            Some(part) => self.known.stack.file_below(part, path),
-            None => self.known.stack.file(path),
-        };
-        if found.is_none() {
+        if self.file_named(&name).is_none() {
             let stems =
                 self.known.stack.scripts().map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua"));
             let names: Vec<String> = stems.map(str::to_string).collect();
@@ -633,16 +908,10 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn verb(&mut self, name: &str, args: &[Expression<'_>], at: Location) {
+    fn verb(&mut self, name: &str, at: Location) {
         if let Some(what) = self.pure.last() {
             let wrong = format!("the verb `{name}` is called in {what}, which may only read");
             self.problem(at, (wrong, "call it in `resolve`, a verb or an agenda entry".into()));
-        }
-        let Some(params) = self.known.rules.and_then(|rules| rules.verb_params(name)) else { return };
-        let spread = args.last().is_some_and(|last| matches!(last.kind(), ExpressionKind::Varargs));
-        if !params.is_empty() && args.len() > params.len() && !spread {
-            let wrong = format!("the verb `{name}` takes {} values, here are {}", params.len(), args.len());
-            self.problem(at, (wrong, format!("it is {name}({})", params.join(", "))));
         }
     }
 
@@ -692,6 +961,18 @@ impl<'r> Reader<'r> {
             let usage = api::word(name).map_or("", |word| word.usage);
             self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
         }
+        if name == "agenda"
+            && let Some(ExpressionKind::Table { items }) = args.first().map(|arg| arg.kind())
+        {
+            for item in items {
+                if let TableItem::Record { key, value } = item
+                    && literal(*key).as_deref() == Some("what")
+                    && let Some(entry) = literal(*value)
+                {
+                    self.tell(value.location(), self.known.wrong_name("entry", &entry));
+                }
+            }
+        }
         if name == "spawn"
             && let (Some((kind, _)), Some(table)) = (&first, args.get(1))
             && let Some(kind) = self.known.kind(kind)
@@ -702,6 +983,12 @@ impl<'r> Reader<'r> {
             && let Some(table) = args.first()
         {
             self.question(name, own, *table);
+        }
+        if name == "open"
+            && let Some((option, at)) = args.get(1).and_then(|arg| Some((literal(*arg)?, arg.location())))
+            && self.known.names.times(&option) <= 1
+        {
+            self.tell(at, self.known.wrong_name("card", &option));
         }
         if name == "whisper"
             && let Some((text, at)) = &first
@@ -752,12 +1039,94 @@ impl<'r> Reader<'r> {
             let wrong = format!("nothing is between {min} and {max}");
             self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
         }
+        if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() {
+            self.problem(
+                table.location(),
+                (format!("rb.{ask} lacks `options`"), "add options = a list of what is open".into()),
+            );
+        }
+        for name in ["min", "max", "total"] {
+            let wanted = match ask {
+                "number" => name != "total",
+                "allot" => name == "total",
+                _ => false,
+            };
+            if wanted && value(name).is_none() {
+                self.problem(
+                    table.location(),
+                    (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number")),
+                );
+            }
+        }
+        self.fields_fit(items);
+        if let Some(options) = value("options") {
+            self.options(options, value("default"), value("other").is_some());
+        }
         let topic = value("topic").and_then(literal);
         if topic.as_deref() == Some("card")
             && let Some(default) = value("default")
             && let Some(card) = literal(default)
         {
             self.tell(default.location(), self.known.wrong_name("card", &card));
+        }
+    }
+
+    /// Values of a question that are of another sort than it takes.
+    fn fields_fit(&mut self, items: &[TableItem<'_>]) {
+        for item in items {
+            let TableItem::Record { key, value } = item else { continue };
+            let wanted = match literal(*key).as_deref() {
+                Some("min" | "max" | "total" | "least") => Sort::Number,
+                Some("seat" | "topic" | "audience") => Sort::Text,
+                Some("auto" | "sealed" | "propose" | "other") => Sort::Truth,
+                _ => continue,
+            };
+            if let Some(sort) = self.sort(*value).filter(|sort| *sort != wanted) {
+                let wrong = format!("{} is wanted here, and this is {}", wanted.words(), sort.words());
+                self.problem(
+                    value.location(),
+                    (wrong, "look at the question's other values, or at docs/reference.md".into()),
+                );
+            }
+        }
+    }
+
+    /// The options of a question as they are written down, and what is taken where nobody answers.
+    fn options(&mut self, options: Expression<'_>, default: Option<Expression<'_>>, other: bool) {
+        let ExpressionKind::Table { items } = options.kind() else { return };
+        let known: Vec<String> = api::OPTION_FIELDS.iter().map(ToString::to_string).collect();
+        let mut ids = Vec::new();
+        let mut all = !items.is_empty();
+        for item in items {
+            let TableItem::List { value } = item else { return };
+            let id = match value.kind() {
+                ExpressionKind::Table { items } => {
+                    let mut id = None;
+                    for item in items {
+                        let TableItem::Record { key, value } = item else { continue };
+                        let Some(name) = literal(*key) else { continue };
+                        if name == "id" {
+                            id = literal(*value);
+                        }
+                        if !known.contains(&name) && nearest(&name, known.iter().map(String::as_str)).is_some() {
+                            self.problem(
+                                key.location(),
+                                (format!("an option has no field `{name}`"), instead(&name, &known)),
+                            );
+                        }
+                    }
+                    id
+                }
+                _ => literal(*value),
+            };
+            all &= id.is_some();
+            ids.extend(id);
+        }
+        if let Some(default) = default.filter(|_| all && !other)
+            && let Some(name) = literal(default)
+            && !ids.contains(&name)
+        {
+            self.problem(default.location(), (format!("no option is `{name}`"), instead(&name, &ids)));
         }
     }
 
@@ -793,12 +1162,35 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// A value that no kind takes in that field.
+    fn fits_no_kind(&mut self, field: &str, value: Option<Expression<'_>>) {
+        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        let Some(given) = constant(value).filter(|given| *given != Value::None) else { return };
+        let mut wrong = None;
+        for ty in self.known.types_of(field) {
+            if matches!(ty, Type::Ratio | Type::List(_) | Type::Map(_)) {
+                return;
+            }
+            match ty.check(&given, schema, &State::new()) {
+                Ok(()) => return,
+                Err(told) => wrong = Some(told),
+            }
+        }
+        if let Some(told) = wrong {
+            let cure = "write a value that it takes, or change its declaration in kinds.luau".to_string();
+            self.problem(value.location(), (format!("the field `{field}` {told}"), cure));
+        }
+    }
+
     /// `expr:name(args)`.
     fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
         let thing = self.thing(of);
         if thing == Some(Thing::Spec) && api::spec_method(name).is_none() {
             let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
             self.problem(at, (format!("a spec has no `t:{name}`"), instead(name, &names)));
+        }
+        if thing == Some(Thing::Spec) {
+            self.spec_call(name, args);
         }
         let writes = matches!(name, "set" | "add") && thing != Some(Thing::Spec) && !self.is_spec();
         if !writes {
@@ -819,17 +1211,21 @@ impl<'r> Reader<'r> {
             _ => {
                 let wrong = self.known.wrong_name("field", &field);
                 self.tell(place, wrong.map(|(_, cure)| (format!("no kind has a field `{field}`"), cure)));
+                self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
             }
         }
     }
 
     // Knowing
 
-    fn thing(&self, expression: Expression<'_>) -> Option<Thing> {
+    pub(super) fn thing(&self, expression: Expression<'_>) -> Option<Thing> {
         match expression.kind() {
             ExpressionKind::Grouped(inner) => self.thing(inner),
             ExpressionKind::TypeAssertion { expr, .. } => self.thing(expr),
-            ExpressionKind::Local { local, .. } => self.things.get(&local.identity().as_u64()).cloned(),
+            ExpressionKind::Local { local, .. } => {
+                let id = local.identity().as_u64();
+                self.things.get(&id).cloned().or_else(|| self.entities.contains(&id).then_some(Thing::Entity(None)))
+            }
             ExpressionKind::Global(name) => {
                 let name = text(name);
                 let found = crate::script::api::globals().find(|known| *known == name)?;
@@ -839,6 +1235,7 @@ impl<'r> Reader<'r> {
                 let name = text(index);
                 match self.thing(expr)? {
                     Thing::Vocabulary => api::word(&name).map(|word| Thing::Word(word.name)),
+                    Thing::Word("switches") => Some(Thing::Switch(name)),
                     Thing::Entity(Some(kind)) => {
                         let kind = self.known.kind(&kind)?;
                         of_type(&kind.field(kind.field_named(&name)?).ty)
@@ -854,8 +1251,10 @@ impl<'r> Reader<'r> {
             ExpressionKind::Call { func, args, .. } => {
                 if let ExpressionKind::Global(name) = func.kind() {
                     let required = args.first().and_then(|arg| literal(*arg));
-                    return (name == "require" && required.as_deref() == Some("@riskbreaker"))
-                        .then_some(Thing::Vocabulary);
+                    return match required.as_deref().filter(|_| name == "require")? {
+                        "@riskbreaker" => Some(Thing::Vocabulary),
+                        file => self.file_named(file).map(|source| Thing::Module(source.path.clone())),
+                    };
                 }
                 let Some(Thing::Word(word)) = self.thing(func) else { return None };
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
@@ -867,6 +1266,65 @@ impl<'r> Reader<'r> {
             }
             _ => None,
         }
+    }
+}
+
+/// Words that mean something in other languages, or nothing before `rb` is there.
+const ELSEWHERE: [(&str, &str); 7] = [
+    ("rb", "write `local rb = require(\"@riskbreaker\")` at the top"),
+    ("null", "nothing is written `nil`"),
+    ("None", "nothing is written `nil`"),
+    ("undefined", "nothing is written `nil`"),
+    ("True", "write `true`"),
+    ("False", "write `false`"),
+    ("this", "write `self`, and take it as the first parameter"),
+];
+
+/// Local variables of a file: their names, and those that are assigned after they were declared.
+#[derive(Default)]
+struct Locals {
+    names: BTreeSet<String>,
+    changing: BTreeSet<u64>,
+    /// On which `:set("field", ...)` or `:add("field", ...)` is called.
+    entities: BTreeSet<u64>,
+}
+
+impl<'ast> AstVisitor<'ast> for Locals {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        let mut assigned = |target: Expression<'_>| {
+            if let ExpressionKind::Local { local, .. } = target.kind() {
+                self.changing.insert(local.identity().as_u64());
+            }
+        };
+        match node {
+            AstNode::Statement(statement) => match statement.view() {
+                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| assigned(*var)),
+                StatementView::CompoundAssign(assign) => assigned(assign.var),
+                StatementView::FunctionDeclaration(declaration) => assigned(declaration.name),
+                StatementView::Local(local) => {
+                    self.names.extend(local.bindings.iter().map(|binding| text(binding.name)));
+                }
+                StatementView::LocalFunction(local) => {
+                    self.names.insert(text(local.name.name));
+                }
+                _ => {}
+            },
+            AstNode::Expression(expression) => {
+                if let ExpressionKind::FunctionLiteral(function) = expression.kind() {
+                    self.names.extend(function.args.iter().map(|arg| text(arg.name)));
+                }
+                if let ExpressionKind::Call { func, args, self_call: true, .. } = expression.kind()
+                    && let ExpressionKind::IndexName { expr, index, .. } = func.kind()
+                    && (index == "set" || index == "add")
+                    && let ExpressionKind::Local { local, .. } = expr.kind()
+                    && args.first().is_some_and(|arg| literal(*arg).is_some())
+                {
+                    self.entities.insert(local.identity().as_u64());
+                }
+            }
+            _ => {}
+        }
+        true
     }
 }
 
@@ -887,12 +1345,12 @@ fn of_type(ty: &Type) -> Option<Thing> {
     }
 }
 
-fn text(name: AstName<'_>) -> String {
+pub(super) fn text(name: AstName<'_>) -> String {
     String::from_utf8_lossy(name.bytes()).into_owned()
 }
 
 /// The text of an expression that is one.
-fn literal(expression: Expression<'_>) -> Option<String> {
+pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
         ExpressionKind::String { value, .. } => Some(String::from_utf8_lossy(value.as_bytes()).into_owned()),
         ExpressionKind::Grouped(inner) => literal(inner),
@@ -901,7 +1359,7 @@ fn literal(expression: Expression<'_>) -> Option<String> {
 }
 
 /// The value of an expression that is always the same.
-fn constant(expression: Expression<'_>) -> Option<Value> {
+pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {
         ExpressionKind::Nil => Some(Value::None),
         ExpressionKind::Boolean(yes) => Some(Value::Bool(yes)),
@@ -952,8 +1410,10 @@ fn does_not_read(message: &str) -> Wrong {
     (message.to_string(), cure.to_string())
 }
 
-/// Whether an expression is what another file of the ruleset returns.
-fn is_require(expression: Expression<'_>) -> bool {
-    let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
-    matches!(func.kind(), ExpressionKind::Global(name) if name == "require")
+/// A value as a sentence has it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        other => other.to_string(),
+    }
 }

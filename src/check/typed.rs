@@ -38,7 +38,7 @@ pub(super) struct Script {
     pub calls: Vec<Call>,
 }
 
-/// A call of a word of the vocabulary, a function of a library or a method of a spec: their types are known, whatever
+/// A call of a word of the vocabulary or a function of a library: their types are known, whatever
 /// the types of the script's own functions are taken to be.
 pub(super) struct Call {
     pub at: Location,
@@ -52,18 +52,30 @@ pub(super) struct Call {
 /// What is wrong with the types in some scripts of a ruleset.
 pub(super) fn findings(scripts: Vec<Script>, rules: &Ruleset) -> Vec<Problem> {
     let vocabulary = type_module(rules);
-    let work = move || scripts.iter().flat_map(|script| of_script(script, &vocabulary)).collect();
     let worker = thread::Builder::new().name("types".into()).stack_size(STACK);
-    worker.spawn(work).ok().and_then(|worker| worker.join().ok()).unwrap_or_default()
+    let worker = worker.spawn(move || of_scripts(&scripts, &vocabulary));
+    worker.ok().and_then(|worker| worker.join().ok()).unwrap_or_default()
 }
 
-/// The findings of one script; none where the checker itself fails.
-fn of_script(script: &Script, vocabulary: &str) -> Vec<Problem> {
-    catch_unwind(AssertUnwindSafe(|| check(script, vocabulary))).ok().flatten().unwrap_or_default()
+/// The findings of some scripts; none of one on which the checker itself fails.
+fn of_scripts(scripts: &[Script], vocabulary: &str) -> Vec<Problem> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while from < scripts.len() {
+        // The vocabulary is read once for all of them. A checker that has failed is no longer to be trusted.
+        let mut done = 0;
+        let rest = catch_unwind(AssertUnwindSafe(|| check(&scripts[from..], vocabulary, &mut done, &mut found)));
+        from += match rest {
+            Ok(Some(())) => return found,
+            Ok(None) | Err(_) => done + 1,
+        };
+    }
+    found
 }
 
-fn check(script: &Script, vocabulary: &str) -> Option<Vec<Problem>> {
-    let files = Files { path: &script.path, text: &script.text, vocabulary };
+/// Checks scripts one after the other and counts those that are done; `None` where the checker cannot go on.
+fn check(scripts: &[Script], vocabulary: &str, done: &mut usize, found: &mut Vec<Problem>) -> Option<()> {
+    let files = Files { scripts, vocabulary };
     let options = FrontendOptions {
         retain_full_type_graphs: true,
         run_lint_checks: true,
@@ -75,26 +87,28 @@ fn check(script: &Script, vocabulary: &str) -> Option<Vec<Problem>> {
     config.default_config.mode = Mode::Strict;
     let mut frontend = Frontend::new(files, config, options);
     frontend.register_builtin_globals(DefinitionEnvironment::Globals).ok()?;
-    let name = BString::from(script.path.as_str());
-    let result = frontend.check(&name, None).ok()?;
-    let model = frontend.semantic_model(&name)?;
-    let mut found = Vec::new();
-    let mut tell = |at: Location, message: String, cure: String| {
-        let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
-        found.push(Problem::new(script.path.as_str(), message).at(place).with_cure(cure));
-    };
-    for error in result.errors.iter().filter(|error| error.module_name == name) {
-        let message = one_line(&model.error_message(error).to_string());
-        if let Some((message, cure)) = certain(script, error.location, &error.data, &message) {
-            tell(error.location, message, cure);
+    for script in scripts {
+        let name = BString::from(script.path.as_str());
+        let result = frontend.check(&name, None).ok()?;
+        let model = frontend.semantic_model(&name)?;
+        let mut tell = |at: Location, message: String, cure: String| {
+            let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
+            found.push(Problem::new(script.path.as_str(), message).at(place).with_cure(cure));
+        };
+        for error in result.errors.iter().filter(|error| error.module_name == name) {
+            let message = one_line(&model.error_message(error).to_string());
+            if let Some((message, cure)) = certain(script, error.location, &error.data, &message) {
+                tell(error.location, message, cure);
+            }
         }
-    }
-    for warning in &result.lint_result.warnings {
-        if let Some(cure) = cure_of(warning.code) {
-            tell(warning.location, one_line(&warning.text.to_string()), cure.into());
+        for warning in &result.lint_result.warnings {
+            if let Some(cure) = cure_of(warning.code) {
+                tell(warning.location, one_line(&warning.text.to_string()), cure.into());
+            }
         }
+        *done += 1;
     }
-    Some(found)
+    Some(())
 }
 
 /// What is wrong for certain with a call of something whose types are known, and how the call is written.
@@ -109,10 +123,8 @@ fn certain(script: &Script, at: Location, error: &TypeErrorData, message: &str) 
         }
         TypeErrorData::CountMismatch(count) => {
             let call = script.calls.iter().find(|call| call.at == at || call.func == at)?;
-            // A method is counted with what stands before its colon.
-            let own = usize::from(call.usage.starts_with("t:"));
-            let (least, given) = (count.expected.saturating_sub(own), count.actual.saturating_sub(own));
-            let wanted = match count.maximum.map(|most| most.saturating_sub(own)) {
+            let (least, given) = (count.expected, count.actual);
+            let wanted = match count.maximum {
                 Some(most) if most != least => format!("{least} to {most} values"),
                 _ if least == 1 => "one value".to_string(),
                 _ => format!("{least} values"),
@@ -163,18 +175,20 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// One script and the vocabulary; whatever else it requires may be anything.
+/// Scripts and the vocabulary; whatever else they require may be anything.
 struct Files<'s> {
-    path: &'s str,
-    text: &'s str,
+    scripts: &'s [Script],
     vocabulary: &'s str,
 }
 
 impl FileResolver for Files<'_> {
     fn read_source(&mut self, name: &ModuleName) -> Option<SourceCode> {
-        let text = if name == VOCABULARY { self.vocabulary } else { self.text };
-        (name == VOCABULARY || name == self.path)
-            .then(|| SourceCode { source: BString::from(text), kind: SourceCodeType::Module })
+        let text = if name == VOCABULARY {
+            self.vocabulary
+        } else {
+            &self.scripts.iter().find(|script| name == script.path.as_str())?.text
+        };
+        Some(SourceCode { source: BString::from(text), kind: SourceCodeType::Module })
     }
 
     fn resolve_module(

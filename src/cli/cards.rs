@@ -67,7 +67,7 @@ fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     let mut all: Vec<(&Card, &str)> = rules.cards().iter().map(|card| (card, "maneuver")).collect();
     all.extend(rules.items().iter().map(|item| (item, "item")));
     for chunk in all.chunks(PER_PAGE) {
-        let fronts: Vec<String> = chunk.iter().map(|(card, what)| front(card, what, &title)).collect();
+        let fronts: Vec<String> = chunk.iter().map(|(card, what)| front(card, what, rules, &title)).collect();
         let backs: Vec<String> = chunk.iter().map(|(card, what)| back(card, what, rules)).collect();
         sheet_of_cards(&mut html, &fronts, false);
         sheet_of_cards(&mut html, &backs, true);
@@ -96,9 +96,22 @@ fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
     html.push_str("</section>\n");
 }
 
-fn front(card: &Card, what: &str, title: &str) -> String {
+/// The facts of a card in the order in which its file has them.
+fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> {
+    let place = |name: &str| {
+        let source = card.origins.get(name).and_then(|path| rules.source(path)).unwrap_or_default();
+        let assigns =
+            |line: &str| line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
+        source.lines().position(assigns).unwrap_or(usize::MAX)
+    };
+    let mut facts: Vec<(&String, &Fact)> = card.facts.iter().collect();
+    facts.sort_by_key(|(name, _)| place(name));
+    facts
+}
+
+fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
     let (mut facts, mut lines) = (String::new(), 0);
-    for (name, fact) in &card.facts {
+    for (name, fact) in in_order(card, rules) {
         let value = match fact {
             Fact::Plain(Value::Bool(true)) => "yes".to_owned(),
             Fact::Plain(Value::Bool(false) | Value::None) => continue,

@@ -28,7 +28,11 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
         let found = findings(&library, id, &[]);
         for problem in &found {
-            if !told.contains(problem) {
+            let same = |other: &Problem| {
+                (&other.path, other.line, other.column, &other.message)
+                    == (&problem.path, problem.line, problem.column, &problem.message)
+            };
+            if !told.iter().any(same) {
                 tell(id, problem, &library, &mut screen)?;
                 told.push(problem.clone());
             }

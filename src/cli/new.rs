@@ -305,14 +305,19 @@ impl Bench {
         Ok(Written { files: written, then })
     }
 
-    /// Facts that a card of this ruleset must have, as another card has them; none where a card may go without.
-    fn facts(&self) -> String {
-        let bare = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"bare\", title = \"Bare\", text = \"\", resolve = function() end })\n";
-        if self.with(&[("maneuvers/bare.luau".into(), bare.into())]).is_some() {
+    /// Facts that a card or an item of this ruleset must have, as another has them; none where it may go without.
+    fn facts(&self, what: &str) -> String {
+        let (folder, others) = match what {
+            "item" => ("items", self.rules.items()),
+            _ => ("maneuvers", self.rules.cards()),
+        };
+        let resolve = if what == "item" { "" } else { ", resolve = function() end" };
+        let bare = format!("return require(\"@riskbreaker\").{what}({{ id = \"bare\", title = \"Bare\"{resolve} }})\n");
+        if self.with(&[(format!("{folder}/bare.luau"), bare)]).is_some() {
             return String::new();
         }
-        let Some(card) = self.rules.cards().first() else { return String::new() };
-        let everywhere = |name: &str| self.rules.cards().iter().all(|card| card.facts.contains_key(name));
+        let Some(card) = others.first() else { return String::new() };
+        let everywhere = |name: &str| others.iter().all(|card| card.facts.contains_key(name));
         let mut lines = String::new();
         for (name, fact) in card.facts.iter().filter(|(name, _)| everywhere(name)) {
             if let Fact::Plain(value) = fact
@@ -324,8 +329,27 @@ impl Bench {
         lines
     }
 
-    /// The library with some files more.
+    /// The ruleset with some files more, if it is sound.
     fn with(&self, files: &[(String, String)]) -> Option<std::sync::Arc<Ruleset>> {
+        let library = self.library_with(files)?;
+        Ruleset::load(&library, &library.ways_to_play(&self.id)[0]).ok()
+    }
+
+    /// The first of some specs that holds beside some files; the last one if none does.
+    fn first_that_holds(&self, files: &[(String, String)], path: &str, specs: Vec<String>) -> String {
+        let holds = |spec: &String| {
+            let mut files = files.to_vec();
+            files.push((path.to_owned(), spec.clone()));
+            let library = self.library_with(&files)?;
+            let report = run_specs(&library, &self.id, &[], Vec::new(), Some(path)).ok()?;
+            (report.is_green() && report.passed() > 0).then_some(())
+        };
+        let at = specs.iter().position(|spec| holds(spec).is_some()).unwrap_or(specs.len() - 1);
+        specs.into_iter().nth(at).unwrap_or_default()
+    }
+
+    /// The library with some files more.
+    fn library_with(&self, files: &[(String, String)]) -> Option<Library> {
         let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
         for part in self.rules.parts() {
             for (path, source) in self.library.read(&part).ok()?.files {
@@ -335,7 +359,7 @@ impl Bench {
         for (path, text) in files {
             all.insert(format!("{}/{path}", self.id), text.as_bytes().to_vec());
         }
-        Ruleset::load(&Library::from_files(all), &self.id).ok()
+        Some(Library::from_files(all))
     }
 
     /// Plays a card once in the scenario at hand, everything else by its default.
@@ -376,18 +400,53 @@ impl Bench {
         format!(
             "-- {title}. {text}\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.maneuver({{\n\tid = \"{id}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\
              {}\ttext = \"{text}\",\n\twhen = function(ctx)\n\t\t-- return false, \"why it cannot be played now\"\n\t\treturn true\n\tend,\n\tresolve = function(ctx)\n\t\t{resolve}\n\tend,\n}})\n",
-            self.facts()
+            self.facts("maneuver")
         )
     }
 
     /// A spec that plays a card where that can be done, and else only starts the game.
     fn card_spec(&self, files: &[(String, String)], card: &str, rule: &str, name: &str, said: &str) -> String {
         let trial = self.with(files).and_then(|rules| Bench::try_card(&rules, card));
-        let body = match trial.filter(|trial| trial.said.iter().any(|line| line.contains(said))) {
-            Some(trial) => played(&trial, card, said, self.rules.default_scenario()),
-            None => started(self.rules.default_scenario()),
-        };
-        spec_file(rule, name, &body)
+        let trial = trial.filter(|trial| trial.said.iter().any(|line| line.contains(said)));
+        let path = format!("specs/maneuvers/{card}.luau");
+        self.spec_that_holds(files, &path, rule, name, trial.as_ref().map(|trial| (trial, card, said)))
+    }
+
+    /// A spec of a card that was tried, as far as it goes; where none did, the game starts.
+    fn spec_that_holds(
+        &self,
+        files: &[(String, String)],
+        path: &str,
+        rule: &str,
+        name: &str,
+        tried: Option<(&Trial, &str, &str)>,
+    ) -> String {
+        let scenario = self.rules.default_scenario();
+        let mut bodies = Vec::new();
+        if let Some((trial, card, said)) = tried {
+            let [said_at_once, said_later] = ["", "\tt:run()\n"].map(|run| played(trial, card, run, said, scenario));
+            bodies.extend([said_at_once, said_later, played(trial, card, "", "", scenario)]);
+        }
+        bodies.push(started(scenario, &self.faces_at_the_start()));
+        let specs = bodies.iter().map(|body| spec_file(rule, name, body)).collect();
+        self.first_that_holds(files, path, specs)
+    }
+
+    /// What is rolled before the first question of the scenario at hand.
+    fn faces_at_the_start(&self) -> Vec<u32> {
+        let mut setup = Setup::default().seed(1);
+        for seat in self.rules.seats().keys() {
+            setup = setup.seat(seat, Driver::Human);
+        }
+        let Ok(mut session) = Session::start(&self.rules, setup) else { return Vec::new() };
+        let _ = session.advance();
+        let mut faces = Vec::new();
+        for event in session.log() {
+            if let Happening::Rolled { faces: rolled, .. } = event.happening {
+                faces.extend(rolled);
+            }
+        }
+        faces
     }
 
     fn item(&self) -> Result<Written> {
@@ -409,7 +468,8 @@ impl Bench {
             None => String::new(),
         };
         let item = format!(
-            "-- {title}. It follows up on a verb while somebody has it.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.item({{\n\tid = \"{name}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\ttext = \"Stirs when something happens to anybody.\",\n{follows}}})\n"
+            "-- {title}. It follows up on a verb while somebody has it.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.item({{\n\tid = \"{name}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\ttext = \"Stirs when something happens to anybody.\",\n{}{follows}}})\n",
+            self.facts("item")
         );
         let take = match &kind {
             Some(kind) => format!(
@@ -447,39 +507,31 @@ impl Bench {
                 }
             }
         }
-        let scenario = self.rules.default_scenario();
-        let (file, spec) = match chosen {
-            Some((verb, card, said, trial)) => (text(&verb), played(&trial, &card, &said, scenario)),
-            None => {
-                let Some(verb) = self.rules.verbs().first() else {
-                    return Err(call_error(format!("{} has no verb that a hook could follow up on", self.id)));
-                };
-                (text(verb), started(scenario))
+        let verb = match (&chosen, self.rules.verbs().first()) {
+            (Some((verb, ..)), _) => verb.clone(),
+            (None, Some(verb)) => verb.to_string(),
+            (None, None) => {
+                return Err(call_error(format!("{} has no verb that a hook could follow up on", self.id)));
             }
         };
-        let spec = spec_file(&rule, &format!("{title} follows up"), &spec);
-        let files = vec![(paths[0].clone(), file), (paths[1].clone(), spec)];
+        let mut files = vec![(paths[0].clone(), text(&verb))];
+        let tried = chosen.as_ref().map(|(_, card, said, trial)| (trial, card.as_str(), said.as_str()));
+        let spec = self.spec_that_holds(&files, &paths[1], &rule, &format!("{title} follows up"), tried);
+        files.push((paths[1].clone(), spec));
         self.finish(files, Some((rule, format!("{title}: it is told whenever it happens."))))
     }
 
     fn spec(&self) -> Result<Written> {
         let path = format!("specs/{}.luau", self.name);
         self.refuse_taken(std::slice::from_ref(&path))?;
-        let scenario = self.rules.default_scenario();
         let trial = self.rules.cards().iter().find_map(|card| Some((card, Bench::try_card(&self.rules, &card.id)?)));
-        let (rules, name, body) = match &trial {
-            Some((card, trial)) => {
-                let said = trial.said.last().cloned();
-                let body = match &said {
-                    Some(said) => played(trial, &card.id, said, scenario),
-                    None => played(trial, &card.id, "", scenario),
-                };
-                (card.rules.clone(), format!("{} plays {}", trial.about, card.title), body)
-            }
-            None => (Vec::new(), "the game starts".to_owned(), started(scenario)),
+        let (rule, name) = match &trial {
+            Some((card, trial)) => (card.rules.first(), format!("{} plays {}", trial.about, card.title)),
+            None => (None, "the game starts".to_owned()),
         };
-        let ids: Vec<String> = rules.iter().take(1).cloned().collect();
-        let text = spec_file(ids.first().map_or("", String::as_str), &name, &body);
+        let tried =
+            trial.as_ref().map(|(card, trial)| (trial, &*card.id, trial.said.last().map_or("", String::as_str)));
+        let text = self.spec_that_holds(&[], &path, rule.map_or("", String::as_str), &name, tried);
         self.finish(vec![(path, text)], None)
     }
 }
@@ -497,19 +549,23 @@ fn given(scenario: Option<&str>) -> String {
     scenario.map_or_else(|| "\tt:given({})\n".to_owned(), |name| format!("\tt:given(\"{name}\")\n"))
 }
 
-fn started(scenario: Option<&str>) -> String {
-    format!("{}\tt:ongoing()\n", given(scenario))
+fn started(scenario: Option<&str>, faces: &[u32]) -> String {
+    format!("{}{}\tt:ongoing()\n", given(scenario), dice(faces))
 }
 
-fn played(trial: &Trial, card: &str, said: &str, scenario: Option<&str>) -> String {
+fn dice(faces: &[u32]) -> String {
+    let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
+    if faces.is_empty() { String::new() } else { format!("\tt:dice({})\n", faces.join(", ")) }
+}
+
+/// `run`: what lets the game go on before it is looked at what was said.
+fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option<&str>) -> String {
     let mut body = given(scenario);
-    if !trial.faces.is_empty() {
-        let faces: Vec<String> = trial.faces.iter().map(u32::to_string).collect();
-        body.push_str(&format!("\tt:dice({})\n", faces.join(", ")));
-    }
+    body.push_str(&dice(&trial.faces));
     let answers: Vec<String> = trial.answers.iter().map(|(topic, value)| format!("{topic} = {value}")).collect();
     let answers = if answers.is_empty() { String::new() } else { format!(", {{ {} }}", answers.join(", ")) };
     body.push_str(&format!("\tt:play({:?}, \"{card}\"{answers})\n", trial.about));
+    body.push_str(run);
     if !said.is_empty() {
         body.push_str(&format!("\tt:said({said:?})\n"));
     }

@@ -30,7 +30,7 @@ impl<'s> Document<'s> {
     ///
     /// # Errors
     ///
-    /// Every place where it is not TOML; otherwise what the reader finds.
+    /// The first place where it is not TOML; otherwise what the reader finds.
     pub(crate) fn read<T, R>(source: &'s Source, reader: R) -> Result<T, Vec<Problem>>
     where
         T: Send,
@@ -56,12 +56,15 @@ impl<'s> Document<'s> {
         }
         let problem = |error: &toml::de::Error| {
             let message = format!("not TOML: {}", error.message());
-            match error.span() {
+            let problem = match error.span() {
                 Some(span) => document.problem(&span, message),
                 None => Problem::new(&*source.path, message),
-            }
+            };
+            problem.with_cure(cure_of(error.message()))
         };
-        Err(errors.iter().take(Self::MOST_PROBLEMS).map(problem).collect())
+        // What does not read leads the reader astray: the rest that it finds may be a consequence.
+        let first = errors.iter().min_by_key(|error| error.span().map(|span| span.start));
+        Err(first.map(problem).into_iter().collect())
     }
 
     /// The table of the whole file.
@@ -77,6 +80,19 @@ impl<'s> Document<'s> {
     /// The file.
     pub(crate) fn source(&self) -> &'s Source {
         self.source
+    }
+}
+
+/// What to do where a file is not TOML.
+fn cure_of(message: &str) -> &'static str {
+    if message.contains("duplicate key") {
+        "name it once"
+    } else if message.contains("comma") || message.contains("array") {
+        "look here and in the line before: a list is written [\"a\", \"b\"]"
+    } else if message.contains("string") || message.contains("float") || message.contains("quoted") {
+        "put texts in quotes: name = \"Fox\""
+    } else {
+        "write `key = value`, texts in quotes, and [name] before a table"
     }
 }
 
@@ -131,11 +147,10 @@ mod tests {
     }
 
     #[test]
-    fn every_place_that_is_not_toml_is_told() {
-        let source = source("a = \nb = 2\nb = 3\nc = [1,\n");
+    fn the_first_place_that_is_not_toml_is_told() {
+        let source = source("a = 1\nb = 2\nb = 3\nc = [1,\n");
         let problems = Document::parse(&source).err().unwrap();
-        let lines: Vec<_> = problems.iter().filter_map(|problem| problem.line).collect();
-        assert!(lines.contains(&1) && lines.contains(&3), "{problems:?}");
+        assert!(problems.len() == 1 && problems[0].line == Some(3), "{problems:?}");
     }
 
     #[test]

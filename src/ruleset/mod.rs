@@ -30,6 +30,8 @@ mod watch;
 pub use contrast::{Contrast, ContrastSection, Differing};
 pub(crate) use data::Data;
 pub use difference::changes_between;
+#[cfg(feature = "check")]
+pub(crate) use document::{Document, in_order};
 pub use library::{Library, LibraryError};
 pub use manifest::Manifest;
 pub(crate) use nearest::nearest;
@@ -37,6 +39,8 @@ pub use problem::{LoadError, Problem};
 pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
 pub(crate) use source::Source;
+#[cfg(feature = "check")]
+pub(crate) use source::SourceKind;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
 pub(crate) use walk::read_regular;

@@ -276,12 +276,8 @@ impl Ruleset {
         self.stack
             .scripts()
             .filter(|(part, path, _)| {
-                let Some(rest) = path.strip_prefix("specs/") else { return false };
-                let of = &parts[*part];
-                let folder = rest.split_once('/').map_or("", |(folder, _)| folder);
-                let elsewhere = of.manifest().over.iter().any(|mention| mention.id == folder)
-                    && parts.iter().all(|below| below.id() != folder);
-                self.is_proved_here(of.id()) && !elsewhere
+                let here = path.starts_with("specs/") && self.is_proved_here(parts[*part].id());
+                here && !self.stack.is_spec_of_another(*part, path)
             })
             .map(|(_, _, source)| (&*source.path, &*source.text))
     }

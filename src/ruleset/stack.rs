@@ -80,6 +80,13 @@ impl Stack {
         below.iter().rev().find_map(|part| Some((part, part.folder.file(path)?)))
     }
 
+    /// Whether a file is a spec for another ruleset: of a layer over several, `specs/ID/` is for the one of that id alone.
+    pub(crate) fn is_spec_of_another(&self, part: usize, path: &str) -> bool {
+        let Some((folder, _)) = path.strip_prefix("specs/").and_then(|rest| rest.split_once('/')) else { return false };
+        let over = &self.parts[part].manifest().over;
+        over.iter().any(|base| base.id == folder) && self.parts.iter().all(|below| below.id() != folder)
+    }
+
     /// The files in force in a folder (`cast`, `scenarios`), whatever lies deeper included, by their paths.
     pub fn files_in(&self, folder: &str) -> BTreeMap<&str, (&Part, &Source)> {
         let inside = |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));

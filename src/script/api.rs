@@ -637,9 +637,24 @@ pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
     ("line", &["max"]),
 ];
 
+/// Fields of the options of a question.
+#[cfg(feature = "check")]
+pub(crate) const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
+
 /// Methods of every entity, besides its derived values.
 pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "exists"];
 pub(crate) const ENTITY_FIELDS: &[&str] = &["id", "kind"];
+
+/// Names of what the host itself hands to scripts: fields of questions, options, agenda entries and the like, methods of
+/// texts, entities and specs.
+#[cfg(feature = "check")]
+pub(crate) fn known_members() -> impl Iterator<Item = &'static str> {
+    let typed = super::types::COMMON.split([' ', '{', '(', ',']).filter_map(|word| word.strip_suffix(':'));
+    let questions = QUESTIONS.iter().flat_map(|(_, own)| own.iter()).chain(QUESTION_FIELDS).chain(&["result", "ask"]);
+    let methods = library("string").unwrap_or_default().iter().chain(ENTITY_METHODS).chain(ENTITY_FIELDS);
+    let words = WORDS.iter().map(|word| word.name).chain(SPEC_METHODS.iter().map(|method| method.name));
+    typed.chain(questions.copied()).chain(methods.copied()).chain(words)
+}
 
 /// What a file may use without declaring it.
 pub(crate) fn globals() -> impl Iterator<Item = &'static str> {

@@ -221,8 +221,44 @@ fn places(trace: &str) -> Vec<Place> {
 
 /// What to look for where a file does not read as Luau.
 pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
-    if message.starts_with("Unexpected '!'") {
-        return Some("not equal is written `~=`, and the opposite of something `not`");
+    for (start, cure) in [
+        ("Unexpected '!", "not equal is written `~=`, and the opposite of something `not`"),
+        ("Unexpected '&&'", "write `and`"),
+        ("Unexpected '||'", "write `or`"),
+        ("Malformed string", "close the text with the mark that opens it, in the same line"),
+        ("Expected ',' after table", "put a comma behind what stands before this place"),
+        (
+            "Incomplete statement",
+            "a line gives a value to a name, `n = 1`, or calls something, `f()`; one more is `n += 1`, and a comment begins with `--`",
+        ),
+        ("Expected identifier when parsing method name", "in a table a name and its value stand around `=`, not `:`"),
+        ("Expected identifier when parsing expression, got 'true'", "is `return` missing before it?"),
+        ("Expected identifier when parsing expression, got 'false'", "is `return` missing before it?"),
+        ("Expected '(' when parsing function", "put its parameters in brackets: `function(ctx)`"),
+        ("Ambiguous syntax", "put the bracket into the line before, or a `;` behind that line"),
+        ("Malformed number", "write a number as 12 or 0.5, and a text in quotes"),
+        (
+            "Expected '}' (to close '{'",
+            "close the brace that is named, or put a comma, a bracket or a word right before this place",
+        ),
+        (
+            "Expected ')' (to close '('",
+            "close the bracket that is named, or put a comma, a bracket or a word right before this place",
+        ),
+    ] {
+        if message.starts_with(start) && !(start.contains("close '('") && message.ends_with("got '='")) {
+            return Some(cure);
+        }
+    }
+    if message.starts_with("Expected 'end'") {
+        return Some(if message.contains("did you forget to close") {
+            "an `end` is missing for the line that is named; `else if` is written `elseif`"
+        } else {
+            "an `end` is missing for what begins in the line that is named"
+        });
+    }
+    if message.starts_with("Expected 'then'") && !message.ends_with("got '='") {
+        return Some("a condition ends with `then`: `if n > 1 then`");
     }
     let (_, got) = message.split_once("got ")?;
     Some(match got.trim_matches('\'') {
@@ -233,6 +269,14 @@ pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
         "<eof>" => "an `end` or a closing bracket is missing, from the line that is named on",
         _ => "look just before this place: a comma, a bracket or a word such as `then` is missing or too many",
     })
+}
+
+/// A message and the question that it ends with: what was meant.
+pub(crate) fn meant(message: String) -> (String, Option<String>) {
+    match message.rsplit_once("; did you mean") {
+        Some((wrong, meant)) if meant.ends_with('?') => (wrong.to_string(), Some(format!("did you mean{meant}"))),
+        _ => (message, None),
+    }
 }
 
 fn cure_for(message: &str) -> Option<String> {
@@ -250,6 +294,24 @@ fn cure_for(message: &str) -> Option<String> {
             "write a field with `entity:set(\"field\", value)`; tables of a ruleset are frozen once it is loaded"
                 .into(),
         );
+    }
+    if message.contains("has no option") {
+        return Some("look for a misspelling among what it takes".into());
+    }
+    if message.contains("takes the type of its elements") {
+        return Some("write the type without quotes: rb.text(), rb.int(), rb.ref(\"kind\")".into());
+    }
+    if message.starts_with("files require each other") {
+        return Some("put what both need into a third file, and require that from both".into());
+    }
+    if message.contains("attempt to perform arithmetic") {
+        return Some("reckon with numbers only: a text or an entity is none".into());
+    }
+    if message.contains("attempt to compare") {
+        return Some("compare two numbers, or two texts".into());
+    }
+    if message.contains("attempt to concatenate") {
+        return Some("put texts and numbers together only, or fill them in: \"{} falls\"".into());
     }
     if message.contains("attempt to call a nil value") {
         return Some("there is no function of that name here: look for a misspelling".into());

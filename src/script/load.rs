@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::bind::{self, Bench, Names};
 use super::exchange::{from_lua, to_lua, whole_of};
-use super::fault::fault_of;
+use super::fault::{fault_of, meant};
 use super::merge::{Declared, Merger};
 use super::mirror::Mirror;
 use super::sandbox::{self, Budget, Code, guarded, spent_at};
@@ -286,9 +286,14 @@ impl Loader<'_> {
                     let error = result.err().unwrap_or(mlua::Error::StackError);
                     let fault = fault_of(&error, None, spent.map(|what| (what, spent_at())), self.stack);
                     let path = fault.path.clone().unwrap_or_else(|| full.clone());
-                    let mut problem = Problem::new(path, fault.message.clone());
+                    if fault.message.ends_with("could not be read, and is required here") && !self.problems.is_empty() {
+                        continue; // why it could not has been told
+                    }
+                    let (message, meant) = meant(fault.message);
+                    let mut problem = Problem::new(path, message);
                     problem.line = fault.line;
-                    problem.cure = fault.cure;
+                    problem.column = fault.column;
+                    problem.cure = meant.or(fault.cure);
                     self.problems.push(problem);
                     if spent.is_some() {
                         // Nothing more can be run in this machine.
@@ -306,7 +311,8 @@ impl Loader<'_> {
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
-                        let line = line_of(self.stack, &full, &format!("rb.{what}")).unwrap_or(1);
+                        let returns = line_of(self.stack, &full, &format!("rb.{what}"));
+                        let line = returns.or_else(|| line_of(self.stack, &full, "return")).unwrap_or(1);
                         let mut problem = Problem::new(full.clone(), message);
                         problem.line = Some(line);
                         problem.cure = Some(format!("write `return rb.{what}({{ ... }})` at its end"));
@@ -340,7 +346,7 @@ impl Loader<'_> {
                                 "verbs",
                                 &name,
                                 format!("the parameter names of the verb `{name}` are texts"),
-                                None,
+                                Some("write them in quotes: rb.verb({ \"target\", \"amount\" }, function(target, amount) ... end)".into()),
                             );
                         }
                     }
@@ -359,7 +365,8 @@ impl Loader<'_> {
                 }
                 other => {
                     let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", other.type_name());
-                    self.problem("verbs", &name, message, None);
+                    let cure = "write rb.verb({ \"target\" }, function(target) ... end)".to_string();
+                    self.problem("verbs", &name, message, Some(cure));
                 }
             }
         }
@@ -467,7 +474,8 @@ impl Loader<'_> {
         let names: BTreeSet<String> = sorted(kinds)?.into_iter().map(|(name, _)| name).collect();
         for (name, body) in sorted(kinds)? {
             let Lv::Table(body) = body else {
-                self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), None);
+                let cure = "write { fields = { wit = rb.int() } }".to_string();
+                self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), Some(cure));
                 continue;
             };
             self.known_keys(
@@ -494,8 +502,8 @@ impl Loader<'_> {
                         self.problem(
                             "kinds",
                             &path,
-                            format!("`{field}` is taken by the host; choose another name"),
-                            None,
+                            format!("`{field}` is taken by the host"),
+                            Some("choose another name".into()),
                         );
                         continue;
                     }
@@ -508,7 +516,8 @@ impl Loader<'_> {
                             kind.fields.push(read);
                         }
                         Err(message) => {
-                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), None)
+                            let cure = cure_of_field(&message);
+                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), cure)
                         }
                     }
                 }
@@ -522,12 +531,19 @@ impl Loader<'_> {
                         _ => {
                             let message =
                                 format!("the title of {name} names a text field, there is no text field `{title}`");
-                            self.problem("kinds", &format!("{name}/title"), message, None);
+                            let texts =
+                                kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
+                            let cure = match nearest(&title, texts) {
+                                Some(near) => format!("did you mean `{near}`?"),
+                                None => format!("declare {title} = rb.text() among its fields, or name another"),
+                            };
+                            self.problem("kinds", &format!("{name}/title"), message, Some(cure));
                         }
                     }
                 }
                 _ => {
-                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), None)
+                    let cure = Some("write title = \"name\"".to_string());
+                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), cure)
                 }
             }
             let derived = lua.create_table()?;
@@ -537,7 +553,7 @@ impl Loader<'_> {
                     match function {
                         Lv::Function(_) if kind.field_named(&value).is_some() => {
                             let message = format!("{name} has a field and a derived value `{value}`");
-                            self.problem("kinds", &path, message, None);
+                            self.problem("kinds", &path, message, Some("give one of them another name".into()));
                         }
                         Lv::Function(function) => {
                             derived.raw_set(&*value, function)?;
@@ -548,7 +564,8 @@ impl Loader<'_> {
                         other => {
                             let message =
                                 format!("the derived value `{value}` is a function(self), not {}", other.type_name());
-                            self.problem("kinds", &path, message, None);
+                            let cure = format!("write {value} = function(self) return ... end");
+                            self.problem("kinds", &path, message, Some(cure));
                         }
                     }
                 }
@@ -590,7 +607,12 @@ impl Loader<'_> {
                 };
                 if !fits {
                     let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", found.type_name());
-                    self.problem(what, &format!("{id}/{name}"), message, None);
+                    let cure = match kind {
+                        "text" => format!("put it in quotes: {name} = \"...\""),
+                        "list" => format!("put it in braces: {name} = {{ \"MY-1\" }}"),
+                        _ => format!("write {name} = function(ctx) ... end"),
+                    };
+                    self.problem(what, &format!("{id}/{name}"), message, Some(cure));
                 }
             }
             if what == "maneuver" && body.raw_get::<Lv>("resolve")?.is_nil() {
@@ -645,8 +667,19 @@ impl Loader<'_> {
             for (id, body) in self.merger.all(what) {
                 if what == "hook" {
                     self.known_keys(what, &id, &body, &own, None)?;
+                    if !matches!(body.raw_get::<Lv>("always")?, Lv::Nil | Lv::Boolean(_)) {
+                        let message = format!("`always` of hook `{id}` is true or false");
+                        self.problem(what, &format!("{id}/always"), message, Some("write always = true".into()));
+                    }
                     tables.raw_set(&*id, &body)?;
                     ids.push(id.clone());
+                }
+                let priority = body.raw_get::<Lv>("priority")?;
+                if !priority.is_nil() && whole_of(&priority).is_none() {
+                    let message =
+                        format!("`priority` of {what} `{id}` is a whole number, not {}", priority.type_name());
+                    let cure = "write priority = 10; hooks of a smaller number run first".to_string();
+                    self.problem(what, &format!("{id}/priority"), message, Some(cure));
                 }
                 for phase in ["before", "after", "wrap"] {
                     let path = format!("{id}/{phase}");
@@ -667,7 +700,8 @@ impl Loader<'_> {
                                         "`{phase}.{verb}` of {what} `{id}` is a function, not {}",
                                         run.type_name()
                                     );
-                                    self.problem(what, &at, message, None);
+                                    let cure = format!("write {verb} = function(e) ... end");
+                                    self.problem(what, &at, message, Some(cure));
                                 }
                             }
                         }
@@ -676,7 +710,8 @@ impl Loader<'_> {
                                 "`{phase}` of {what} `{id}` is a table of functions by verb, not {}",
                                 other.type_name()
                             );
-                            self.problem(what, &path, message, None);
+                            let cure = format!("write {phase} = {{ NAME_OF_A_VERB = function(e) ... end }}");
+                            self.problem(what, &path, message, Some(cure));
                         }
                     }
                 }
@@ -704,7 +739,8 @@ impl Loader<'_> {
         if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
             let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
             let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
-            self.problems.push(Problem::new(path, message));
+            let cure = "add start = function(scenario) ... end, or name a ruleset that has it in `extends`";
+            self.problems.push(Problem::new(path, message).with_cure(cure));
         }
         let made = lua.create_table()?;
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
@@ -718,7 +754,7 @@ impl Loader<'_> {
             *found = matches!(function, Lv::Function(_));
             if !*found && !function.is_nil() {
                 let message = format!("`{name}` in play.luau is a function, not a {}", function.type_name());
-                self.problem("play", name, message, None);
+                self.problem("play", name, message, Some(format!("write {name} = function(seat) return ... end")));
             }
             made.raw_set(name, function)?;
         }
@@ -741,7 +777,8 @@ impl Loader<'_> {
                     other => {
                         let message =
                             format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
-                        self.problem("play", &path, message, None);
+                        let cure = format!("write {name} = function(owner, args) ... end");
+                        self.problem("play", &path, message, Some(cure));
                     }
                 }
                 entries.raw_set(&*name, entry)?;
@@ -754,12 +791,18 @@ impl Loader<'_> {
             for (name, act) in sorted(&table)? {
                 let path = format!("free/{name}");
                 let Lv::Table(body) = act else {
-                    self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), None);
+                    let cure = format!("write {name} = {{ title = \"...\", run = function(seat) ... end }}");
+                    self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), Some(cure));
                     continue;
                 };
                 self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
                 if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
                     self.missing("play", &path, "run", "a function(seat)");
+                }
+                if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
+                    let message = format!("`seats` of the free act `{name}` is a list");
+                    let cure = "put it in braces: seats = { \"left\" }".to_string();
+                    self.problem("play", &format!("{path}/seats"), message, Some(cure));
                 }
                 let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
                 blueprint.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
@@ -778,7 +821,8 @@ impl Loader<'_> {
         for (name, view) in sorted(&table)? {
             let path = format!("views/{name}");
             let Lv::Table(body) = view else {
-                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), None);
+                let cure = format!("write {name} = {{ title = \"...\", show = function(seat) ... end }}");
+                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), Some(cure));
                 continue;
             };
             self.known_keys("play", &path, &body, &["title", "show"], None)?;
@@ -800,7 +844,8 @@ impl Loader<'_> {
             Lv::Table(table) => table,
             other => {
                 let message = format!("`statistics` in play.luau is a table, not a {}", other.type_name());
-                self.problem("play", "statistics", message, None);
+                let cure = "write statistics = { \"kind.field\" }".to_string();
+                self.problem("play", "statistics", message, Some(cure));
                 return Ok(functions);
             }
         };
@@ -821,7 +866,18 @@ impl Loader<'_> {
                     });
                     let Some((kind, field)) = found else {
                         let message = format!("`{text}` is no number field; statistics are `kind.field` or functions");
-                        self.problem("play", "statistics", message, None);
+                        let kinds = schema.kinds.iter();
+                        let fields = kinds.flat_map(|kind| {
+                            let whole = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+                            whole.map(|field| format!("{}.{}", kind.name, field.name))
+                        });
+                        let fields: Vec<String> = fields.collect();
+                        let cure = match nearest(&text, fields.iter().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "name a kind and a field of it that rb.int declares".to_string(),
+                        };
+                        let at = if name.starts_with('[') { "statistics" } else { path.as_str() };
+                        self.problem("play", at, message, Some(cure));
                         continue;
                     };
                     let listed = name.starts_with('[');
@@ -832,7 +888,8 @@ impl Loader<'_> {
                 other => {
                     let message =
                         format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
-                    self.problem("play", &path, message, None);
+                    let cure = format!("write {name} = \"kind.field\", or a function that gives a number");
+                    self.problem("play", &path, message, Some(cure));
                 }
             }
         }
@@ -869,7 +926,10 @@ impl Loader<'_> {
                         let message = format!(
                             "`{key}` in play.luau maps facts to their types, such as max_risk = \"number|function?\""
                         );
-                        self.problem("play", key, message, None);
+                        let cure =
+                            "write the type in quotes: number, string, boolean, table or function; `?` may be left out"
+                                .to_string();
+                        self.problem("play", key, message, Some(cure));
                         return Ok(());
                     }
                 }
@@ -883,7 +943,13 @@ impl Loader<'_> {
                     if !ty.trim_end_matches('?').split('|').any(|one| one.trim() == found) {
                         let message =
                             format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));
-                        self.problem(what, &path, message, None);
+                        let cure = match ty.trim_end_matches('?') {
+                            "string" => format!("put it in quotes: {key} = \"...\""),
+                            "number" => "write a number, without quotes".to_string(),
+                            "boolean" => "write true or false, without quotes".to_string(),
+                            ty => format!("write {ty}; `{what}` in play.luau says so"),
+                        };
+                        self.problem(what, &path, message, Some(cure));
                     }
                 }
                 continue;
@@ -908,18 +974,40 @@ impl Loader<'_> {
     }
 
     fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
+        let file = self.merger.origin(what, at).or_else(|| self.merger.origin(what, &format!("{at}/id")));
+        let meant = Some(format!("did you mean `{key}`?"));
+        if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
+            return; // it is there, by a misspelt name
+        }
         self.problem(what, at, format!("{what} `{at}` lacks `{key}`"), Some(format!("add {key} = {wanted}")));
     }
 
     /// Notes a problem at the place where a field was declared.
     fn problem(&mut self, what: &str, path: &str, message: String, cure: Option<String>) {
         let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
+        let (message, meant) = meant(message);
         let mut problem = Problem::new(file.clone(), message);
-        problem.cure = cure;
+        problem.cure = meant.or(cure);
         let key = path.rsplit('/').next().unwrap_or(path);
         problem.line = line_of(self.stack, &file, key);
         self.problems.push(problem);
     }
+}
+
+/// What to do about a field's declaration: what its own message ends with, or how fields are declared.
+fn cure_of_field(message: &str) -> Option<String> {
+    let cure = if message.contains("bound") || message.contains("whole number but") {
+        "bounds are numbers without quotes: rb.int({ min = 0, max = 10 })"
+    } else if message.contains("default") {
+        "give it a default that it can have, or leave the default out"
+    } else if message.contains("declared with") {
+        "write rb.int(), rb.bool(), rb.text(), rb.enum({ ... }), rb.ref(\"kind\"), rb.list(...) or rb.map(...)"
+    } else if message.contains("which does not exist") {
+        "name a kind of kinds.luau"
+    } else {
+        "look at the types of fields in docs/reference.md"
+    };
+    Some(cure.to_string())
 }
 
 /// The line of a file that assigns a key, or that names it first.

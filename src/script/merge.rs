@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::load::{line_of, sorted};
-use crate::ruleset::{Problem, Role, Stack};
+use crate::ruleset::{Problem, Role, Stack, nearest};
 
 /// Deepest nesting of tables in a declaration.
 const MAX_DEPTH: usize = 16;
@@ -63,6 +63,14 @@ impl Declared {
         let body = table.raw_get::<Table>("body").map_err(|_| "the declaration is empty".to_string())?;
         let op = Op::named(&op).ok_or_else(|| format!("the declaration says `{op}`"))?;
         Ok(Declared { what, op, body, part, path: path.to_string() })
+    }
+}
+
+/// What to do where something is changed that is not there.
+fn not_below<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> String {
+    match nearest(name, names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "declare it anew, without rb.extend, rb.wrapped or rb.removed".to_string(),
     }
 }
 
@@ -135,7 +143,9 @@ impl<'a> Merger<'a> {
             }
             (Op::Extend | Op::Removed, None) => {
                 let message = format!("there is no {} `{id}` below to change", declared.what);
-                problems.push(self.problem(declared, "id", message));
+                let ids = self.things.keys().filter(|(what, _)| *what == declared.what).map(|(_, id)| id.as_str());
+                let cure = not_below(id, ids);
+                problems.push(self.problem(declared, "id", message).with_cure(cure));
             }
             (Op::Removed, Some(_)) => {
                 self.things.remove(&key);
@@ -169,7 +179,8 @@ impl<'a> Merger<'a> {
     ) -> Result<()> {
         if depth > MAX_DEPTH {
             let message = format!("tables are nested more than {MAX_DEPTH} deep");
-            problems.push(self.problem(site.declared, path, message));
+            let cure = "put them into fewer tables";
+            problems.push(self.problem(site.declared, path, message).with_cure(cure));
             return Ok(());
         }
         for (key, value) in sorted(body)? {
@@ -225,7 +236,9 @@ impl<'a> Merger<'a> {
     ) -> Result<()> {
         if existing.is_nil() && op != Op::Replace {
             let message = format!("there is no `{key}` below to change");
-            problems.push(self.problem(site.declared, at, message));
+            let names: Vec<String> = sorted(target)?.into_iter().map(|(name, _)| name).collect();
+            let cure = not_below(key, names.iter().map(String::as_str));
+            problems.push(self.problem(site.declared, at, message).with_cure(cure));
             return Ok(());
         }
         match op {
@@ -249,7 +262,8 @@ impl<'a> Merger<'a> {
                     other => {
                         let message =
                             format!("`{key}` below is a {}; only functions can be wrapped", other.type_name());
-                        problems.push(self.problem(site.declared, at, message));
+                        let cure = "say rb.replace(...) to put another in its place";
+                        problems.push(self.problem(site.declared, at, message).with_cure(cure));
                     }
                 }
             }
@@ -262,7 +276,8 @@ impl<'a> Merger<'a> {
                     }
                     (Op::Extend, other) => {
                         let message = format!("`{key}` below is a {}, which cannot be extended", other.type_name());
-                        problems.push(self.problem(site.declared, at, message));
+                        let cure = "say rb.replace(...) to put another in its place";
+                        problems.push(self.problem(site.declared, at, message).with_cure(cure));
                     }
                     _ => self.set(target, key, &Lv::Table(body), at, site, depth, problems)?,
                 }

@@ -24,10 +24,12 @@ mod vm;
 pub(crate) use convert::Former;
 pub(crate) use engine::{Engine, STACK};
 #[cfg(feature = "check")]
-pub(crate) use fault::cure_of_syntax;
+pub(crate) use fault::{cure_of_syntax, meant};
 pub use load::FreeName;
 pub(crate) use load::{Blueprint, Statistic};
 pub(crate) use sandbox::{Code, give_back};
+#[cfg(feature = "check")]
+pub(crate) use spec_events::SORTS as EVENT_SORTS;
 pub(crate) use spec_handle::SpecFile;
 pub use table::{Evaluated, Table};
 pub use types::{reference_page, type_module};

@@ -8,7 +8,7 @@ use crate::ruleset::nearest;
 use crate::state::Value;
 
 /// Sorts of events, as events written as JSON name them, with what each says of itself.
-pub(super) const SORTS: &[(&str, &[&str])] = &[
+pub(crate) const SORTS: &[(&str, &[&str])] = &[
     ("said", &["text"]),
     ("rolled", &["label", "dice", "faces", "total", "need", "success", "explain"]),
     ("changed", &["title", "field", "label", "from", "to", "text"]),

@@ -7,7 +7,7 @@ use crate::ruleset::{Ruleset, SwitchKind};
 use crate::state::{Kind, Type};
 
 /// Types that are the same for every ruleset.
-const COMMON: &str = r#"export type Declaration = { [string]: any }
+pub(super) const COMMON: &str = r#"export type Declaration = { [string]: any }
 export type Verb = { [string]: any }
 export type FieldType = { [string]: any }
 export type Changed = any

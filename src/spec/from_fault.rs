@@ -1,15 +1,18 @@
 //! A fault written down as a spec that fails until it is mended.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use crate::play::{Answer, By, Cause, DiceSource, Edit, Scenario, Session, Slot, Tape};
-use crate::state::Value;
+use crate::play::{Answer, By, Cause, DiceSource, Edit, Happening, Scenario, Session, Slot, Tape};
+use crate::state::{EntityId, Value};
 
 /// Writes the game that led to the fault of a session as a spec: position, dice, and what was answered. `None` where
 /// nothing has failed.
 pub fn spec_of_fault(session: &Session) -> Option<String> {
     let fault = session.fault()?;
     let game = session.game();
+    let titles = Titles::of(session);
     let mut text = String::from("local rb = require(\"@riskbreaker\")\n\n");
     let place = match (&fault.path, fault.line) {
         (Some(path), Some(line)) => format!(" at {path}:{line}"),
@@ -55,7 +58,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
             Cause::Free { seat, name } => {
                 let _ = writeln!(text, "\tt:free({}, {})", quoted(seat), quoted(name));
             }
-            Cause::Edit { edit } => told_edit(&mut text, session, edit),
+            Cause::Edit { edit } => told_edit(&mut text, &titles, edit),
             Cause::Reload { .. } | Cause::Rules { .. } => text.push_str("\t-- other rules came into force here\n"),
             Cause::Entry { what, .. } if skipped => {
                 let _ = writeln!(text, "\t-- `{what}` was left out here");
@@ -67,7 +70,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
                 && *by != By::Default
                 && let Some(value) = answered(answer)
             {
-                let title = about.filter(|id| session.view().exists(*id)).map(|id| session.view().title(id));
+                let title = about.and_then(|id| titles.title(id));
                 let value = match title {
                     Some(title) => format!("{{ [{}] = {value} }}", quoted(&title)),
                     None => value,
@@ -80,15 +83,37 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
     Some(text)
 }
 
-fn told_edit(text: &mut String, session: &Session, edit: &Edit) {
+/// What entities are called, those that are gone by now by the last name they had.
+struct Titles<'s> {
+    session: &'s Session,
+    gone: BTreeMap<EntityId, Arc<str>>,
+}
+
+impl<'s> Titles<'s> {
+    fn of(session: &'s Session) -> Titles<'s> {
+        let removed = session.log().into_iter().filter_map(|event| match event.happening {
+            Happening::Removed { entity, title, .. } => Some((entity, title)),
+            _ => None,
+        });
+        Titles { session, gone: removed.collect() }
+    }
+
+    fn title(&self, id: EntityId) -> Option<String> {
+        let view = self.session.view();
+        if view.exists(id) { Some(view.title(id).to_string()) } else { self.gone.get(&id).map(ToString::to_string) }
+    }
+}
+
+fn told_edit(text: &mut String, titles: &Titles<'_>, edit: &Edit) {
     let _ = match edit {
-        Edit::Set { entity, field, value } if session.view().exists(*entity) => {
+        Edit::Set { entity, field, value } if titles.title(*entity).is_some() => {
             let value = match value {
-                Value::Entity(id) => quoted(&session.view().title(*id)),
+                Value::Entity(id) => quoted(&titles.title(*id).unwrap_or_default()),
                 Value::None => quoted("none"),
                 value => literal(value),
             };
-            writeln!(text, "\tt:edit({}, {}, {value})", quoted(&session.view().title(*entity)), quoted(field))
+            let title = titles.title(*entity).unwrap_or_default();
+            writeln!(text, "\tt:edit({}, {}, {value})", quoted(&title), quoted(field))
         }
         Edit::Say { .. } | Edit::Face { .. } => Ok(()),
         other => writeln!(text, "\t-- by hand: {}", format!("{other:?}").replace('\n', " ")),

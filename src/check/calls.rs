@@ -1,0 +1,141 @@
+//! How functions are called: with how many values, and of what sort.
+
+use luau_syntax::ast::{Expression, ExpressionKind, IndexNameOp};
+use luau_syntax::location::Location;
+
+use super::names::Signature;
+use super::script::{Reader, Thing, text};
+use super::sort::{params_of, wanted};
+use crate::script::api;
+
+/// A function whose way of being called is known.
+struct Called {
+    /// As it is written: `action.deal`.
+    name: String,
+    signature: Signature,
+}
+
+impl Reader<'_> {
+    /// Looks at the values that a call hands over.
+    pub(super) fn handed_over(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool, at: Location) {
+        if let Some(called) = self.called(func, self_call) {
+            self.counted(&called, args, at);
+            return;
+        }
+        let Some((usage, ty)) = self.declared(func, self_call) else { return };
+        let Some((params, spread)) = params_of(&ty) else { return };
+        let open_end = args.last().is_some_and(|last| gives_many(*last));
+        let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
+        if (args.len() < least && !open_end) || (args.len() > params.len() && !spread) {
+            let wanted = if spread || least == params.len() { least } else { params.len() };
+            let bound = if spread {
+                "at least "
+            } else if least < params.len() {
+                "at most "
+            } else {
+                ""
+            };
+            let missing = params.get(args.len()).filter(|_| args.len() < least).map(|param| param.name);
+            let wrong = match missing {
+                Some(missing) => {
+                    format!("`{missing}` is missing: {} wanted here, and {} given", are(least), are(args.len()))
+                }
+                None => format!("{bound}{} wanted here, and {} given", are(wanted), are(args.len())),
+            };
+            return self.problem(at, (wrong, format!("it is written {usage}")));
+        }
+        for (arg, param) in args.iter().zip(&params) {
+            let Some(sort) = self.sort(*arg) else { continue };
+            if let Some(wanted) = wanted(param.ty, sort) {
+                let wrong = format!("{wanted} is wanted here, and this is {}", sort.words());
+                return self.problem(arg.location(), (wrong, format!("it is written {usage}")));
+            }
+        }
+    }
+
+    fn counted(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
+        let Called { name, signature } = called;
+        let params = &signature.params;
+        let written = format!("it is {name}({}{})", params.join(", "), if signature.spread { ", ..." } else { "" });
+        if args.len() > params.len() && !signature.spread {
+            let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
+            let wrong = format!("`{name}` takes {takes}, here are {}", args.len());
+            return self.problem(at, (wrong, written));
+        }
+        if args.len() < signature.needed && !args.last().is_some_and(|last| gives_many(*last)) {
+            let wrong = format!("`{name}` cannot do without `{}`, which is not given", params[args.len()]);
+            self.problem(at, (wrong, written));
+        }
+    }
+
+    /// A function of the ruleset's own.
+    fn called(&self, func: Expression<'_>, self_call: bool) -> Option<Called> {
+        match func.kind() {
+            ExpressionKind::Local { local, .. } => {
+                let signature = self.functions.get(&local.identity().as_u64())?.clone();
+                Some(Called { name: text(local.name), signature })
+            }
+            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } if !self_call => {
+                let name = text(index);
+                match self.thing(expr)? {
+                    Thing::Module(path) => {
+                        let signature = self.known.names.module(&path)?.members.get(&name)?.clone()?;
+                        let before = match expr.kind() {
+                            ExpressionKind::Local { local, .. } => format!("{}.", text(local.name)),
+                            _ => String::new(),
+                        };
+                        Some(Called { name: format!("{before}{name}"), signature })
+                    }
+                    Thing::Word("act") => {
+                        let params = self.known.rules?.verb_params(&name)?.to_vec();
+                        let signature = self.known.names.verb(&name)?;
+                        // House rules may put another function in its place.
+                        let needed = if signature.params.len() == params.len() { signature.needed } else { 0 };
+                        let signature = Signature { params, needed, spread: signature.spread };
+                        Some(Called { name: format!("rb.act.{name}"), signature })
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Something that the host declares: how it is written, and its type.
+    fn declared(&self, func: Expression<'_>, self_call: bool) -> Option<(String, String)> {
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
+        let name = text(index);
+        match self.thing(expr)? {
+            Thing::Vocabulary if !self_call => {
+                api::word(&name).map(|word| (word.usage.to_string(), word.ty.to_string()))
+            }
+            Thing::Spec if self_call => {
+                let method = api::spec_method(&name)?;
+                Some((method.usage.to_string(), format!("({}) -> {}", method.ty.0, method.ty.1)))
+            }
+            Thing::Entity(_) if self_call => Some(match &*name {
+                "set" => (":set(\"field\", value)".into(), "(field: string, value: unknown) -> ()".into()),
+                "add" => (":add(\"field\", n)".into(), "(field: string, n: number) -> number".into()),
+                _ => return None,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Whether an expression may stand for any number of values.
+fn gives_many(expression: Expression<'_>) -> bool {
+    matches!(expression.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. })
+}
+
+fn many(count: usize) -> String {
+    if count == 1 { "one value".into() } else { format!("{count} values") }
+}
+
+fn are(count: usize) -> String {
+    match count {
+        0 => "none is".into(),
+        1 => "one value is".into(),
+        count => format!("{count} values are"),
+    }
+}

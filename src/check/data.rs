@@ -1,0 +1,244 @@
+//! Mistakes in data files: names that nothing has, and what a position that cannot be set up means by it.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::known::{Known, instead};
+use crate::ruleset::{Document, Problem, Ruleset, Source, in_order};
+
+/// The fewest letters of a word that is looked at for a slip.
+const LETTERS: usize = 5;
+
+/// A key or a text of a data file, whole or a piece of it, and where it stands.
+struct Word {
+    text: String,
+    span: Range<usize>,
+    is_key: bool,
+}
+
+/// Keys that nothing reads, seats, policies and house rules that are not there, and words that are one slip away from
+/// another that scripts and data know.
+pub(super) fn findings(source: &Source, inside: &str, rules: &Ruleset, known: &Known<'_>) -> Vec<Problem> {
+    let read = Document::read(source, |document| {
+        let mut reader = Reader { document, rules, known, found: Vec::new() };
+        for entry in in_order(document.root()) {
+            let named = match (entry.key, entry.value) {
+                ("seats", DeValue::Table(seats)) if inside.starts_with("scenarios/") => {
+                    in_order(seats)
+                        .iter()
+                        .for_each(|seat| reader.seated(seat.key, &seat.key_span, seat.value, &seat.span));
+                    true
+                }
+                ("switches", DeValue::Table(switches)) if inside.starts_with("scenarios/") => {
+                    for switch in in_order(switches) {
+                        reader.name("switch", switch.key, &switch.key_span);
+                    }
+                    true
+                }
+                _ => false,
+            };
+            if !named {
+                reader.entry(entry.key, &entry.key_span, entry.value, &entry.span);
+            }
+        }
+        Ok(reader.found)
+    });
+    read.unwrap_or_default()
+}
+
+struct Reader<'r> {
+    document: &'r Document<'r>,
+    rules: &'r Ruleset,
+    known: &'r Known<'r>,
+    found: Vec<Problem>,
+}
+
+impl Reader<'_> {
+    fn problem(&mut self, span: &Range<usize>, message: String, cure: String) {
+        self.found.push(self.document.problem(span, message).with_cure(cure));
+    }
+
+    fn name(&mut self, sort: &str, name: &str, span: &Range<usize>) {
+        if let Some((message, cure)) = self.known.wrong_name(sort, name) {
+            self.problem(span, message, cure);
+        }
+    }
+
+    /// Who plays a seat.
+    fn seated(&mut self, seat: &str, key: &Range<usize>, driver: &DeValue<'_>, span: &Range<usize>) {
+        self.name("seat", seat, key);
+        let DeValue::String(driver) = driver else { return };
+        let mut drivers: Vec<String> = self.rules.policies().iter().map(ToString::to_string).collect();
+        drivers.extend(["human".to_string(), "absent".to_string()]);
+        if !drivers.iter().any(|known| **known == **driver) {
+            self.problem(span, format!("there is no policy `{driver}`"), instead(driver, &drivers));
+        }
+    }
+
+    fn entry(&mut self, key: &str, key_span: &Range<usize>, value: &DeValue<'_>, span: &Range<usize>) {
+        let names = &self.known.names;
+        let plain = key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte.is_ascii_digit());
+        if plain
+            && !names.is_read(key)
+            && let Some(near) = names.meant(key)
+        {
+            self.problem(key_span, format!("nothing reads `{key}`"), format!("did you mean `{near}`?"));
+        }
+        if key == "seat"
+            && let DeValue::String(seat) = value
+        {
+            return self.name("seat", seat, span);
+        }
+        if matches!(key, "title" | "text" | "name") {
+            return;
+        }
+        self.value(value, span);
+    }
+
+    fn value(&mut self, value: &DeValue<'_>, span: &Range<usize>) {
+        match value {
+            DeValue::Table(table) => {
+                for entry in in_order(table) {
+                    self.entry(entry.key, &entry.key_span, entry.value, &entry.span);
+                }
+            }
+            DeValue::Array(items) => items.iter().for_each(|item| self.value(item.get_ref(), &item.span())),
+            DeValue::String(text) => {
+                // Before an equals sign stands what somebody is called, and that may be anything.
+                let words = text.split_once('=').map_or(&**text, |(_, words)| words);
+                for word in pieces(words) {
+                    self.slip(word, span);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A word that stands nowhere else, and one letter too many, too few or two swapped make it one that does.
+    fn slip(&mut self, word: &str, span: &Range<usize>) {
+        let names = &self.known.names;
+        let letters = word.chars().count();
+        let like_a_word = word.chars().all(|letter| letter.is_alphabetic() || matches!(letter, ' ' | '_' | '-'));
+        if letters < LETTERS || !like_a_word || names.said(word) > 1 || names.is_given(word) {
+            return;
+        }
+        let lower = word.to_lowercase();
+        if names.given().any(|given| given.to_lowercase() == lower) {
+            return;
+        }
+        let capital = |word: &str| word.starts_with(|letter: char| letter.is_uppercase());
+        let meant = names.given().chain(names.often_said()).filter(|other| {
+            let other = other.to_lowercase();
+            let swapped = other.len() == lower.len() && strsim::levenshtein(&other, &lower) == 2;
+            let one_off = other.chars().count().abs_diff(letters) == 1;
+            let plural = other.strip_suffix('s') == Some(&lower) || lower.strip_suffix('s') == Some(&other);
+            (swapped || one_off) && !plural && strsim::damerau_levenshtein(&other, &lower) == 1
+        });
+        let meant = meant.min_by_key(|other| capital(other) != capital(word));
+        if let Some(meant) = meant {
+            let cure = format!("did you mean `{meant}`?");
+            self.problem(span, format!("`{word}` stands nowhere else"), cure);
+        }
+    }
+}
+
+/// What a text of a data file is put together from: `M5: Sword, Knockdown; KD 3` are five.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
+}
+
+/// The place in the data files of a ruleset that a fault is about: a key or text of the scenario, or of somebody of the
+/// cast, that the fault names. Nothing where it names none.
+pub(super) fn blamed(rules: &Ruleset, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
+    let stack = rules.stack();
+    let scenario = format!("{scenario}.toml");
+    let cast = stack.files_in("cast");
+    let scenarios = stack.files_in("scenarios");
+    let own = scenarios.iter().find(|(path, _)| path.rsplit('/').next() == Some(&*scenario)).map(|(_, found)| found.1);
+    let sources: Vec<&Source> = own.into_iter().chain(cast.values().map(|(_, source)| *source)).collect();
+    let words: Vec<(usize, Word)> = sources
+        .iter()
+        .enumerate()
+        .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
+        .collect();
+    let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
+    // "takes one of these, not that": what stands last is what was found.
+    let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
+    for told in given.chain([message]) {
+        let named = words.iter().filter(|(_, word)| stands_in(told, &word.text));
+        // In a file of the cast a word that many have proves nothing.
+        let telling = named.filter(|(at, word)| (*at == 0 && own.is_some()) || often(&word.text) == 1);
+        // The rarest says most of all where it is, and a value more than its key.
+        let first = |word: &Word| told.find(&word.text).unwrap_or(usize::MAX);
+        let best = telling.min_by_key(|(at, word)| (often(&word.text), word.is_key, *at, first(word)));
+        if let Some((at, word)) = best {
+            return Some((sources[*at].path.clone(), sources[*at].position(word.span.start)));
+        }
+    }
+    None
+}
+
+/// Whether a message names a word, not as a piece of a longer one.
+fn stands_in(message: &str, word: &str) -> bool {
+    let part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    word.chars().count() > 1
+        && message
+            .match_indices(word)
+            .any(|(at, _)| !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part))
+}
+
+fn words_of(source: &Source) -> Vec<Word> {
+    fn of_value(value: &DeValue<'_>, span: Range<usize>, words: &mut Vec<Word>) {
+        match value {
+            DeValue::Table(table) => {
+                for entry in in_order(table) {
+                    words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
+                    of_value(entry.value, entry.span, words);
+                }
+            }
+            DeValue::Array(items) => {
+                items.iter().for_each(|item: &Spanned<_>| of_value(item.get_ref(), item.span(), words))
+            }
+            DeValue::String(text) => {
+                words.push(Word { text: text.to_string(), span: span.clone(), is_key: false });
+                words.extend(pieces(text).filter(|piece| *piece != &**text).map(|piece| Word {
+                    text: piece.to_string(),
+                    span: span.clone(),
+                    is_key: false,
+                }));
+            }
+            DeValue::Integer(number) => words.push(Word { text: number.as_str().to_string(), span, is_key: false }),
+            _ => {}
+        }
+    }
+    let read = Document::read(source, |document| {
+        let mut words = Vec::new();
+        for entry in in_order(document.root()) {
+            if matches!(entry.key, "title" | "text") {
+                continue;
+            }
+            words.push(Word { text: entry.key.to_string(), span: entry.key_span, is_key: true });
+            of_value(entry.value, entry.span, &mut words);
+        }
+        Ok(words)
+    });
+    read.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_taken_to_pieces() {
+        assert_eq!(pieces("M5: Sword, Push; KD 3").collect::<Vec<_>>(), ["M5", "Sword", "Push", "KD 3"]);
+    }
+
+    #[test]
+    fn a_word_is_named_whole() {
+        assert!(stands_in("`figther` is nobody", "figther") && stands_in("by roundd: no", "roundd"));
+        assert!(!stands_in("rounds go on", "round") && !stands_in("a b", "a"));
+    }
+}

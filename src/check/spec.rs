@@ -1,0 +1,264 @@
+//! Names in specs: cards, people, fields, entries and the like that nothing has.
+
+use std::collections::BTreeMap;
+
+use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, TableItem};
+use luau_syntax::location::Location;
+
+use super::known::instead;
+use super::script::{Reader, constant, literal};
+use super::sort::Sort;
+use crate::ruleset::{SwitchValue, nearest};
+use crate::script::EVENT_SORTS;
+use crate::state::Value;
+
+/// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
+pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
+    let mut texts = Texts(BTreeMap::new());
+    block.visit(&mut texts);
+    texts.0
+}
+
+struct Texts(BTreeMap<String, (usize, String)>);
+
+impl<'ast> AstVisitor<'ast> for Texts {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        if let AstNode::Expression(expression) = node
+            && let Some(text) = literal(expression)
+        {
+            // `A = M5: Sword` is somebody who is called A.
+            let name = text.split_once('=').map_or(&*text, |(name, _)| name).trim().to_string();
+            self.0.entry(name.to_lowercase()).or_insert((0, name)).0 += 1;
+        }
+        true
+    }
+}
+
+impl Reader<'_> {
+    /// A call of a method of a spec's `t`.
+    pub(super) fn spec_call(&mut self, name: &str, args: &[Expression<'_>]) {
+        if self.elsewhere {
+            return; // other rules have names of their own
+        }
+        match name {
+            "play" | "greyed" | "enabled" | "refused" | "refused_because" | "odds" => {
+                if self.played_by_nobody(name, args) {
+                    return;
+                }
+                self.called_so(args.first());
+                self.card_named(args.get(1));
+                let answers = if name == "refused_because" { args.get(3) } else { args.get(2) };
+                self.answers(answers);
+                if name == "odds" {
+                    self.expected(args.get(3));
+                }
+            }
+            "turn" => {
+                self.called_so(args.first());
+                self.answers(args.get(1));
+            }
+            "expect" => self.expected(args.first()),
+            "value" | "edit" => {
+                self.called_so(args.first());
+                self.field_named(args.get(1));
+            }
+            "answer" | "asked" => {
+                if let Some((topic, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+                    self.topic(&topic, at);
+                }
+            }
+            "switch" => self.switched(args),
+            "run" => self.sorted("entry", args.first()),
+            "titles" => self.sorted("kind", args.first()),
+            "seat" => self.sorted("seat", args.first()),
+            "given" if args.len() == 1 => {
+                self.sorted("scenario", args.first());
+                self.position(args.first());
+            }
+            "dice" => {
+                for arg in args {
+                    if let Some(sort) = self.sort(*arg).filter(|sort| !matches!(sort, Sort::Number | Sort::Table)) {
+                        let wrong = format!("a number is wanted here, and this is {}", sort.words());
+                        self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
+                    }
+                }
+            }
+            "free" => {
+                self.sorted("seat", args.first());
+                self.sorted("free act", args.get(1));
+            }
+            "happened" => {
+                let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else {
+                    return;
+                };
+                let sorts: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
+                if !sorts.contains(&sort) {
+                    self.problem(at, (format!("no event is of the sort `{sort}`"), instead(&sort, &sorts)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn sorted(&mut self, sort: &str, arg: Option<&Expression<'_>>) {
+        let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        self.tell(at, self.known.wrong_name(sort, &name));
+    }
+
+    /// `t:play("pull", { ... })`: who plays it has been forgotten.
+    fn played_by_nobody(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
+        let Some(first) = args.first() else { return false };
+        let Some(card) = literal(*first).filter(|card| self.is_card(card)) else { return false };
+        let second = args.get(1);
+        if second.is_some_and(|second| literal(*second).is_some() && name != "refused_because") {
+            return false;
+        }
+        let cure = format!("name them first: t:{name}(\"Ann\", \"{card}\", ...)");
+        self.problem(first.location(), (format!("`{card}` is a card: who plays it is missing"), cure));
+        true
+    }
+
+    fn is_card(&self, name: &str) -> bool {
+        let same = |text: &str| text.to_lowercase().replace(' ', "_") == name.to_lowercase().replace(' ', "_");
+        self.known.rules.is_some_and(|rules| rules.cards().iter().any(|card| same(&card.id) || same(&card.title)))
+    }
+
+    fn card_named(&mut self, arg: Option<&Expression<'_>>) {
+        let (Some(arg), Some(rules)) = (arg, self.known.rules) else { return };
+        let Some(name) = literal(*arg) else { return };
+        // An option that is no card is named in some script.
+        if self.is_card(&name) || self.known.names.times(&name) > 0 || rules.cards().is_empty() {
+            return;
+        }
+        let names: Vec<String> = rules.cards().iter().map(|card| card.id.to_string()).collect();
+        // It may be an option that a position gives a name to.
+        let again =
+            self.spec_texts.get(&name.to_lowercase()).is_some_and(|(times, _)| *times > 1) || name.contains(' ');
+        if again && nearest(&name, names.iter().map(String::as_str)).is_none() {
+            return;
+        }
+        self.problem(arg.location(), (format!("there is no card `{name}`"), instead(&name, &names)));
+    }
+
+    /// Somebody is named who stands nowhere else in the file, and somebody else does who is called nearly so.
+    fn called_so(&mut self, arg: Option<&Expression<'_>>) {
+        if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+            self.somebody(&name, at);
+        }
+    }
+
+    fn somebody(&mut self, name: &str, at: Location) {
+        let lower = name.trim().to_lowercase();
+        let numbered = |letter: char| letter.is_ascii_digit() || letter == ' ';
+        let plain = lower.trim_end_matches(numbered);
+        let names = &self.known.names;
+        let known = [&*lower, plain].iter().any(|name| {
+            self.spec_texts.get(*name).is_some_and(|(times, _)| *times > 1)
+                || names.said(name) > 0
+                || names.times(name) > 0
+                || self.known.kind(name).is_some()
+        });
+        if known {
+            return;
+        }
+        let others = self.spec_texts.iter().filter(|(other, _)| **other != lower).map(|(_, (_, other))| other.as_str());
+        if let Some(near) = nearest(&lower, others) {
+            self.problem(at, (format!("nobody is called `{name}` here"), format!("did you mean `{near}`?")));
+        }
+    }
+
+    fn field_named(&mut self, arg: Option<&Expression<'_>>) {
+        if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+            self.field_or_value(&name, at);
+        }
+    }
+
+    fn field_or_value(&mut self, name: &str, at: Location) {
+        let Some(mut members) = self.known.names("field") else { return };
+        let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        members.extend(kinds.flat_map(|kind| kind.derived.iter().map(ToString::to_string)));
+        if !members.iter().any(|known| known == name) {
+            self.problem(at, (format!("no kind has a field or a derived value `{name}`"), instead(name, &members)));
+        }
+    }
+
+    /// `{ title = { field = value } }`.
+    fn expected(&mut self, arg: Option<&Expression<'_>>) {
+        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
+        for item in items {
+            let TableItem::Record { key, value } = item else { continue };
+            if let Some(title) = literal(*key) {
+                self.somebody(&title, key.location());
+            }
+            match value.kind() {
+                ExpressionKind::Table { items } => {
+                    for item in items {
+                        if let TableItem::Record { key, .. } = item {
+                            self.field_named(Some(key));
+                        }
+                    }
+                }
+                _ => {
+                    if let Some(word) = literal(*value).filter(|word| !matches!(&**word, "unchanged" | "gone")) {
+                        let cure = instead(&word, &["unchanged".to_string(), "gone".to_string()]);
+                        self.problem(value.location(), (format!("nothing is expected by \"{word}\""), cure));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keys of a position that no script reads.
+    fn position(&mut self, arg: Option<&Expression<'_>>) {
+        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
+        for item in items {
+            if let TableItem::Record { key, .. } = item
+                && let Some(name) = literal(*key)
+                && !self.known.names.is_read(&name)
+                && let Some(near) = self.known.names.meant(&name)
+            {
+                self.problem(key.location(), (format!("nothing reads `{name}`"), format!("did you mean `{near}`?")));
+            }
+        }
+    }
+
+    /// Answers by topic.
+    fn answers(&mut self, arg: Option<&Expression<'_>>) {
+        let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
+        for item in items {
+            if let TableItem::Record { key, .. } = item
+                && let Some(topic) = literal(*key)
+            {
+                self.topic(&topic, key.location());
+            }
+        }
+    }
+
+    /// Topics may be worked out, so only one that is nearly another is told.
+    fn topic(&mut self, topic: &str, at: Location) {
+        let names = &self.known.names;
+        if names.topics().contains(topic) || names.times(topic) > 0 {
+            return;
+        }
+        if let Some(near) = nearest(topic, names.topics().iter().map(String::as_str)) {
+            self.problem(at, (format!("nothing is asked by the topic `{topic}`"), format!("did you mean `{near}`?")));
+        }
+    }
+
+    fn switched(&mut self, args: &[Expression<'_>]) {
+        let Some((name, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        let Some(switch) = self.known.stack.switch(&name) else {
+            return self.tell(at, self.known.wrong_name("switch", &name));
+        };
+        let Some((given, at)) = args.get(1).and_then(|arg| Some((constant(*arg)?, arg.location()))) else { return };
+        let value = match given {
+            Value::Int(n) => SwitchValue::Int(n),
+            Value::Bool(yes) => SwitchValue::Bool(yes),
+            Value::Text(text) => SwitchValue::Text(text.to_string()),
+            _ => return,
+        };
+        if !switch.kind.has(&value) {
+            self.problem(at, (format!("the switch `{name}` is never {value}"), format!("it is {}", switch.kind)));
+        }
+    }
+}
