@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use include_dir::{Dir, include_dir};
@@ -646,6 +647,12 @@ fn with_rule(text: &str, id: &str, rule: &str) -> String {
     format!("{}\n", lines.join("\n"))
 }
 
+/// What cannot be a name in a script.
+const KEYWORDS: &[&str] = &[
+    "", "and", "break", "do", "else", "elseif", "end", "false", "for", "function", "if", "in", "local", "nil", "not",
+    "or", "repeat", "return", "then", "true", "until", "while",
+];
+
 /// A plain value as a script writes it.
 fn written_as_luau(value: &Value) -> Option<String> {
     match value {
@@ -656,6 +663,18 @@ fn written_as_luau(value: &Value) -> Option<String> {
             let items: Option<Vec<String>> = items.iter().map(written_as_luau).collect();
             Some(format!("{{ {} }}", items?.join(", ")))
         }
+        Value::Map(items) => {
+            let is_name = |key: &str| {
+                !key.starts_with(|c: char| c.is_ascii_digit())
+                    && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+                    && !KEYWORDS.contains(&key)
+            };
+            let entry = |(key, value): (&Arc<str>, &Value)| {
+                let key = if is_name(key) { key.to_string() } else { format!("[{key:?}]") };
+                Some(format!("{key} = {}", written_as_luau(value)?))
+            };
+            Some(format!("{{ {} }}", items.iter().map(entry).collect::<Option<Vec<_>>>()?.join(", ")))
+        }
         _ => None,
     }
 }
@@ -663,6 +682,16 @@ fn written_as_luau(value: &Value) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn facts_are_written_as_scripts_write_them() {
+        let fact = Value::map([
+            ("end", Value::Int(2)),
+            ("mail", Value::Int(50)),
+            ("of two", Value::list([Value::Bool(true), Value::text("a")])),
+        ]);
+        assert_eq!(written_as_luau(&fact).unwrap(), "{ [\"end\"] = 2, mail = 50, [\"of two\"] = { true, \"a\" } }");
+    }
 
     #[test]
     fn names_become_titles_and_prefixes() {
