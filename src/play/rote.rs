@@ -180,15 +180,17 @@ const LONGEST: usize = 4_000;
 const LARGEST_TEXT: usize = 200;
 const LARGEST_TABLE: usize = 100;
 
-const END: Step = Step(2 << 30);
-
 impl Step {
+    const FIELD: u32 = 0;
+    const DIE: u32 = 1;
+    const END: Step = Step(2 << 30);
+
     fn field(entity: EntityId, field: FieldId) -> Option<Step> {
         (entity.0 < 1 << 20 && field.0 < 1 << 10).then_some(Step(entity.0 << 10 | u32::from(field.0)))
     }
 
     fn die(sides: u32) -> Option<Step> {
-        (sides < 1 << 30).then_some(Step(1 << 30 | sides))
+        (sides < 1 << 30).then_some(Step(Step::DIE << 30 | sides))
     }
 
     fn sort(self) -> u32 {
@@ -239,7 +241,7 @@ impl Packed {
 impl Rote {
     /// `numbers_are_seen`: scripts may keep or compare the numbers of the entries that they make.
     pub fn new(origin: Option<NonZero<u64>>, tables: usize, numbers_are_seen: bool) -> Rote {
-        let nothing = Node { step: END, found: Packed(0), other: 0 };
+        let nothing = Node { step: Step::END, found: Packed(0), other: 0 };
         Rote {
             trees: HashMap::default(),
             tree_count: 0,
@@ -363,14 +365,14 @@ impl Rote {
         loop {
             let mut node = self.nodes[at];
             match node.step.sort() {
-                0 => {
+                Step::FIELD => {
                     let found = state.field(node.step.entity(), node.step.place())?;
                     while !self.fits(node.found, found) {
                         at = self.other(node)?;
                         node = self.nodes[at];
                     }
                 }
-                1 => {
+                Step::DIE => {
                     let face = Packed::small(i64::from(chance.as_mut()?.face(node.step.sides())))?;
                     while node.found != face {
                         at = self.other(node)?;
@@ -621,7 +623,7 @@ impl Rote {
         for (step, found) in &lesson.steps[taught..] {
             self.nodes.push(Node { step: *step, found: *found, other: 0 });
         }
-        self.nodes.push(Node { step: END, found: Packed(end), other: 0 });
+        self.nodes.push(Node { step: Step::END, found: Packed(end), other: 0 });
         match branch {
             Some(branch) => self.nodes[branch].other = begins,
             None => {

@@ -181,7 +181,9 @@ impl Mirror {
     /// Mirrors an entity that has just been made.
     pub fn spawn(&mut self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<Table> {
         self.make(lua, schema, id, entity.kind)?;
-        self.write_all(lua, schema, id, entity)?;
+        if !self.bare {
+            self.write_all(lua, schema, id, entity)?;
+        }
         Ok(self.handle(id).cloned().expect("it was made above"))
     }
 
@@ -204,10 +206,7 @@ impl Mirror {
     /// The same; bare handles hold their last values from now on.
     pub fn bury(&mut self, lua: &Lua, schema: &Schema, id: EntityId, last: &Entity) -> Result<()> {
         if self.bare {
-            self.bare = false;
-            let written = self.write_all(lua, schema, id, last);
-            self.bare = true;
-            written?;
+            self.write_all(lua, schema, id, last)?;
         }
         self.remove(id);
         Ok(())
@@ -239,9 +238,6 @@ impl Mirror {
     }
 
     fn write_all(&mut self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<()> {
-        if self.bare {
-            return Ok(());
-        }
         let Some(handle) = self.handle(id) else { return Ok(()) };
         let kind = schema.kind(entity.kind);
         handle.set_readonly(false);
