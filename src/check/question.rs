@@ -38,7 +38,9 @@ impl Reader<'_> {
             let wrong = format!("nothing is between {min} and {max}");
             self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
         }
-        if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() {
+        // A choice of cards may leave it to the host which of them are open.
+        let cards = ask == "choose" && value("cards").is_some();
+        if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() && !cards {
             self.problem(
                 table.location(),
                 (format!("rb.{ask} lacks `options`"), "add options = a list of what is open".into()),
