@@ -446,7 +446,7 @@ impl Explorer<'_> {
         let desk = &mut self.game.desk;
         if let Err(fault) = run {
             let way = desk.walk.as_ref().map(|walk| walk.told()).unwrap_or_default();
-            return Err(Refusal::new(format!("a script fails on the way{way}: {fault}")).into());
+            return Err(Refusal::of_fault(format!("a script fails on the way{way}: {fault}")).into());
         }
         let ended = desk.walk.as_mut().and_then(|walk| walk.ended.take());
         match ended {

@@ -136,11 +136,18 @@ pub enum Answer {
 #[non_exhaustive]
 pub struct Refusal {
     pub message: String,
+    /// Whether a script has failed, and not what was asked is wrong.
+    #[serde(skip)]
+    pub is_fault: bool,
 }
 
 impl Refusal {
     pub(crate) fn new(message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into() }
+        Refusal { message: message.into(), is_fault: false }
+    }
+
+    pub(crate) fn of_fault(message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), is_fault: true }
     }
 }
 
