@@ -65,8 +65,8 @@ impl Table<'_> {
     }
 
     fn begin_at_opening(&self, vm: &mut Vm) {
-        if let Some(origin) = self.opening.as_ref().and_then(|opening| NonZero::new(opening.desk.state.identity())) {
-            vm.begin_at(origin, self.tables);
+        if let Some(opening) = &self.opening {
+            vm.begin_at(&opening.desk.state, self.tables);
         }
     }
 

@@ -276,7 +276,7 @@ impl Game {
         if !self.desk.rules.computes_keys() {
             return Ok(());
         }
-        let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
+        let entries: Vec<_> = self.desk.state.agenda().entries().iter().cloned().collect();
         for entry in entries {
             if let Some(key) = vm.key_of(&mut self.desk, &entry)?
                 && key != entry.key
