@@ -55,13 +55,11 @@ impl Packed {
     }
 
     #[inline]
-
     fn sort(self) -> u32 {
         self.0 & 7
     }
 
     #[inline]
-
     fn bits(self) -> u32 {
         self.0 >> 3
     }
@@ -87,7 +85,6 @@ impl Pool {
     }
 
     #[inline]
-
     pub fn unpack(&self, packed: Packed) -> Value {
         match packed.sort() {
             Packed::INT => Value::Int(i64::from(packed.0 as i32 >> 3)),

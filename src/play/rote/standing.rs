@@ -35,7 +35,6 @@ impl Standing {
     }
 
     #[inline]
-
     fn slot(step: Step) -> Option<usize> {
         let field = step.place().0 as usize;
         (field < FIELDS).then_some(step.entity().0 as usize * FIELDS + field)
@@ -105,7 +104,6 @@ fn packed(step: Step, state: &State, pool: &mut Pool) -> Option<Packed> {
 }
 
 #[inline]
-
 fn put(list: &mut Vec<Packed>, slot: usize, value: Packed) {
     if list.len() <= slot {
         list.resize(slot + 1, Packed::UNKNOWN);

@@ -14,7 +14,6 @@ impl Step {
     const MOST_FIELDS: u16 = 1 << 10;
 
     #[inline]
-
     pub fn field(entity: EntityId, field: FieldId) -> Option<Step> {
         let fits = entity.0 < Step::MOST_ENTITIES && field.0 < Step::MOST_FIELDS;
         fits.then_some(Step(entity.0 << 10 | u32::from(field.0)))
@@ -29,19 +28,16 @@ impl Step {
     }
 
     #[inline]
-
     pub fn sort(self) -> u32 {
         self.0 >> 30
     }
 
     #[inline]
-
     pub fn entity(self) -> EntityId {
         EntityId(self.0 >> 10 & 0xF_FFFF)
     }
 
     #[inline]
-
     pub fn place(self) -> FieldId {
         FieldId((self.0 & 0x3FF) as u16)
     }
