@@ -12,7 +12,7 @@ use super::{
 };
 use crate::ruleset::Ruleset;
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, EntityId, Entry, FieldId, Schema, Value};
+use crate::state::{Change, EntityId, Entry, FieldId, Schema, State, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -392,9 +392,14 @@ impl Game {
     ///
     /// What was answered and rolled in the open action stays, up to the first question that is open.
     pub fn fork(&self) -> Game {
+        self.fork_onto(self.desk.state.before_journal())
+    }
+
+    /// The same over a state that is a copy of its own.
+    pub fn fork_onto(&self, state: State) -> Game {
         let from = &self.desk;
         let mut desk = Desk::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
-        desk.state = from.state.before_journal();
+        desk.state = state;
         desk.chance = from.chance.clone();
         desk.written = from.written;
         desk.listening = false;
