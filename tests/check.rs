@@ -37,6 +37,12 @@ fn a_sound_ruleset_has_nothing_to_find() {
 }
 
 #[test]
+fn a_choice_of_cards_needs_no_list_of_options() {
+    let found = planted("play.luau", "options = rb.options(rb.card_ids, ctx)", "cards = rb.card_ids, ctx = ctx");
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[test]
 fn names_that_nothing_has() {
     alone(
         "maneuvers/pull.luau",

@@ -1,12 +1,15 @@
 //! A corpus of hostile and broken scripts, `tests/hostile/`, by where they run: each is stopped within its budget, told by
 //! file and line, the game is byte by byte as it was, the next action plays, and the process stays small.
 
+mod bad;
+
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use bad::{HONEST, KINDS, PLAY};
 use riskbreaker::{
     ByRote, Driver, Edit, EntityId, Fault, Library, Moment, Remedy, Ruleset, Session, Setup, Simulation, SpecSource,
     Step, Value, Variant, findings, run_specs,
@@ -23,31 +26,11 @@ values = ["one", "other"]
 text = "A mode."
 "#;
 
-const KINDS: &str = r#"local rb = require("@riskbreaker")
-return rb.kinds({ thing = { title = "name", fields = {
-	name = rb.text({ default = "it" }), n = rb.int({ min = 0, max = 9 }), all = rb.list(rb.int()),
-}, derived = { double = function(self)
-BODY
-end } } })"#;
-
 const VERBS: &str = r#"local rb = require("@riskbreaker")
 return rb.verbs({
 	poke = rb.verb({ "thing" }, function(thing) end),
 	dive = rb.verb({ "thing" }, function(thing) rb.act.dive(thing) end),
 })"#;
-
-const PLAY: &str = r#"local rb = require("@riskbreaker")
-return rb.play({
-	start = function() rb.schedule("turn", 1, rb.spawn("thing", {})) end,
-	entries = { turn = function(thing)
-		rb.schedule("turn", 1, thing)
-		local card = rb.choose({ seat = "players", topic = "card", about = thing, options = rb.options(rb.card_ids, { thing = thing }) })
-		card.resolve({ thing = thing })
-	end },
-})"#;
-
-const HONEST: &str = r#"local rb = require("@riskbreaker")
-return rb.maneuver({ id = "honest", resolve = function(ctx) ctx.thing:add("n", 1) end })"#;
 
 /// A card that leads to wherever the hostile script waits.
 const TRICK: &str = r#"local rb = require("@riskbreaker")
@@ -92,7 +75,7 @@ fn library(parts: &[(&str, &str)]) -> Library {
     let mut files: BTreeMap<String, String> = BTreeMap::new();
     let mut put = |path: &str, text: String| files.insert(format!("bad/{path}"), text);
     put("ruleset.toml", MANIFEST.into());
-    put("kinds.luau", KINDS.replace("BODY", &part("derived", "return self.n * 2")));
+    put("kinds.luau", KINDS.replace("return self.n * 2", &part("derived", "return self.n * 2")));
     put("verbs.luau", VERBS.into());
     put("play.luau", PLAY.into());
     put("scenarios/plain.toml", "title = \"Plain\"".into());

@@ -285,6 +285,26 @@ fn pools_are_counted_by_what_they_show() {
 }
 
 #[test]
+fn pools_against_pools_are_counted_by_what_each_shows() {
+    let hits = |sides: &[i64], least: i64| {
+        let mut chances: BTreeMap<i64, BigRational> = BTreeMap::new();
+        every(sides, |chance, roll| {
+            let count = roll.iter().filter(|face| **face >= least).count() as i64;
+            *chances.entry(count).or_insert_with(BigRational::zero) += chance;
+        });
+        chances
+    };
+    let mut table = Table::default();
+    for (own, chance) in hits(&[6; 4], 5) {
+        for (other, too) in hits(&[4; 5], 4) {
+            let hurt = [("Bea hurt", (own - other).max(0)), ("Ann hurt", (other - own).max(0))];
+            table.add(&chance * too, facts(&hurt));
+        }
+    }
+    assert_counted("pools5", table);
+}
+
+#[test]
 fn exploding_dice_of_which_only_success_is_seen_are_exact() {
     // One die: every face below 6 ends it, a 6 goes on. Two come to less than 9 in finitely many ways.
     let mut die: BTreeMap<i64, BigRational> = BTreeMap::new();

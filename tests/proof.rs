@@ -1,13 +1,14 @@
 //! What holds of every ruleset that ships, and of each house ruleset over each version, whatever is played: random legal play ends
 //! and breaks nothing, a saved game goes on as the one that was never saved, and undo and redo meet every state again.
 
+mod answers;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use riskbreaker::{
-    Answer, Ask, Driver, Edit, Happening, Library, Question, Ruleset, Session, Setup, Step, SwitchKind, Value,
-};
+use answers::any_answer;
+use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, SwitchKind, Value};
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -40,42 +41,6 @@ impl Chance {
     }
 }
 
-/// Some answer that the question takes.
-fn any_answer(question: &Question, chance: &mut Chance) -> Answer {
-    let n = chance.next();
-    let open: Vec<_> = question.ask.options().iter().filter(|option| option.enabled).collect();
-    match &question.ask {
-        Ask::Choose { other: true, .. } if open.is_empty() => Answer::Choice("somewhere else".into()),
-        Ask::Choose { .. } => {
-            assert!(!open.is_empty(), "nothing can be answered to {question:?}");
-            Answer::Choice(open[n as usize % open.len()].id.clone())
-        }
-        Ask::ChooseMany { min, max, .. } => {
-            let most = (*max).min(open.len());
-            let count = (*min).min(most) + n as usize % (most - (*min).min(most) + 1);
-            let start = (n >> 8) as usize;
-            let mut chosen: Vec<_> = (0..count).map(|at| (start + at) % open.len()).collect();
-            chosen.sort_unstable();
-            Answer::Choices(chosen.into_iter().map(|at| open[at].id.clone()).collect())
-        }
-        Ask::Number { min, max } => Answer::Number(min + (n % (max - min + 1) as u64) as i64),
-        Ask::Allot { total, .. } => {
-            let (mut left, mut parts) = (*total, Vec::new());
-            for at in 0..open.len() {
-                let option = open[(at + n as usize) % open.len()];
-                let points = left.min(option.max.unwrap_or(left));
-                parts.push((option.id.clone(), points));
-                left -= points;
-            }
-            Answer::Allotment(parts.into_iter().filter(|(_, points)| *points > 0).collect())
-        }
-        Ask::Confirm => Answer::Confirm(n.is_multiple_of(2)),
-        Ask::Order { .. } => Answer::Order(open.iter().map(|option| option.id.clone()).collect()),
-        Ask::Line { .. } => Answer::Line(format!("W:Line {}", n % 9)),
-        Ask::Dice { sides, .. } => Answer::Faces(sides.iter().map(|sides| n as u32 % sides + 1).collect()),
-    }
-}
-
 /// Gives the first open question some answer that stands, and goes on; a few things are asked anew when the rules refuse them.
 fn decide(session: &mut Session, chance: &mut Chance, game: &str) -> Step {
     let before = session.decisions();
@@ -83,7 +48,7 @@ fn decide(session: &mut Session, chance: &mut Chance, game: &str) -> Step {
         let open = session.questions();
         let question = open[chance.next() as usize % open.len()].clone();
         let proposed = question.default.clone().filter(|_| attempt > 3);
-        let answer = proposed.unwrap_or_else(|| any_answer(&question, chance));
+        let answer = proposed.unwrap_or_else(|| any_answer(&question, chance.next()));
         session.answer(question.id, answer).unwrap_or_else(|refusal| panic!("{game}: {refusal}"));
         let step = session.advance().unwrap();
         if let Step::Fault(fault) = &step {

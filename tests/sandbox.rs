@@ -1,23 +1,11 @@
 //! Scripts that are hostile or broken: each is contained, told by file and line, and the game is as it was.
 
+mod bad;
+
+use bad::{HONEST, KINDS, PLAY};
 use riskbreaker::{DiceSource, Fault, Library, LoadError, Remedy, Ruleset, Session, Setup, Step, Value};
 
 const MANIFEST: &str = "id = \"bad\"\ntitle = \"Bad\"\nversion = \"1.0.0\"\n[seats]\nplayers = \"All\"\n";
-
-const KINDS: &str = r#"local rb = require("@riskbreaker")
-return rb.kinds({ thing = { title = "name", fields = {
-	name = rb.text({ default = "it" }), n = rb.int({ min = 0, max = 9 }), other = rb.ref("thing"), all = rb.list(rb.int()),
-}, derived = { double = function(self) return self.n * 2 end } } })"#;
-
-const PLAY: &str = r#"local rb = require("@riskbreaker")
-return rb.play({
-	start = function() rb.schedule("turn", 1, rb.spawn("thing", {})) end,
-	entries = { turn = function(thing)
-		rb.schedule("turn", 1, thing)
-		local card = rb.choose({ seat = "players", topic = "card", about = thing, options = rb.options(rb.card_ids, { thing = thing }) })
-		card.resolve({ thing = thing })
-	end },
-})"#;
 
 fn library(files: &[(&str, &str)]) -> Library {
     let base = [("ruleset.toml", MANIFEST), ("kinds.luau", KINDS), ("play.luau", PLAY)];
@@ -31,8 +19,6 @@ fn card(body: &str) -> String {
         "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", resolve = function(ctx)\n{body}\nend }})\n"
     )
 }
-
-const HONEST: &str = "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"honest\", resolve = function(ctx) ctx.thing:add(\"n\", 1) end })\n";
 
 /// Plays the card and gives its fault, after making sure that the game is as it was and goes on.
 fn fault_of(body: &str) -> Fault {

@@ -1,9 +1,12 @@
 //! Four very different games, one small turn of each, on one core.
 
+mod answers;
+
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use riskbreaker::{Answer, Ask, DiceSource, Driver, EntityId, Library, Question, Ruleset, Session, Setup, Step, Value};
+use answers::any_answer;
+use riskbreaker::{Answer, DiceSource, Driver, EntityId, Library, Question, Ruleset, Session, Setup, Step, Value};
 
 // The table at which the games are played
 
@@ -92,33 +95,6 @@ impl Table {
     /// Every face that was written has been rolled.
     fn done(&self) {
         assert_eq!(self.session.unrolled(), 0, "dice are left over\n{}", self.story());
-    }
-}
-
-/// Some answer that the question takes, another one for another `n`.
-fn any_answer(question: &Question, n: u64) -> Answer {
-    let open: Vec<_> = question.ask.options().iter().filter(|option| option.enabled).collect();
-    let one = |n: u64| open[n as usize % open.len()].id.clone();
-    match &question.ask {
-        Ask::Choose { .. } => Answer::Choice(one(n)),
-        Ask::ChooseMany { min, .. } => {
-            Answer::Choices(open.iter().take(*min).map(|option| option.id.clone()).collect())
-        }
-        Ask::Number { min, max } => Answer::Number(min + (n % (max - min + 1) as u64) as i64),
-        Ask::Allot { total, .. } => {
-            let (mut left, mut parts) = (*total, Vec::new());
-            for at in 0..open.len() {
-                let option = open[(at + n as usize) % open.len()];
-                let points = left.min(option.max.unwrap_or(left));
-                parts.push((option.id.clone(), points));
-                left -= points;
-            }
-            Answer::Allotment(parts.into_iter().filter(|(_, points)| *points > 0).collect())
-        }
-        Ask::Confirm => Answer::Confirm(n.is_multiple_of(2)),
-        Ask::Order { .. } => Answer::Order(open.iter().map(|option| option.id.clone()).collect()),
-        Ask::Line { .. } => Answer::Line(format!("line {n}")),
-        Ask::Dice { sides, .. } => Answer::Faces(sides.iter().map(|sides| n as u32 % sides + 1).collect()),
     }
 }
 

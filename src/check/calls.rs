@@ -4,8 +4,10 @@ use luau_syntax::ast::{Expression, ExpressionKind, IndexNameOp};
 use luau_syntax::location::Location;
 
 use super::names::Signature;
-use super::script::{Reader, Thing, text};
+use super::script::Reader;
 use super::sort::{params_of, wanted};
+use super::syntax::text;
+use super::thing::Thing;
 use crate::script::api;
 
 /// A function whose way of being called is known.

@@ -2,11 +2,17 @@
 
 mod calls;
 mod data;
+mod declared;
+mod field;
 mod known;
+mod member;
 mod names;
+mod question;
 mod script;
 mod sort;
 mod spec;
+mod syntax;
+mod thing;
 mod typed;
 
 use std::collections::BTreeSet;

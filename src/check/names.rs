@@ -7,7 +7,7 @@ use luau_syntax::ast::{
 };
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
-use super::script::{literal, text};
+use super::syntax::{literal, text};
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
 use crate::state::Schema;

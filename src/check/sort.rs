@@ -2,7 +2,9 @@
 
 use luau_syntax::ast::{BinaryOp, Expression, ExpressionKind, IndexNameOp, UnaryOp};
 
-use super::script::{Reader, Thing, text};
+use super::script::Reader;
+use super::syntax::text;
+use super::thing::Thing;
 use crate::script::api;
 use crate::state::Type;
 
@@ -235,7 +237,7 @@ impl Reader<'_> {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
                 let Some(sort) = sort.filter(|sort| *sort != Sort::Number) else { continue };
                 if sort == Sort::Text
-                    && super::script::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())
+                    && super::syntax::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())
                 {
                     continue;
                 }

@@ -6,8 +6,9 @@ use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, T
 use luau_syntax::location::Location;
 
 use super::known::instead;
-use super::script::{Reader, constant, literal};
+use super::script::Reader;
 use super::sort::Sort;
+use super::syntax::{constant, literal};
 use crate::ruleset::{SwitchValue, nearest};
 use crate::script::EVENT_SORTS;
 use crate::state::Value;

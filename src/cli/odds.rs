@@ -1,5 +1,5 @@
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result};
 use num_rational::BigRational;
 use num_traits::Zero;
 use riskbreaker::{
-    Answering, Dice, Distribution, Given, Moment, Odds, OddsQuery, Place, Ruleset, Scenario, Setup, Value,
+    Answering, Dice, Distribution, Given, Library, Moment, Odds, OddsQuery, Place, Ruleset, Scenario, Setup, Value,
 };
 use serde_json::{Value as Json, json};
 
@@ -150,13 +150,36 @@ pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             Err(call_error(format!("`{text}` are dice: what is played by whom and compared is told of cards only")))
         }
         Ok(dice) => of_dice(&dice, &args),
-        Err(error) if text.contains(|c: char| c.is_ascii_digit()) && !text.contains('_') && args.actor.is_none() => {
+        Err(error)
+            if text.contains(|c: char| c.is_ascii_digit())
+                && text.starts_with(|c: char| c.is_ascii_digit() || "dD+-(".contains(c))
+                && !text.contains('_')
+                && args.actor.is_none()
+                && !is_card(&text, &args, folder.as_deref()) =>
+        {
             Err(call_error(format!("{text}: {error}")))
         }
         Err(_) if args.at_least.is_some() || args.at_most.is_some() => Err(call_error(format!(
             "`--at-least` and `--at-most` ask for totals of dice, and `{text}` are none; a card tells all its outcomes"
         ))),
         Err(_) => of_card(&text, &args, folder),
+    }
+}
+
+/// Whether what could be a slip in a dice expression is a card.
+fn is_card(text: &str, args: &Args, folder: Option<&Path>) -> bool {
+    let known = || {
+        let library = library::open(folder)?;
+        let rules = ruleset(&library, args)?;
+        anyhow::Ok(super::rules::find_card(&rules, text).is_ok())
+    };
+    known().unwrap_or(false)
+}
+
+fn ruleset(library: &Library, args: &Args) -> Result<Arc<Ruleset>> {
+    match &args.rules {
+        Some(id) => library::load(library, id, &args.layers),
+        None => library::load(library, &library::default_ruleset(library)?, &args.layers),
     }
 }
 
@@ -259,11 +282,7 @@ fn tell_inexact(screen: &mut Screen, odds: &Odds) -> Result<()> {
 
 fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
-    let id = match &args.rules {
-        Some(id) => id.clone(),
-        None => library::default_ruleset(&library)?,
-    };
-    let rules = library::load(&library, &id, &args.layers)?;
+    let rules = ruleset(&library, args)?;
     let mut columns = vec![column(card, args, &rules, rules.id().to_owned(), &[])?];
     for other in &args.compare {
         columns.push(match other.split_once('=') {
@@ -366,7 +385,10 @@ fn column(card: &str, args: &Args, rules: &Arc<Ruleset>, name: String, set: &[(S
             ..OddsQuery::default()
         },
     };
-    let (odds, place) = moment.odds(rules).map_err(|refusal| anyhow::anyhow!("{}", refusal.message))?;
+    let (odds, place) = moment.odds(rules).map_err(|refusal| match refusal.failed {
+        true => anyhow::anyhow!("{}", refusal.message),
+        false => call_error(refusal.message),
+    })?;
     Ok(Column { name, rules: rules.clone(), odds, place })
 }
 

@@ -101,7 +101,7 @@ impl Moment {
         let mut asked: Vec<String> = Vec::new();
         for _ in 0..WAY {
             match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
-                Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
+                Step::Fault(fault) => return Err(Refusal::failing(fault.to_string())),
                 Step::Over(outcome) => {
                     return Err(self.out_of_reach(session, &format!("is over before ({outcome})"), &asked));
                 }

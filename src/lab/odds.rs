@@ -35,7 +35,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { courses: 200_000, time: Duration::from_secs(20) }
+        Limits { courses: 1_000_000, time: Duration::from_secs(20) }
     }
 }
 
@@ -323,12 +323,12 @@ fn explore_for(
         Err(Failure::Refused(refusal)) => return Err(refusal),
         Err(Failure::Uneven) => unreachable!("it is gone through again then"),
         Err(Failure::Order) => {
-            return Err(Refusal::new(
+            return Err(Refusal::failing(
                 "a script looks at the order of more faces than can be gone through; roll fewer dice at a time",
             ));
         }
         Err(Failure::TooMany(courses)) => {
-            return Err(Refusal::new(format!(
+            return Err(Refusal::failing(format!(
                 "it can go more than {courses} ways, too many to go through; `sim` plays it out instead, and dice of which a \
                  script sees only what it needs (rb.under, rb.at_least, rb.band) part into fewer"
             )));
@@ -392,11 +392,10 @@ impl Explorer<'_> {
             let walk = self.game.desk.walk.as_mut().expect("it is there while courses are gone through");
             gathered.resize_with(walk.points.len(), Gathered::default);
             let done = loop {
-                let Some(point) = walk.points.last_mut() else { break Some(part) };
+                let Some(point) = walk.points.last() else { break Some(part) };
                 let at_point = gathered.last_mut().expect("there is one for each point");
                 at_point.take(&point.fork, point.at, part)?;
-                point.at += 1;
-                if point.at < point.ways() {
+                if walk.advance() {
                     break None;
                 }
                 let point = walk.points.pop().expect("it is the last");
@@ -419,7 +418,7 @@ impl Explorer<'_> {
                     }
                     Fork::Again => {
                         part = part.settled(walk.points.len()).ok_or_else(|| {
-                            Refusal::new("rb.again rolls for ever: its function returns nil whatever is rolled")
+                            Refusal::failing("rb.again rolls for ever: its function returns nil whatever is rolled")
                         })?;
                     }
                     Fork::Answers { .. } => {}
@@ -431,7 +430,9 @@ impl Explorer<'_> {
         };
         let sum: BigRational = whole.chances.values().sum::<BigRational>() + &whole.remaining;
         if !sum.is_one() {
-            return Err(Failure::Refused(Refusal::new(format!("the host itself failed: the chances sum to {sum}"))));
+            return Err(Failure::Refused(Refusal::failing(format!(
+                "the host itself failed: the chances sum to {sum}"
+            ))));
         }
         Ok(self.odds(whole, courses))
     }
@@ -446,7 +447,7 @@ impl Explorer<'_> {
         let desk = &mut self.game.desk;
         if let Err(fault) = run {
             let way = desk.walk.as_ref().map(|walk| walk.told()).unwrap_or_default();
-            return Err(Refusal::new(format!("a script fails on the way{way}: {fault}")).into());
+            return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
         }
         let ended = desk.walk.as_mut().and_then(|walk| walk.ended.take());
         match ended {
@@ -458,7 +459,7 @@ impl Explorer<'_> {
                 return Ok(Lottery { again, presumed, ..Lottery::default() });
             }
             Some(Ended::Loop) => return Ok(Lottery { remaining: BigRational::one(), ..Lottery::default() }),
-            Some(Ended::Refused(message)) => return Err(Refusal::new(message).into()),
+            Some(Ended::Refused(refusal)) => return Err(refusal.into()),
             None => {}
         }
         let cut = match desk.stop.take() {
@@ -506,7 +507,7 @@ impl Explorer<'_> {
             }
         }
         for seat in seats {
-            let worth = self.vm.worth(desk, &seat).map_err(|fault| Refusal::new(fault.to_string()))?;
+            let worth = self.vm.worth(desk, &seat).map_err(|fault| Refusal::failing(fault.to_string()))?;
             match worth {
                 Some(worth) => {
                     lottery.worth.insert(seat, BigRational::from_integer(worth.into()));
@@ -587,6 +588,8 @@ impl Gathered {
 /// What becomes of each field that changes in some outcome.
 fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<FieldOdds> {
     let mut fields: BTreeMap<(EntityId, Arc<str>), FieldOdds> = BTreeMap::new();
+    // Where a value stands in the list of its field.
+    let mut places: HashMap<(EntityId, &str, &Value), usize> = HashMap::new();
     let followed = BigRational::one() - remaining;
     for (outcome, chance) in outcomes {
         for effect in &outcome.effects {
@@ -601,7 +604,8 @@ fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<F
                 to: Vec::new(),
                 expected: None,
             });
-            match odds.to.iter_mut().find(|(known, _)| known == to) {
+            let place = *places.entry((*entity, field, to)).or_insert(odds.to.len());
+            match odds.to.get_mut(place) {
                 Some((_, sum)) => *sum += chance,
                 None => odds.to.push((to.clone(), chance.clone())),
             }
@@ -645,11 +649,15 @@ impl Odds {
     /// The outcomes in words, told apart where that takes more than what is told at the table.
     pub fn lines(&self) -> Vec<String> {
         let short: Vec<String> = self.outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
+        let mut times: HashMap<&str, usize> = HashMap::new();
+        for line in &short {
+            *times.entry(line).or_insert(0) += 1;
+        }
         self.outcomes
             .iter()
             .zip(&short)
             .map(|((outcome, _), line)| {
-                let alone = short.iter().filter(|other| *other == line).count() == 1;
+                let alone = times[line.as_str()] == 1;
                 let hidden: Vec<String> =
                     outcome.effects.iter().filter(|effect| !effect.is_shown()).map(Effect::line).collect();
                 let with: Vec<&str> = outcome

@@ -675,6 +675,14 @@ impl Desk {
         }
     }
 
+    /// The next question and its answer, where courses are gone through and this one began like the last.
+    pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
+        if self.walk.is_some() {
+            self.may_leave_open("asking")?;
+        }
+        Ok(self.walk.as_mut().and_then(|walk| walk.recall()))
+    }
+
     /// Puts a question out and leaves its place on the tape empty.
     pub fn put_out(&mut self, question: Question) -> Result<Asked, Stop> {
         if self.cursor == self.tape.slots.len() {

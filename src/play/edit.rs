@@ -1,5 +1,11 @@
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use super::action::{Cause, Done};
+use super::reload::{InForce, Swap};
+use super::turning_back::Op;
+use super::{Event, Game, Happening, Refusal, Slot};
 use crate::state::{EntityId, EntryId, Value};
 
 /// The game master's hand: a change that no rule made.
@@ -22,4 +28,203 @@ pub enum Edit {
     Switch { name: String, value: Value },
     /// Says something.
     Say { text: String },
+}
+
+impl Game {
+    /// The game master changes something by hand, before the open action, which will run again.
+    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.may_edit(&edit)?;
+        self.park();
+        let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
+        let outcome = self.carry_out(&edit);
+        let seq = self.next_seq;
+        match outcome {
+            Err(refusal) => {
+                self.desk.state.rollback(0);
+                Err(refusal)
+            }
+            Ok(happenings) => {
+                let number = self.next_number;
+                self.next_number += 1;
+                let changes = self.desk.state.settle();
+                let events: Vec<Event> = happenings
+                    .into_iter()
+                    .enumerate()
+                    .map(|(n, happening)| Event { action: number, n: n as u32, audience: None, happening })
+                    .collect();
+                self.outbox.extend(events.iter().cloned());
+                self.history.push(Done {
+                    number,
+                    cause: Cause::Edit { edit: edit.clone() },
+                    tape: Default::default(),
+                    before: self.desk.position(),
+                    seq: Some(seq),
+                    skipped: None,
+                    changes,
+                    events,
+                    swap: before,
+                });
+                self.did(Op::Edit(edit));
+                Ok(())
+            }
+        }
+    }
+
+    /// Refuses an edit that names nothing that is there, before anything is touched.
+    fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
+        let state = &self.desk.state;
+        match edit {
+            Edit::Set { entity, field, value } => {
+                let rules = &self.desk.rules;
+                let Some(found) = state.entity(*entity) else {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                };
+                let kind = rules.schema().kind(found.kind);
+                let Some(id) = kind.field_named(field) else {
+                    let names = kind.fields.iter().map(|field| &*field.name);
+                    let near = crate::ruleset::nearest(field, names.clone());
+                    return Err(Refusal::new(match near {
+                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
+                        None => format!(
+                            "a {} has no field `{field}`; it has {}",
+                            kind.name,
+                            names.collect::<Vec<_>>().join(", ")
+                        ),
+                    }));
+                };
+                let ty = &kind.field(id).ty;
+                ty.check(&ty.settle(value.clone()), rules.schema(), state)
+                    .map_err(|error| Refusal::new(format!("{field} {error}")))
+            }
+            Edit::Remove { entity } if state.entity(*entity).is_none() => {
+                Err(Refusal::new(format!("{entity} is not there")))
+            }
+            Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
+                Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
+            }
+            Edit::Face { ordinal, faces } => {
+                let open = self.open.as_ref();
+                let slot = open.and_then(|open| open.tape.slots.get(*ordinal as usize)?.as_ref());
+                let Some(Slot::Roll { dice, .. }) = slot else {
+                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
+                };
+                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+                parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
+            }
+            Edit::Switch { name, value } => self.desk.house_rule(name, value).map(|_| ()),
+            Edit::LeaveOut { name } => self.may_leave_out(name),
+            Edit::TakeIn { name } if !state.left_out().contains(name.as_str()) => {
+                let out: Vec<&str> = state.left_out().iter().map(|name| &**name).collect();
+                Err(Refusal::new(match out.as_slice() {
+                    [] => "nothing is left out".to_string(),
+                    out => format!("`{name}` is not left out; {} is", out.join(", ")),
+                }))
+            }
+            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::TakeIn { .. } | Edit::Say { .. } => Ok(()),
+        }
+    }
+
+    /// Refuses to leave out what the rules do not have, or what is left out already.
+    fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
+        if self.desk.state.left_out().contains(name) {
+            return Err(Refusal::new(format!("`{name}` is left out already")));
+        }
+        let rules = &self.desk.rules;
+        let cards = rules.cards().iter().chain(rules.items()).map(|card| &*card.id);
+        let acts = rules.free_acts().iter().map(|act| &*act.name);
+        let names = cards.chain(rules.hooks().iter().map(|hook| &**hook)).chain(rules.entries()).chain(acts);
+        let names: Vec<&str> = names.collect();
+        if names.contains(&name) {
+            return Ok(());
+        }
+        Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().copied()) {
+            Some(near) => format!("no hook, item, card, entry or free act is called `{name}`; did you mean `{near}`?"),
+            None => format!("no hook, item, card, entry or free act is called `{name}`"),
+        }))
+    }
+
+    /// What stands now, for going back to it.
+    fn as_it_stands(&self) -> Swap {
+        let desk = &self.desk;
+        let in_force =
+            InForce { rules: desk.rules.clone(), switches: desk.switches.clone(), seats: desk.seats.clone() };
+        Swap { schema: desk.rules.schema().clone(), state: desk.state.clone(), in_force: Some(in_force) }
+    }
+
+    fn carry_out(&mut self, edit: &Edit) -> Result<Vec<Happening>, Refusal> {
+        if let Edit::Switch { name, value } = edit {
+            return self.desk.set_house_rule(name, value).map(|text| vec![Happening::Edited { text }]);
+        }
+        let rules = self.desk.rules.clone();
+        let state = &mut self.desk.state;
+        match edit {
+            Edit::Set { entity, field, value } => {
+                let Some(found) = state.entity(*entity) else {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                };
+                let kind = rules.schema().kind(found.kind);
+                let Some(id) = kind.field_named(field) else {
+                    return Err(Refusal::new(format!("a {} has no field `{field}` now", kind.name)));
+                };
+                let declared = kind.field(id);
+                let value = declared.ty.settle(value.clone());
+                declared
+                    .ty
+                    .check(&value, rules.schema(), state)
+                    .map_err(|error| Refusal::new(format!("{field} {error}")))?;
+                let from = found.fields[id.0 as usize].clone();
+                state.set(*entity, id, value.clone());
+                state.note_stale(*entity, id);
+                let text = format!(
+                    "by hand: {}  {} {} -> {}",
+                    self.desk.title(*entity),
+                    declared.label,
+                    self.desk.words(&from),
+                    self.desk.words(&value)
+                );
+                Ok(vec![Happening::Edited { text }])
+            }
+            Edit::Remove { entity } => {
+                if state.entity(*entity).is_none() {
+                    return Err(Refusal::new(format!("{entity} is not there")));
+                }
+                let title = self.desk.title(*entity);
+                let touched = self.desk.state.remove(*entity);
+                self.desk.state.note_gone(*entity);
+                for (other, field) in touched {
+                    self.desk.state.note_stale(other, field);
+                }
+                Ok(vec![Happening::Edited { text: format!("by hand: {title} is taken away") }])
+            }
+            Edit::Cancel { entry } => match state.unschedule(*entry) {
+                Some(entry) => {
+                    Ok(vec![Happening::Edited { text: format!("by hand: `{}` is taken off the agenda", entry.what) }])
+                }
+                None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
+            },
+            Edit::LeaveOut { name } => {
+                state.leave_out(Arc::from(name.as_str()), true);
+                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` is left out") }])
+            }
+            Edit::TakeIn { name } => {
+                state.leave_out(Arc::from(name.as_str()), false);
+                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` counts again") }])
+            }
+            Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
+            Edit::Switch { .. } => Ok(Vec::new()),
+            Edit::Face { ordinal, faces } => {
+                let seq = self.next_seq;
+                let slot = self.open.as_mut().and_then(|open| open.tape.slots.get_mut(*ordinal as usize));
+                let Some(Some(Slot::Roll { faces: old, seq: by, dice, .. })) = slot else {
+                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
+                };
+                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
+                parsed.roll_faces(faces).map_err(|error| Refusal::new(error.to_string()))?;
+                let text = format!("by hand: {dice} {old:?} -> {faces:?}");
+                *old = faces.clone();
+                *by = Some(seq);
+                Ok(vec![Happening::Edited { text }])
+            }
+        }
+    }
 }

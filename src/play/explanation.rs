@@ -1,5 +1,11 @@
 use serde::{Deserialize, Serialize};
 
+use super::Game;
+use super::action::Cause;
+use super::game::words_of;
+use super::reload::with_schemas;
+use crate::state::{Change, EntityId, FieldId, Schema, Value};
+
 /// Where a number comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Explanation {
@@ -24,4 +30,47 @@ pub struct Term {
     pub line: u32,
     /// How deep in the working out it was added: the parts of a part lie deeper, and come before it.
     pub depth: u32,
+}
+
+impl Game {
+    /// The changes that led to a field's value.
+    pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
+        let desk = &self.desk;
+        let why = |cause: &Cause| match cause {
+            Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
+                format!("{what}, {}", desk.title(*owner))
+            }
+            cause => words_of(cause).to_string(),
+        };
+        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
+        let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
+            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
+                Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
+            }
+            Change::Spawn { entity: of, made } if *of == entity => {
+                let first = field.and_then(|field| made.fields.get(field.0 as usize));
+                Some(format!("action {number} ({}): made with {}", why(cause), desk.words(first?)))
+            }
+            _ => None,
+        };
+        let mut changes = Vec::new();
+        for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
+            let field = field_in(schema);
+            changes
+                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
+        }
+        changes.reverse();
+        let field = field_in(desk.rules.schema());
+        if let Some(open) = &self.open {
+            changes
+                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
+        }
+        Explanation {
+            title: format!("{}: {name}", desk.title(entity)),
+            value: desk.words(&value),
+            terms: Vec::new(),
+            changes,
+        }
+    }
 }

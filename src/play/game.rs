@@ -4,15 +4,14 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::going_over::Pending;
 use super::onward::Current;
-use super::reload::{FirstRules, InForce, Passed, Swap, with_schemas};
+use super::reload::FirstRules;
 use super::situation::{card_of, situation};
+use super::turning_back::{Op, last_seq_of};
 use super::{
-    Answer, By, Desk, Edit, Event, Explanation, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy,
-    Setup, Slot, Stop,
+    Answer, By, Desk, Event, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop,
 };
-use crate::ruleset::Ruleset;
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, EntityId, Entry, FieldId, Schema, State, Value};
+use crate::state::{Change, Entry, State, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -27,12 +26,12 @@ pub(crate) struct Game {
     /// Actions put aside for a free act that came before them.
     pub(super) held: Vec<Open>,
     /// Free acts that wait until the open action is done.
-    queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
-    redo: Vec<Op>,
+    pub(super) queued: VecDeque<(Arc<str>, Arc<str>, u32)>,
+    pub(super) redo: Vec<Op>,
     /// Rules that are to come into force at the next boundary.
     pub(super) pending: Option<Pending>,
-    outbox: Vec<Event>,
-    next_number: u32,
+    pub(super) outbox: Vec<Event>,
+    pub(super) next_number: u32,
     pub(super) next_seq: u32,
     /// Policies have been asked for free acts since the last entry.
     asked_policies: bool,
@@ -47,24 +46,6 @@ pub(crate) struct Game {
     pub first_rules: Option<FirstRules>,
 }
 
-/// What a person did, as it can be done again.
-#[derive(Clone, Debug)]
-pub(super) enum Op {
-    Answer {
-        topic: Arc<str>,
-        ordinal: u32,
-        answer: Answer,
-    },
-    Edit(Edit),
-    Free {
-        seat: Arc<str>,
-        name: Arc<str>,
-    },
-    Skip,
-    /// Other rules were asked for.
-    Rules(Arc<Ruleset>),
-}
-
 /// Where a game stands after running on.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Standing {
@@ -75,12 +56,6 @@ pub(crate) enum Standing {
     Paused,
     /// Here the rules come into force that were asked for.
     Boundary,
-}
-
-/// What an undo or a redo did.
-pub(crate) struct Turned {
-    pub text: String,
-    pub changes: Vec<Happening>,
 }
 
 /// After so many entries in a row without a roll, a question or an outcome, the game is taken to turn in circles.
@@ -545,140 +520,6 @@ impl Game {
         Ok(())
     }
 
-    /// Notes that a person did something: it counts, and what was undone before is forgotten unless it is the same again.
-    fn did(&mut self, op: Op) {
-        self.next_seq += 1;
-        match (self.redo.last(), &op) {
-            (Some(Op::Answer { ordinal, answer, .. }), Op::Answer { ordinal: now, answer: given, .. })
-                if ordinal == now && answer == given =>
-            {
-                self.redo.pop();
-            }
-            _ => self.redo.clear(),
-        }
-    }
-
-    /// Notes that other rules were asked for: what was undone before is forgotten.
-    pub(super) fn forget_undone(&mut self) {
-        self.redo.clear();
-    }
-
-    pub(super) fn push_redo(&mut self, op: Op) {
-        self.redo.push(op);
-    }
-
-    /// The game master changes something by hand, before the open action, which will run again.
-    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
-        self.may_edit(&edit)?;
-        self.park();
-        let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
-        let outcome = self.carry_out(&edit);
-        let seq = self.next_seq;
-        match outcome {
-            Err(refusal) => {
-                self.desk.state.rollback(0);
-                Err(refusal)
-            }
-            Ok(happenings) => {
-                let number = self.next_number;
-                self.next_number += 1;
-                let changes = self.desk.state.settle();
-                let events: Vec<Event> = happenings
-                    .into_iter()
-                    .enumerate()
-                    .map(|(n, happening)| Event { action: number, n: n as u32, audience: None, happening })
-                    .collect();
-                self.outbox.extend(events.iter().cloned());
-                self.history.push(Done {
-                    number,
-                    cause: Cause::Edit { edit: edit.clone() },
-                    tape: Default::default(),
-                    before: self.desk.position(),
-                    seq: Some(seq),
-                    skipped: None,
-                    changes,
-                    events,
-                    swap: before,
-                });
-                self.did(Op::Edit(edit));
-                Ok(())
-            }
-        }
-    }
-
-    /// Refuses an edit that names nothing that is there, before anything is touched.
-    fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
-        let state = &self.desk.state;
-        match edit {
-            Edit::Set { entity, field, value } => {
-                let rules = &self.desk.rules;
-                let Some(found) = state.entity(*entity) else {
-                    return Err(Refusal::new(format!("{entity} is not there")));
-                };
-                let kind = rules.schema().kind(found.kind);
-                let Some(id) = kind.field_named(field) else {
-                    let names = kind.fields.iter().map(|field| &*field.name);
-                    let near = crate::ruleset::nearest(field, names.clone());
-                    return Err(Refusal::new(match near {
-                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
-                        None => format!(
-                            "a {} has no field `{field}`; it has {}",
-                            kind.name,
-                            names.collect::<Vec<_>>().join(", ")
-                        ),
-                    }));
-                };
-                let ty = &kind.field(id).ty;
-                ty.check(&ty.settle(value.clone()), rules.schema(), state)
-                    .map_err(|error| Refusal::new(format!("{field} {error}")))
-            }
-            Edit::Remove { entity } if state.entity(*entity).is_none() => {
-                Err(Refusal::new(format!("{entity} is not there")))
-            }
-            Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
-                Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
-            }
-            Edit::Face { ordinal, faces } => {
-                let open = self.open.as_ref();
-                let slot = open.and_then(|open| open.tape.slots.get(*ordinal as usize)?.as_ref());
-                let Some(Slot::Roll { dice, .. }) = slot else {
-                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
-                };
-                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
-                parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
-            }
-            Edit::Switch { name, value } => self.desk.house_rule(name, value).map(|_| ()),
-            Edit::LeaveOut { name } => self.may_leave_out(name),
-            Edit::TakeIn { name } if !state.left_out().contains(name.as_str()) => {
-                let out: Vec<&str> = state.left_out().iter().map(|name| &**name).collect();
-                Err(Refusal::new(match out.as_slice() {
-                    [] => "nothing is left out".to_string(),
-                    out => format!("`{name}` is not left out; {} is", out.join(", ")),
-                }))
-            }
-            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::TakeIn { .. } | Edit::Say { .. } => Ok(()),
-        }
-    }
-
-    /// Refuses to leave out what the rules do not have, or what is left out already.
-    fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
-        if self.desk.state.left_out().contains(name) {
-            return Err(Refusal::new(format!("`{name}` is left out already")));
-        }
-        let rules = &self.desk.rules;
-        let cards = rules.cards().iter().chain(rules.items()).map(|card| &*card.id);
-        let acts = rules.free_acts().iter().map(|act| &*act.name);
-        let names = cards.chain(rules.hooks().iter().map(|hook| &**hook)).chain(rules.entries()).chain(acts);
-        let names: Vec<&str> = names.collect();
-        if names.contains(&name) {
-            return Ok(());
-        }
-        Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().copied()) {
-            Some(near) => format!("no hook, item, card, entry or free act is called `{name}`; did you mean `{near}`?"),
-            None => format!("no hook, item, card, entry or free act is called `{name}`"),
-        }))
-    }
-
     /// Takes the open action back to its start; its tape stays.
     pub(super) fn park(&mut self) {
         if let Some(open) = &mut self.open {
@@ -688,91 +529,6 @@ impl Game {
             }
             open.fault = None;
             open.questions.clear();
-        }
-    }
-
-    /// What stands now, for going back to it.
-    fn as_it_stands(&self) -> Swap {
-        let desk = &self.desk;
-        let in_force =
-            InForce { rules: desk.rules.clone(), switches: desk.switches.clone(), seats: desk.seats.clone() };
-        Swap { schema: desk.rules.schema().clone(), state: desk.state.clone(), in_force: Some(in_force) }
-    }
-
-    fn carry_out(&mut self, edit: &Edit) -> Result<Vec<Happening>, Refusal> {
-        if let Edit::Switch { name, value } = edit {
-            return self.desk.set_house_rule(name, value).map(|text| vec![Happening::Edited { text }]);
-        }
-        let rules = self.desk.rules.clone();
-        let state = &mut self.desk.state;
-        match edit {
-            Edit::Set { entity, field, value } => {
-                let Some(found) = state.entity(*entity) else {
-                    return Err(Refusal::new(format!("{entity} is not there")));
-                };
-                let kind = rules.schema().kind(found.kind);
-                let Some(id) = kind.field_named(field) else {
-                    return Err(Refusal::new(format!("a {} has no field `{field}` now", kind.name)));
-                };
-                let declared = kind.field(id);
-                let value = declared.ty.settle(value.clone());
-                declared
-                    .ty
-                    .check(&value, rules.schema(), state)
-                    .map_err(|error| Refusal::new(format!("{field} {error}")))?;
-                let from = found.fields[id.0 as usize].clone();
-                state.set(*entity, id, value.clone());
-                state.note_stale(*entity, id);
-                let text = format!(
-                    "by hand: {}  {} {} -> {}",
-                    self.desk.title(*entity),
-                    declared.label,
-                    self.desk.words(&from),
-                    self.desk.words(&value)
-                );
-                Ok(vec![Happening::Edited { text }])
-            }
-            Edit::Remove { entity } => {
-                if state.entity(*entity).is_none() {
-                    return Err(Refusal::new(format!("{entity} is not there")));
-                }
-                let title = self.desk.title(*entity);
-                let touched = self.desk.state.remove(*entity);
-                self.desk.state.note_gone(*entity);
-                for (other, field) in touched {
-                    self.desk.state.note_stale(other, field);
-                }
-                Ok(vec![Happening::Edited { text: format!("by hand: {title} is taken away") }])
-            }
-            Edit::Cancel { entry } => match state.unschedule(*entry) {
-                Some(entry) => {
-                    Ok(vec![Happening::Edited { text: format!("by hand: `{}` is taken off the agenda", entry.what) }])
-                }
-                None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
-            },
-            Edit::LeaveOut { name } => {
-                state.leave_out(Arc::from(name.as_str()), true);
-                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` is left out") }])
-            }
-            Edit::TakeIn { name } => {
-                state.leave_out(Arc::from(name.as_str()), false);
-                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` counts again") }])
-            }
-            Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
-            Edit::Switch { .. } => Ok(Vec::new()),
-            Edit::Face { ordinal, faces } => {
-                let seq = self.next_seq;
-                let slot = self.open.as_mut().and_then(|open| open.tape.slots.get_mut(*ordinal as usize));
-                let Some(Some(Slot::Roll { faces: old, seq: by, dice, .. })) = slot else {
-                    return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
-                };
-                let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
-                parsed.roll_faces(faces).map_err(|error| Refusal::new(error.to_string()))?;
-                let text = format!("by hand: {dice} {old:?} -> {faces:?}");
-                *old = faces.clone();
-                *by = Some(seq);
-                Ok(vec![Happening::Edited { text }])
-            }
         }
     }
 
@@ -831,188 +587,6 @@ impl Game {
         }
     }
 
-    // Turning back
-
-    /// Takes back the last thing a person did. Runs no script.
-    pub fn undo(&mut self) -> Result<Turned, Refusal> {
-        if let Some(turned) = self.undo_asking() {
-            return Ok(turned);
-        }
-        let in_queue = self.queued.back().map(|(.., seq)| *seq);
-        let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
-        let in_history = self.history.iter().rev().find_map(last_seq_of);
-        let mut passed = Passed::default();
-        let before = self.desk.state.clone();
-        let mut turned = self.take_back_last(&mut passed)?;
-        self.reload_again(passed, &before, &mut turned);
-        if let Some(seq) = in_queue.max(in_open).max(in_history) {
-            self.next_seq = seq;
-        }
-        let known = self.history.iter().rev().take(16).map(|done| done.number);
-        let open = self.open.iter().chain(&self.held).map(|open| open.number);
-        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
-        Ok(turned)
-    }
-
-    fn take_back_last(&mut self, passed: &mut Passed) -> Result<Turned, Refusal> {
-        let in_open = self.open.as_ref().and_then(Open::last_seq);
-        let in_history = self.history.iter().rev().find_map(last_seq_of);
-        let started = self.open.as_ref().and_then(|open| open.seq);
-        if let Some((seat, name, seq)) = self.queued.back().cloned()
-            && Some(seq) > in_open.max(in_history)
-        {
-            self.queued.pop_back();
-            self.redo.push(Op::Free { seat, name: name.clone() });
-            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
-        }
-        if in_open.max(in_history).max(started).is_none() {
-            return Err(Refusal::new("there is nothing to undo"));
-        }
-        self.park();
-        if in_open > in_history {
-            let open = self.open.as_mut().expect("it has a decision");
-            return Ok(undo_in(open, &mut self.desk, &mut self.redo));
-        }
-        if started > in_history {
-            let open = self.open.take().expect("it has started");
-            self.desk.set_position(open.before);
-            let text = format!("undid {}", words_of(&open.cause));
-            if let Cause::Free { seat, name } = open.cause {
-                self.redo.push(Op::Free { seat, name });
-            }
-            self.open = self.held.pop();
-            return Ok(Turned { text, changes: Vec::new() });
-        }
-        // A free act that waited for the dice of what is taken back waits again.
-        if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), .. }) = &self.open {
-            self.queued.push_front((seat.clone(), name.clone(), *seq));
-            self.open = None;
-        }
-        // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
-        // for what came before it.
-        let mut changes = Vec::new();
-        while let Some(done) = self.history.pop() {
-            if matches!(done.cause, Cause::Reload { .. }) {
-                self.pass(done, passed);
-                continue;
-            }
-            if matches!(done.cause, Cause::Rules { .. }) {
-                return Ok(self.take_rules_back(done, passed));
-            }
-            let held = self.open.take();
-            self.desk.state.take_back(&done.changes);
-            self.desk.set_position(done.before);
-            changes.extend(done.changes.iter().cloned().rev());
-            let decided = done.tape.last_decision().is_some();
-            let mut open = Open {
-                number: done.number,
-                cause: done.cause.clone(),
-                tape: done.tape,
-                before: done.before,
-                seq: done.seq,
-                events: done.events,
-                questions: Vec::new(),
-                rolled_for: None,
-                fault: None,
-                ran: false,
-                renewed: false,
-            };
-            changes.reverse();
-            // Changes in another schema are told when all is done.
-            let told = if passed.another_schema() { Vec::new() } else { self.desk.reversed(&changes) };
-            changes.reverse();
-            if let Some(skipped) = done.skipped {
-                open.seq = None;
-                self.open = Some(open);
-                self.redo.push(Op::Skip);
-                return Ok(Turned { text: format!("undid leaving out: {skipped}"), changes: told });
-            }
-            match &done.cause {
-                Cause::Edit { edit } => {
-                    self.redo.push(Op::Edit(edit.clone()));
-                    if let Some(before) = done.swap.and_then(|swap| swap.in_force) {
-                        self.desk.switches = before.switches;
-                        self.desk.state.renew_identity();
-                    }
-                    self.open = held;
-                    let text = format!("undid the edit: {}", first_line(&open.events));
-                    return Ok(Turned { text, changes: told });
-                }
-                Cause::Free { seat, name } if !decided => {
-                    self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
-                    self.open = held;
-                    return Ok(Turned { text: format!("undid {name}"), changes: told });
-                }
-                _ if decided => {
-                    if matches!(done.cause, Cause::Free { .. }) {
-                        self.held.extend(held);
-                    }
-                    let turned = undo_in(&mut open, &mut self.desk, &mut self.redo);
-                    self.open = Some(open);
-                    return Ok(Turned { text: turned.text, changes: told });
-                }
-                _ => {}
-            }
-        }
-        Err(Refusal::new("there is nothing to undo"))
-    }
-
-    /// Does again what the last undo took back. Runs the game on to where it was decided.
-    pub fn redo(&mut self, vm: &mut Vm) -> Result<Turned, Refusal> {
-        let Some(op) = self.redo.last().cloned() else {
-            return Err(Refusal::new("there is nothing to redo"));
-        };
-        let rest = self.redo.clone();
-        let text = match op {
-            Op::Edit(edit) => {
-                self.advance(vm, u64::MAX);
-                self.edit(edit)?;
-                "redid the edit".to_string()
-            }
-            Op::Free { seat, name } => {
-                self.advance(vm, u64::MAX);
-                self.act(seat, name.clone())?;
-                format!("redid {name}")
-            }
-            Op::Rules(rules) => self.redo_asking(rules)?,
-            Op::Skip => {
-                self.advance(vm, u64::MAX);
-                self.remedy(Remedy::SkipAction)?;
-                "left it out again".to_string()
-            }
-            Op::Answer { topic, ordinal, answer } => {
-                self.advance(vm, u64::MAX);
-                let question = self
-                    .open
-                    .as_ref()
-                    .and_then(|open| open.questions.iter().find(|question| question.id.ordinal == ordinal))
-                    .filter(|question| question.topic == topic)
-                    .cloned();
-                let Some(question) = question else {
-                    self.redo.clear();
-                    return Err(Refusal::new("the game has gone another way: there is nothing to redo"));
-                };
-                self.answer(question.id, answer.clone())?;
-                format!("redid {}: {}", question.topic, question.tell(&answer))
-            }
-        };
-        self.redo = rest;
-        self.redo.pop();
-        Ok(Turned { text, changes: Vec::new() })
-    }
-
-    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
-    pub fn decisions(&self) -> u32 {
-        self.next_seq - 1 + u32::from(self.pending.is_some())
-    }
-
-    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
-    pub fn rewind(&mut self, decisions: u32) {
-        let redo = std::mem::take(&mut self.redo);
-        while self.decisions() > decisions && self.undo().is_ok() {}
-        self.redo = redo;
-    }
-
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
         self.desk.seats.insert(seat, driver);
@@ -1038,47 +612,6 @@ impl Game {
         let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
         let done = self.history.iter().rev().find(|done| done.number == action).map(|done| &done.tape);
         open.or(done).is_some_and(super::Tape::has_roll)
-    }
-
-    /// The changes that led to a field's value.
-    pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
-        let desk = &self.desk;
-        let why = |cause: &Cause| match cause {
-            Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
-                format!("{what}, {}", desk.title(*owner))
-            }
-            cause => words_of(cause).to_string(),
-        };
-        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
-        let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
-        let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
-            Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
-                Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
-            }
-            Change::Spawn { entity: of, made } if *of == entity => {
-                let first = field.and_then(|field| made.fields.get(field.0 as usize));
-                Some(format!("action {number} ({}): made with {}", why(cause), desk.words(first?)))
-            }
-            _ => None,
-        };
-        let mut changes = Vec::new();
-        for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
-            let field = field_in(schema);
-            changes
-                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
-        }
-        changes.reverse();
-        let field = field_in(desk.rules.schema());
-        if let Some(open) = &self.open {
-            changes
-                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
-        }
-        Explanation {
-            title: format!("{}: {name}", desk.title(entity)),
-            value: desk.words(&value),
-            terms: Vec::new(),
-            changes,
-        }
     }
 
     // Telling
@@ -1208,65 +741,6 @@ fn leaves_out(desk: &mut Desk, name: &str) -> bool {
         desk.tell(Happening::Notice { text: format!("`{name}` is left out") }, None);
     }
     out
-}
-
-fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
-    let (at, _) = open.tape.last_decision().expect("the action has a decision");
-    let slot = open.tape.slots[at].clone().expect("a decision fills its place");
-    let before = slot.before();
-    // A person's answer further on is older, so it belongs to a question that was out together with this one: it stays.
-    let older = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.seq().is_some());
-    match open.tape.slots.iter().rposition(older).filter(|last| *last > at) {
-        Some(last) => {
-            open.tape.slots.truncate(last + 1);
-            open.tape.slots[at] = None;
-        }
-        None => {
-            open.tape.cut(at);
-            desk.set_position(before);
-        }
-    }
-    let (op, text) = match slot {
-        Slot::Answer { topic, answer, about, .. } => {
-            // As it was told, with the titles of what was chosen.
-            let about = about.map(|id| desk.title(id));
-            let words = open.events.iter().rev().find_map(|event| match &event.happening {
-                Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
-                    Some(text)
-                }
-                _ => None,
-            });
-            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
-            (Op::Answer { topic, ordinal: at as u32, answer }, text)
-        }
-        Slot::Roll { faces, dice, .. } => {
-            let text = format!("undid the roll of {dice}");
-            (Op::Answer { topic: Arc::from("dice"), ordinal: at as u32, answer: Answer::Faces(faces) }, text)
-        }
-    };
-    redo.push(op);
-    Turned { text, changes: Vec::new() }
-}
-
-pub(super) fn told(answer: &Answer) -> String {
-    let list = |ids: &[Arc<str>]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
-    match answer {
-        Answer::Choice(id) => id.to_string(),
-        Answer::Choices(ids) | Answer::Order(ids) => list(ids),
-        Answer::Number(n) => n.to_string(),
-        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
-        Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
-        Answer::Line(line) => line.clone(),
-        Answer::Faces(faces) => format!("{faces:?}"),
-    }
-}
-
-fn last_seq_of(done: &Done) -> Option<u32> {
-    done.seq.max(done.tape.last_decision().map(|(_, seq)| seq))
-}
-
-fn first_line(events: &[Event]) -> String {
-    events.first().map(|event| event.happening.line()).unwrap_or_default()
 }
 
 /// The action in words, for messages.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::action::{Cause, Done};
-use super::game::{Game, Op, Turned};
+use super::game::Game;
 use super::reload::{InForce, Passed, Swap, patch_between};
 use super::transfer_notes::Comparison;
+use super::turning_back::{Op, Turned};
 use super::{
     Desk, Driver, Event, Fault, Happening, Refusal, Slot, Transfer, TransferError, TransferFate, TransferNote,
 };

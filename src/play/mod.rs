@@ -21,6 +21,7 @@ mod situation;
 mod tape;
 mod transfer;
 mod transfer_notes;
+mod turning_back;
 mod view;
 mod walk;
 

@@ -136,11 +136,20 @@ pub enum Answer {
 #[non_exhaustive]
 pub struct Refusal {
     pub message: String,
+    /// Whether the request was a proper one, and what it asked for cannot be done all the same: a script fails, or there is too
+    /// much to go through.
+    #[serde(skip)]
+    pub failed: bool,
 }
 
 impl Refusal {
     pub(crate) fn new(message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into() }
+        Refusal { message: message.into(), failed: false }
+    }
+
+    /// Of a request that was a proper one.
+    pub(crate) fn failing(message: impl Into<String>) -> Refusal {
+        Refusal { message: message.into(), failed: true }
     }
 }
 
@@ -202,7 +211,8 @@ impl Question {
                 }
                 if sum < *least || sum > *total {
                     return Err(Refusal::new(format!(
-                        "{sum} points are given out, there are {} to give",
+                        "{sum} {} given out, there are {} to give",
+                        if sum == 1 { "point is" } else { "points are" },
                         between(*least, *total)
                     )));
                 }
@@ -293,7 +303,8 @@ impl Ask {
             Ask::ChooseMany { min, max, .. } => format!("{} of the options", between(*min as i64, *max as i64)),
             Ask::Number { min, max } => format!("a number, {}", between(*min, *max)),
             Ask::Allot { total, least, .. } => {
-                format!("{} points given out, such as `a 1, b 2`", between(*least, *total))
+                let points = if *total == 1 { "point" } else { "points" };
+                format!("{} {points} given out, such as `a 1, b 2`", between(*least, *total))
             }
             Ask::Confirm => "yes or no".into(),
             Ask::Order { .. } => "all options in an order".into(),

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::action::{Cause, Done, Open};
-use super::game::{Game, Turned};
+use super::game::Game;
+use super::turning_back::Turned;
 use super::{Driver, Event, Happening, Refusal, Session};
 use crate::ruleset::{Ruleset, changes_between};
 use crate::state::{Converted, Orphans, Schema, State, Value};

@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::game::{Game, Standing, Turned};
+use super::game::{Game, Standing};
+use super::turning_back::Turned;
 use super::{
     Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
     Remedy, Setup, View,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::action::{Cause, Open};
-use super::game::told;
+use super::turning_back::told;
 use super::{Desk, Fault, Slot};
 use crate::ruleset::Ruleset;
 

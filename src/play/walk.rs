@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use num_traits::ToPrimitive;
 
-use super::{Answer, Question};
+use super::{Answer, Question, Refusal};
 use crate::dice::{Classes, Dice, FEW_ORDERS, MANY_ORDERS, Roll, Seen};
 use crate::state::{EntityId, Value};
 
@@ -57,6 +57,19 @@ pub(crate) struct Walk {
     known: HashMap<(String, Seen), Arc<Classes>>,
     /// Rolls that begin no turn of a loop: what comes of them is not the same each time.
     uneven: Vec<(Arc<Classes>, Arc<str>)>,
+    /// What was asked on the course that is gone, in order, as far as the next course begins like it.
+    asked: Vec<Remembered>,
+    /// How many questions the run under way has met.
+    met: usize,
+}
+
+/// A question that was asked on a course. A course that begins like it asks the same, and need not read it anew.
+#[derive(Debug)]
+struct Remembered {
+    /// How many points the course had met when the answer was there.
+    depth: usize,
+    /// `None` if a policy answered: it is asked again.
+    answered: Option<Arc<(Question, Answer)>>,
 }
 
 /// Where courses part.
@@ -91,7 +104,7 @@ pub(crate) enum Ended {
     Alike(usize),
     /// It is back where the point of this number is.
     Again(usize),
-    Refused(String),
+    Refused(Refusal),
 }
 
 /// What came of a question.
@@ -131,6 +144,13 @@ impl Point {
         }
     }
 
+    fn is_at_twin(&self) -> bool {
+        match &self.fork {
+            Fork::Roll(classes) => classes.list.get(self.at).is_some_and(|class| class.twin),
+            Fork::Answers { .. } | Fork::Again => false,
+        }
+    }
+
     /// Whether the same dice are rolled for the same.
     pub fn is_like(&self, other: &Point) -> bool {
         match (&self.fork, &other.fork) {
@@ -163,19 +183,57 @@ impl Walk {
             orders: FEW_ORDERS,
             known: HashMap::new(),
             uneven: Vec::new(),
+            asked: Vec::new(),
+            met: 0,
         }
     }
 
     /// Before each run of the action.
     pub fn begin(&mut self) {
+        // The last point is gone another way now.
+        let same = self.points.len().saturating_sub(1);
+        self.asked.retain(|asked| asked.depth <= same);
         self.depth = 0;
+        self.met = 0;
         self.ended = None;
+    }
+
+    /// Goes on to the next way of the last point; false if there is none, or no point.
+    pub fn advance(&mut self) -> bool {
+        let Some((point, before)) = self.points.split_last_mut() else { return false };
+        point.at += 1;
+        // One twin at a time: what comes of two is known from what comes of each.
+        if point.is_at_twin() && before.iter().any(Point::is_at_twin) {
+            while point.is_at_twin() {
+                point.at += 1;
+            }
+        }
+        point.at < point.ways()
+    }
+
+    /// The next question and its answer, if the course is as the last one so far.
+    pub fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
+        let known = self.asked.get(self.met)?;
+        let answered = known.answered.clone()?;
+        self.depth = known.depth;
+        self.met += 1;
+        Some(answered)
+    }
+
+    /// Notes the question that was just asked; `None`: a policy is to answer it.
+    pub fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
+        if self.met == self.asked.len() {
+            let answered = answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
+            self.asked.push(Remembered { depth: self.depth, answered });
+        }
+        self.met += 1;
     }
 
     /// Before going through everything anew with another patience for loops.
     pub fn restart(&mut self, patience: Patience) {
         self.patience = patience;
         self.points.clear();
+        self.asked.clear();
         self.taken.clear();
     }
 
@@ -186,7 +244,7 @@ impl Walk {
     }
 
     fn refuse(&mut self, message: impl Into<String>) {
-        self.ended = Some(Ended::Refused(message.into()));
+        self.ended = Some(Ended::Refused(Refusal::new(message)));
     }
 
     fn mass(&self) -> f64 {
@@ -216,7 +274,8 @@ impl Walk {
                 }
                 Err(_) => {
                     let what = if seen == Seen::Faces { "the faces of " } else { "" };
-                    walk.refuse(format!("{what}{dice} for `{label}` can come in too many ways to go through"));
+                    let message = format!("{what}{dice} for `{label}` can come in too many ways to go through");
+                    walk.ended = Some(Ended::Refused(Refusal::failing(message)));
                     None
                 }
             }
@@ -315,7 +374,9 @@ impl Walk {
     }
 
     fn strayed(&mut self) {
-        self.refuse("the action went two ways on the same dice and answers: a script keeps something between its runs");
+        let message =
+            "the action went two ways on the same dice and answers: a script keeps something between its runs";
+        self.ended = Some(Ended::Refused(Refusal::failing(message)));
     }
 
     /// The answer to a question on the course that is gone.
@@ -354,7 +415,7 @@ impl Walk {
             return Some(match question.read(&given.value) {
                 Ok(answer) => Foretold::Answer(answer),
                 Err(refusal) => {
-                    self.refuse(refusal.message);
+                    self.ended = Some(Ended::Refused(refusal));
                     Foretold::Nothing
                 }
             });

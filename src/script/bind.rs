@@ -566,6 +566,12 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     // How a question is answered: 0 and the answer, 1 and the policy that should, or 2 and nothing.
     leaf!(lua, bench, table, "ask", |lua, b, (ask, q): (String, Table)| {
         let desk = b.desk()?;
+        if let Some(known) = desk.asked_before().map_err(stopped)? {
+            let (question, answer) = &*known;
+            let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
+            desk.record(&asking, answer.clone(), By::Default, DicePosition::default());
+            return Ok((0, places(lua, question, answer)?));
+        }
         let mirror = b.mirror.borrow();
         let asking = asking_of(desk, &mirror, &q)?;
         let mut built = None;
@@ -581,11 +587,17 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
                     Some(question) => question,
                     None => question_of(desk, &mirror, &ask, &q)?,
                 };
+                if let Some(walk) = &mut desk.walk {
+                    walk.remember(Some((&question, &answer)));
+                }
                 tell_answer(b, desk, &question, &answer);
                 Ok((0, places(lua, &question, &answer)?))
             }
             Asked::Policy(policy) => {
                 b.before_policy.set(desk.position());
+                if let Some(walk) = &mut desk.walk {
+                    walk.remember(None);
+                }
                 Ok((1, Lv::String(lua.create_string(&*policy)?)))
             }
             Asked::Open => Ok((2, Lv::Nil)),

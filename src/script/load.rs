@@ -1,80 +1,22 @@
 //! Loading a ruleset into a machine: every file is run once, what the files declare is merged layer on layer, checked,
 //! and handed to the prelude - or every problem is reported.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
-use serde::Serialize;
 
-use super::bind::{self, Bench, Names};
+use super::bind::{Bench, Names};
+use super::blueprint::Blueprint;
 use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::{fault_of, meant};
 use super::merge::{Declared, Merger};
 use super::mirror::Mirror;
+use super::prelude::Prelude;
 use super::sandbox::{self, Budget, Code, guarded, spent_at};
 use super::vm::Trusted;
 use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain};
-use crate::state::{Field, FieldId, Kind, KindId, Schema, Type};
-
-/// What a ruleset declares, as plain data.
-#[derive(Debug, Default)]
-pub(crate) struct Blueprint {
-    pub schema: Schema,
-    pub cards: Vec<Card>,
-    pub items: Vec<Card>,
-    pub hooks: Vec<Arc<str>>,
-    pub verbs: Vec<Arc<str>>,
-    /// Names of the parameters of each verb.
-    pub verb_params: Vec<Vec<String>>,
-    /// The file of each verb.
-    pub verb_origins: Vec<Arc<str>>,
-    pub policies: Vec<Arc<str>>,
-    /// Policies that may take free acts.
-    pub acting: Vec<Arc<str>>,
-    pub entries: Vec<EntryName>,
-    pub free: Vec<FreeName>,
-    /// What can be looked at by name.
-    pub views: Vec<FreeName>,
-    pub prompt: bool,
-    pub creation: bool,
-    /// Whether the ruleset measures what a state is worth to a seat.
-    pub value: bool,
-    /// Whether it names how a game has ended.
-    pub result: bool,
-    /// Numbers that it follows from round to round.
-    pub statistics: Vec<Statistic>,
-    /// The entry that a round begins with.
-    pub boundary: Option<Arc<str>>,
-    /// Rulesets whose games it can take over by a file of `convert/`.
-    pub converts: Vec<Arc<str>>,
-}
-
-/// A number that a ruleset follows from round to round.
-#[derive(Clone, Debug)]
-pub(crate) struct Statistic {
-    pub label: Arc<str>,
-    /// The field whose sum over all entities of its kind it is; otherwise a function works it out.
-    pub field: Option<(KindId, FieldId)>,
-}
-
-/// An agenda entry that scripts may schedule.
-#[derive(Clone, Debug)]
-pub(crate) struct EntryName {
-    pub name: Arc<str>,
-    /// Its key is worked out anew before each pop.
-    pub key: bool,
-    /// Equal keys are settled by the ruleset.
-    pub tie: bool,
-}
-
-/// An act that is nobody's turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct FreeName {
-    pub name: Arc<str>,
-    pub title: Arc<str>,
-}
 
 pub(super) struct Loaded {
     pub lua: Lua,
@@ -123,135 +65,12 @@ pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded
     Ok(Loaded { lua, bench, trusted: prelude.trusted, blueprint })
 }
 
-/// The trusted script and its functions.
-struct Prelude {
-    trusted: Trusted,
-    install: Function,
-    class: Function,
-    wrap: Function,
-    requirer: Function,
-    run_file: Function,
-}
-
-impl Prelude {
-    fn start(lua: &Lua, bench: &Rc<Bench>, stack: &Arc<Stack>, allowed: &Table) -> Result<Prelude> {
-        let leaves = bind::leaves(lua, bench)?;
-        let own = stack.clone();
-        // Finds and compiles what `require` names: its key, and the function that makes the module.
-        leaves.raw_set(
-            "find",
-            lua.create_function(move |lua, (part, name): (usize, String)| {
-                let fault = |message: String| mlua::Error::RuntimeError(message);
-                let (below, path) = match name.strip_prefix("@parent/") {
-                    Some(path) => (Some(part), path),
-                    None => (None, name.as_str()),
-                };
-                let proper = !path.is_empty()
-                    && path.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'/');
-                if !proper {
-                    return Err(fault(format!(
-                        "`{name}` cannot be required: a name is a path from the ruleset's folder, in a-z, 0-9, _ and /"
-                    )));
-                }
-                let found = match below {
-                    Some(part) => own.file_below(part, path),
-                    None => own.file(path),
-                };
-                match found {
-                    Some((part, source)) => Ok((format!("{}:{path}", part.index), part.index, source.path.clone())),
-                    None => {
-                        let names: Vec<String> = own
-                            .scripts()
-                            .map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua").to_string())
-                            .collect();
-                        let _ = lua;
-                        Err(fault(match nearest(path, names.iter().map(String::as_str)) {
-                            Some(near) => format!("there is no file `{path}` in the ruleset; did you mean `{near}`?"),
-                            None => format!("there is no file `{path}` in the ruleset"),
-                        }))
-                    }
-                }
-            })?,
-        )?;
-        let environments = lua.create_table()?;
-        let own = stack.clone();
-        let compiled_in = environments.clone();
-        let compiled = bench.clone();
-        leaves.raw_set(
-            "compile",
-            lua.create_function(move |lua, (part, path): (usize, String)| {
-                let measured = own.is_measured();
-                let environment: Table = compiled_in.raw_get(part + 1)?;
-                let text = own.parts()[part]
-                    .folder
-                    .files
-                    .values()
-                    .find(|source| source.path == path)
-                    .map(|source| source.text.clone())
-                    .unwrap_or_default();
-                if !measured {
-                    return sandbox::compile(lua, &path, &text, &environment);
-                }
-                let function = sandbox::compile_measured(lua, &path, &text, &environment)?;
-                compiled.measured.borrow_mut().push((path, function.clone()));
-                Ok(function)
-            })?,
-        )?;
-        leaves.raw_set("environments", environments)?;
-        let thaw = |_: &Lua, table: Table| {
-            table.set_readonly(false);
-            Ok(())
-        };
-        leaves.raw_set("thaw", lua.create_function(thaw)?)?;
-        let lock = |_: &Lua, table: Table| {
-            table.set_readonly(true);
-            Ok(table)
-        };
-        leaves.raw_set("lock", lua.create_function(lock)?)?;
-        let (_, functions): (Table, Table) = lua
-            .load(include_str!("prelude.luau"))
-            .set_name("=host")
-            .set_mode(mlua::chunk::ChunkMode::Text)
-            .call((leaves, allowed))?;
-        let get = |name: &str| functions.raw_get::<Function>(name);
-        Ok(Prelude {
-            install: get("install")?,
-            class: get("class")?,
-            wrap: get("wrap")?,
-            requirer: get("requirer")?,
-            run_file: get("run_file")?,
-            trusted: Trusted {
-                start: get("start")?,
-                entry: get("entry")?,
-                run_on: get("run_on")?,
-                free: get("free")?,
-                derived: get("derived")?,
-                sheet: get("sheet")?,
-                overview: get("overview")?,
-                prompt: get("prompt")?,
-                view: get("view")?,
-                measure: get("measure")?,
-                statistic: get("statistic")?,
-                count: get("count")?,
-                counts: get("counts")?,
-                key: get("key")?,
-                tie: get("tie")?,
-                may_act: get("may_act")?,
-                check_sheet: get("check_sheet")?,
-                policy_act: get("policy_act")?,
-                refresh: get("refresh")?,
-                stale: get("stale")?,
-                convert: get("convert")?,
-            },
-        })
-    }
-}
-
-struct Loader<'a> {
-    lua: &'a Lua,
-    stack: &'a Arc<Stack>,
-    problems: Vec<Problem>,
-    merger: Merger<'a>,
+/// What is read of a stack, and what was found to be wrong with it.
+pub(super) struct Loader<'a> {
+    pub lua: &'a Lua,
+    pub stack: &'a Arc<Stack>,
+    pub problems: Vec<Problem>,
+    pub merger: Merger<'a>,
 }
 
 impl Loader<'_> {
@@ -460,130 +279,6 @@ impl Loader<'_> {
         ]))
     }
 
-    /// Reads the kinds: the schema, and what each kind's class is made of.
-    #[allow(clippy::type_complexity)]
-    fn schema(
-        &mut self,
-        kinds: &Table,
-        sheets: &Table,
-        overviews: &Table,
-    ) -> Result<(Schema, Vec<(String, Table, Table)>)> {
-        let lua = self.lua;
-        let mut schema = Schema::default();
-        let mut parts = Vec::new();
-        let names: BTreeSet<String> = sorted(kinds)?.into_iter().map(|(name, _)| name).collect();
-        for (name, body) in sorted(kinds)? {
-            let Lv::Table(body) = body else {
-                let cure = "write { fields = { wit = rb.int() } }".to_string();
-                self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), Some(cure));
-                continue;
-            };
-            self.known_keys(
-                "kinds",
-                &name,
-                &body,
-                &["title", "fields", "derived", "sheet", "overview", "label"],
-                None,
-            )?;
-            let mut kind = Kind {
-                name: Arc::from(&*name),
-                title: None,
-                fields: Vec::new(),
-                derived: Vec::new(),
-                derived_origins: Vec::new(),
-                sheet: false,
-                overview: false,
-            };
-            let nullable = lua.create_table()?;
-            if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
-                for (field, declared) in sorted(&fields)? {
-                    let path = format!("{name}/fields/{field}");
-                    if ["id", "kind", "set", "add", "exists"].contains(&field.as_str()) {
-                        self.problem(
-                            "kinds",
-                            &path,
-                            format!("`{field}` is taken by the host"),
-                            Some("choose another name".into()),
-                        );
-                        continue;
-                    }
-                    match read_field(&field, &declared, &names) {
-                        Ok(mut read) => {
-                            if matches!(read.ty, Type::Ref(_)) {
-                                nullable.raw_set(&*field, true)?;
-                            }
-                            read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
-                            kind.fields.push(read);
-                        }
-                        Err(message) => {
-                            let cure = cure_of_field(&message);
-                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), cure)
-                        }
-                    }
-                }
-            }
-            match body.raw_get::<Lv>("title")? {
-                Lv::Nil => {}
-                Lv::String(title) => {
-                    let title = title.to_string_lossy().to_string();
-                    match kind.field_named(&title) {
-                        Some(at) if kind.field(at).ty == Type::Text => kind.title = Some(FieldId(at.0)),
-                        _ => {
-                            let message =
-                                format!("the title of {name} names a text field, there is no text field `{title}`");
-                            let texts =
-                                kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
-                            let cure = match nearest(&title, texts) {
-                                Some(near) => format!("did you mean `{near}`?"),
-                                None => format!("declare {title} = rb.text() among its fields, or name another"),
-                            };
-                            self.problem("kinds", &format!("{name}/title"), message, Some(cure));
-                        }
-                    }
-                }
-                _ => {
-                    let cure = Some("write title = \"name\"".to_string());
-                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), cure)
-                }
-            }
-            let derived = lua.create_table()?;
-            if let Lv::Table(table) = body.raw_get::<Lv>("derived")? {
-                for (value, function) in sorted(&table)? {
-                    let path = format!("{name}/derived/{value}");
-                    match function {
-                        Lv::Function(_) if kind.field_named(&value).is_some() => {
-                            let message = format!("{name} has a field and a derived value `{value}`");
-                            self.problem("kinds", &path, message, Some("give one of them another name".into()));
-                        }
-                        Lv::Function(function) => {
-                            derived.raw_set(&*value, function)?;
-                            kind.derived.push(Arc::from(&*value));
-                            let origin = self.merger.origin("kinds", &path).unwrap_or_default();
-                            kind.derived_origins.push(Arc::from(origin));
-                        }
-                        other => {
-                            let message =
-                                format!("the derived value `{value}` is a function(self), not {}", other.type_name());
-                            let cure = format!("write {value} = function(self) return ... end");
-                            self.problem("kinds", &path, message, Some(cure));
-                        }
-                    }
-                }
-            }
-            if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
-                sheets.raw_set(&*name, sheet)?;
-                kind.sheet = true;
-            }
-            if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
-                overviews.raw_set(&*name, overview)?;
-                kind.overview = true;
-            }
-            parts.push((name, derived, nullable));
-            schema.kinds.push(kind);
-        }
-        Ok((schema, parts))
-    }
-
     /// Reads cards or items: their tables by id, their ids, and what the host lists.
     fn cards(&mut self, what: &'static str, facts: Option<Table>) -> Result<(Table, Table, Vec<Card>)> {
         let lua = self.lua;
@@ -720,182 +415,6 @@ impl Loader<'_> {
         Ok((tables, ids))
     }
 
-    fn play(&mut self, play: &Table, sheets: Table, overviews: Table, blueprint: &mut Blueprint) -> Result<Table> {
-        let lua = self.lua;
-        let known = [
-            "start",
-            "entries",
-            "free",
-            "boundary",
-            "prompt",
-            "card",
-            "item",
-            "value",
-            "result",
-            "statistics",
-            "views",
-        ];
-        self.known_keys("play", "", play, &known, None)?;
-        if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
-            let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
-            let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
-            let cure = "add start = function(scenario) ... end, or name a ruleset that has it in `extends`";
-            self.problems.push(Problem::new(path, message).with_cure(cure));
-        }
-        let made = lua.create_table()?;
-        made.raw_set("start", play.raw_get::<Lv>("start")?)?;
-        made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
-        made.raw_set("sheets", sheets)?;
-        made.raw_set("overviews", overviews)?;
-        blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
-        blueprint.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
-        for (name, found) in [("value", &mut blueprint.value), ("result", &mut blueprint.result)] {
-            let function = play.raw_get::<Lv>(name)?;
-            *found = matches!(function, Lv::Function(_));
-            if !*found && !function.is_nil() {
-                let message = format!("`{name}` in play.luau is a function, not a {}", function.type_name());
-                self.problem("play", name, message, Some(format!("write {name} = function(seat) return ... end")));
-            }
-            made.raw_set(name, function)?;
-        }
-        made.raw_set("statistics", self.statistics(play, blueprint)?)?;
-        let entries = lua.create_table()?;
-        if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
-            for (name, entry) in sorted(&table)? {
-                let path = format!("entries/{name}");
-                let mut known = EntryName { name: Arc::from(&*name), key: false, tie: false };
-                match &entry {
-                    Lv::Function(_) => {}
-                    Lv::Table(body) => {
-                        self.known_keys("play", &path, body, &["run", "key", "tie"], None)?;
-                        if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
-                            self.missing("play", &path, "run", "a function(owner, args)");
-                        }
-                        known.key = matches!(body.raw_get::<Lv>("key")?, Lv::Function(_));
-                        known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
-                    }
-                    other => {
-                        let message =
-                            format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
-                        let cure = format!("write {name} = function(owner, args) ... end");
-                        self.problem("play", &path, message, Some(cure));
-                    }
-                }
-                entries.raw_set(&*name, entry)?;
-                blueprint.entries.push(known);
-            }
-        }
-        made.raw_set("entries", entries)?;
-        let free = lua.create_table()?;
-        if let Lv::Table(table) = play.raw_get::<Lv>("free")? {
-            for (name, act) in sorted(&table)? {
-                let path = format!("free/{name}");
-                let Lv::Table(body) = act else {
-                    let cure = format!("write {name} = {{ title = \"...\", run = function(seat) ... end }}");
-                    self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), Some(cure));
-                    continue;
-                };
-                self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
-                if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
-                    self.missing("play", &path, "run", "a function(seat)");
-                }
-                if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
-                    let message = format!("`seats` of the free act `{name}` is a list");
-                    let cure = "put it in braces: seats = { \"left\" }".to_string();
-                    self.problem("play", &format!("{path}/seats"), message, Some(cure));
-                }
-                let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-                blueprint.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
-                free.raw_set(&*name, body)?;
-            }
-        }
-        made.raw_set("free", free)?;
-        made.raw_set("views", self.views(play, blueprint)?)?;
-        Ok(made)
-    }
-
-    /// What can be looked at by name: `{ title, show = function(seat) }`.
-    fn views(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
-        let views = self.lua.create_table()?;
-        let Lv::Table(table) = play.raw_get::<Lv>("views")? else { return Ok(views) };
-        for (name, view) in sorted(&table)? {
-            let path = format!("views/{name}");
-            let Lv::Table(body) = view else {
-                let cure = format!("write {name} = {{ title = \"...\", show = function(seat) ... end }}");
-                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), Some(cure));
-                continue;
-            };
-            self.known_keys("play", &path, &body, &["title", "show"], None)?;
-            match body.raw_get::<Lv>("show")? {
-                Lv::Function(show) => views.raw_set(&*name, show)?,
-                _ => self.missing("play", &path, "show", "a function(seat)"),
-            }
-            let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-            blueprint.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
-        }
-        Ok(views)
-    }
-
-    /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
-    fn statistics(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
-        let functions = self.lua.create_table()?;
-        let table = match play.raw_get::<Lv>("statistics")? {
-            Lv::Nil => return Ok(functions),
-            Lv::Table(table) => table,
-            other => {
-                let message = format!("`statistics` in play.luau is a table, not a {}", other.type_name());
-                let cure = "write statistics = { \"kind.field\" }".to_string();
-                self.problem("play", "statistics", message, Some(cure));
-                return Ok(functions);
-            }
-        };
-        for (name, value) in sorted(&table)? {
-            let path = format!("statistics/{name}");
-            match value {
-                Lv::Function(function) => {
-                    blueprint.statistics.push(Statistic { label: Arc::from(&*name), field: None });
-                    functions.raw_set(&*name, function)?;
-                }
-                Lv::String(text) => {
-                    let text = text.to_string_lossy();
-                    let schema = &blueprint.schema;
-                    let found = text.split_once('.').and_then(|(kind, field)| {
-                        let kind = schema.kind_named(kind)?;
-                        let field = schema.kind(kind).field_named(field)?;
-                        matches!(schema.kind(kind).field(field).ty, Type::Int { .. }).then_some((kind, field))
-                    });
-                    let Some((kind, field)) = found else {
-                        let message = format!("`{text}` is no number field; statistics are `kind.field` or functions");
-                        let kinds = schema.kinds.iter();
-                        let fields = kinds.flat_map(|kind| {
-                            let whole = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
-                            whole.map(|field| format!("{}.{}", kind.name, field.name))
-                        });
-                        let fields: Vec<String> = fields.collect();
-                        let cure = match nearest(&text, fields.iter().map(String::as_str)) {
-                            Some(near) => format!("did you mean `{near}`?"),
-                            None => "name a kind and a field of it that rb.int declares".to_string(),
-                        };
-                        let at = if name.starts_with('[') { "statistics" } else { path.as_str() };
-                        self.problem("play", at, message, Some(cure));
-                        continue;
-                    };
-                    let listed = name.starts_with('[');
-                    let own = &schema.kind(kind).field(field).label;
-                    let label = if listed { own.clone() } else { Arc::from(&*name) };
-                    blueprint.statistics.push(Statistic { label, field: Some((kind, field)) });
-                }
-                other => {
-                    let message =
-                        format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
-                    let cure = format!("write {name} = \"kind.field\", or a function that gives a number");
-                    self.problem("play", &path, message, Some(cure));
-                }
-            }
-        }
-        Ok(functions)
-    }
-
     fn cast(&mut self) -> Result<Table> {
         let table = self.lua.create_table()?;
         for (path, (_, source)) in self.stack.files_in("cast") {
@@ -910,7 +429,14 @@ impl Loader<'_> {
 
     /// Reports keys that are not known, with the nearest that is. Further keys may be declared with their types; where
     /// none are declared, only misspellings of known keys are reported.
-    fn known_keys(&mut self, what: &str, at: &str, body: &Table, known: &[&str], facts: Option<&Table>) -> Result<()> {
+    pub(super) fn known_keys(
+        &mut self,
+        what: &str,
+        at: &str,
+        body: &Table,
+        known: &[&str],
+        facts: Option<&Table>,
+    ) -> Result<()> {
         let open = matches!(what, "maneuver" | "item");
         let mut allowed: Vec<String> = known.iter().map(|key| key.to_string()).collect();
         let mut types: BTreeMap<String, String> = BTreeMap::new();
@@ -973,7 +499,7 @@ impl Loader<'_> {
         Ok(())
     }
 
-    fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
+    pub(super) fn missing(&mut self, what: &str, at: &str, key: &str, wanted: &str) {
         let file = self.merger.origin(what, at).or_else(|| self.merger.origin(what, &format!("{at}/id")));
         let meant = Some(format!("did you mean `{key}`?"));
         if self.problems.iter().any(|problem| Some(&problem.path) == file.as_ref() && problem.cure == meant) {
@@ -983,7 +509,7 @@ impl Loader<'_> {
     }
 
     /// Notes a problem at the place where a field was declared.
-    fn problem(&mut self, what: &str, path: &str, message: String, cure: Option<String>) {
+    pub(super) fn problem(&mut self, what: &str, path: &str, message: String, cure: Option<String>) {
         let file = self.merger.origin(what, path).unwrap_or_else(|| self.stack.main().id().to_string());
         let (message, meant) = meant(message);
         let mut problem = Problem::new(file.clone(), message);
@@ -992,22 +518,6 @@ impl Loader<'_> {
         problem.line = line_of(self.stack, &file, key);
         self.problems.push(problem);
     }
-}
-
-/// What to do about a field's declaration: what its own message ends with, or how fields are declared.
-fn cure_of_field(message: &str) -> Option<String> {
-    let cure = if message.contains("bound") || message.contains("whole number but") {
-        "bounds are numbers without quotes: rb.int({ min = 0, max = 10 })"
-    } else if message.contains("default") {
-        "give it a default that it can have, or leave the default out"
-    } else if message.contains("declared with") {
-        "write rb.int(), rb.bool(), rb.text(), rb.enum({ ... }), rb.ref(\"kind\"), rb.list(...) or rb.map(...)"
-    } else if message.contains("which does not exist") {
-        "name a kind of kinds.luau"
-    } else {
-        "look at the types of fields in docs/reference.md"
-    };
-    Some(cure.to_string())
 }
 
 /// The line of a file that assigns a key, or that names it first.
@@ -1046,104 +556,4 @@ pub(super) fn sorted(table: &Table) -> Result<Vec<(String, Lv)>> {
     }
     pairs.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(pairs)
-}
-
-/// Reads a field's declaration.
-fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::result::Result<Field, String> {
-    let Lv::Table(table) = declared else {
-        return Err(format!("is declared with rb.int(), rb.text() and the like, not a {}", declared.type_name()));
-    };
-    let ty = read_type(table, kinds)?;
-    let text = |key: &str| -> std::result::Result<Option<Arc<str>>, String> {
-        match table.raw_get::<Lv>(key).map_err(|error| error.to_string())? {
-            Lv::Nil => Ok(None),
-            Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
-            other => Err(format!("has a `{key}` that is a {}, not a text", other.type_name())),
-        }
-    };
-    let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
-        Lv::Nil => ty.default_value(),
-        value => {
-            let value =
-                from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
-            let value = ty.settle(value);
-            ty.check(&value, &Schema::default(), &crate::state::State::new())
-                .map_err(|error| format!("has a default that does not fit: it {error}"))?;
-            value
-        }
-    };
-    Ok(Field {
-        name: Arc::from(name),
-        label: text("label")?.unwrap_or_else(|| Arc::from(name.replace('_', " "))),
-        ty,
-        default,
-        show: !matches!(table.raw_get::<Lv>("show").map_err(|error| error.to_string())?, Lv::Boolean(false)),
-        audience: text("audience")?,
-        origin: Arc::from(""),
-    })
-}
-
-fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Type, String> {
-    let get = |key: &str| table.raw_get::<Lv>(key).map_err(|error| error.to_string());
-    let Lv::String(ty) = get("@type")? else {
-        return Err("is declared with rb.int(), rb.text() and the like".into());
-    };
-    let element = || -> std::result::Result<Box<Type>, String> {
-        match get("element")? {
-            Lv::Table(element) => Ok(Box::new(read_type(&element, kinds)?)),
-            _ => Err("needs the type of its elements".into()),
-        }
-    };
-    Ok(match &*ty.to_string_lossy() {
-        "int" => {
-            let bound = |key: &str| -> std::result::Result<Option<i64>, String> {
-                let value = get(key)?;
-                match whole_of(&value) {
-                    None if !value.is_nil() => {
-                        Err(format!("has a `{key}` that is not a whole number but a {}", value.type_name()))
-                    }
-                    bound => Ok(bound),
-                }
-            };
-            let (min, max) = (bound("min")?, bound("max")?);
-            if let (Some(min), Some(max)) = (min, max)
-                && min > max
-            {
-                return Err(format!("has bounds that leave nothing: {min} to {max}"));
-            }
-            Type::Int { min, max }
-        }
-        "bool" => Type::Bool,
-        "text" => Type::Text,
-        "ratio" => Type::Ratio,
-        "enum" => {
-            let Lv::Table(values) = get("values")? else { return Err("needs its values".into()) };
-            let mut texts = Vec::new();
-            for value in values.sequence_values::<Lv>() {
-                match value {
-                    Ok(Lv::String(text)) => texts.push(Arc::from(text.to_string_lossy())),
-                    _ => return Err("has values that are not texts".into()),
-                }
-            }
-            Type::Enum(texts)
-        }
-        "ref" => match get("kind")? {
-            Lv::Nil => Type::Ref(None),
-            kind => {
-                let kind = kind.to_string().unwrap_or_default();
-                if !kinds.contains(&kind) {
-                    return Err(match nearest(&kind, kinds.iter().map(String::as_str)) {
-                        Some(near) => {
-                            format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?")
-                        }
-                        None => format!("refers to the kind `{kind}`, which does not exist"),
-                    });
-                }
-                Type::Ref(Some(Arc::from(kind)))
-            }
-        },
-        "list" => Type::List(element()?),
-        "map" => Type::Map(element()?),
-        other => return Err(format!("has an unknown type `{other}`")),
-    })
 }

@@ -6,7 +6,7 @@ use mlua::{Error, Result};
 use num_rational::BigRational;
 
 use super::game_handle::titled;
-use super::spec_handle::same;
+use super::spec_case::same;
 use crate::lab::{Effect, Odds, OddsQuery, Outcome};
 use crate::play::{Given, Question, Session};
 use crate::state::{EntityId, Value};

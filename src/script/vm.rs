@@ -8,10 +8,11 @@ use std::sync::Arc;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
 use super::bind::{Bench, entry_table, read_key};
+use super::blueprint::Blueprint;
 use super::entry_numbers;
 use super::exchange::{from_lua, to_lua, whole_of};
 use super::fault::{fault_of, teach};
-use super::load::{self, Blueprint};
+use super::load;
 use super::mirror::Synced;
 use super::sandbox::{Budget, Code, give_back, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Rote, Stop};

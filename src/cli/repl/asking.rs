@@ -74,7 +74,9 @@ fn wanted(question: &Question) -> Option<Row> {
         }
         Ask::Order { options } if options.len() == 2 => "who is first: `2`".to_owned(),
         Ask::Allot { options, total, least } => match shares(options, *total) {
-            Some(shares) if least == total => format!("{total} points given out, such as `{shares}`"),
+            Some(shares) if least == total => {
+                format!("{total} {} given out, such as `{shares}`", if *total == 1 { "point" } else { "points" })
+            }
             Some(shares) => format!("{least} to {total} points given out, such as `{shares}`"),
             None => question.ask.wanted(),
         },

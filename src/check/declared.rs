@@ -1,0 +1,127 @@
+use luau_syntax::ast::{Expression, ExpressionKind, Function, TableItem};
+
+use super::known::instead;
+use super::script::Reader;
+use super::syntax::{literal, returned};
+use super::thing::Thing;
+use crate::ruleset::nearest;
+use crate::script::api;
+
+impl Reader<'_> {
+    /// One entry of a table, by its key: some are functions that may only read.
+    pub(super) fn record(&mut self, name: &str, value: Expression<'_>) {
+        if name == "rules"
+            && let ExpressionKind::Table { items } = value.kind()
+        {
+            self.rule_ids(items);
+        }
+        self.always |= name == "always" && self.keys.is_empty();
+        if name == "ask"
+            && let Some(ask) = literal(value)
+        {
+            let asks: Vec<String> = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string()).collect();
+            if !asks.contains(&ask) && nearest(&ask, asks.iter().map(String::as_str)).is_some() {
+                self.problem(value.location(), (format!("there is no question `{ask}`"), instead(&ask, &asks)));
+            }
+        }
+        if name == "seats"
+            && self.path.starts_with("play")
+            && self.keys.first().is_some_and(|key| key == "free")
+            && let ExpressionKind::Table { items } = value.kind()
+        {
+            for item in items {
+                if let TableItem::List { value } = item
+                    && let Some(seat) = literal(*value)
+                {
+                    self.tell(value.location(), self.known.wrong_name("seat", &seat));
+                }
+            }
+        }
+        let pure = self.pure_function(name);
+        self.keys.push(name.to_string());
+        match value.kind() {
+            ExpressionKind::FunctionLiteral(function) => {
+                if name == "when" {
+                    self.never_open(function);
+                }
+                self.function(function, pure, 0);
+            }
+            ExpressionKind::Call { func, args: [only], .. } if self.thing(func) == Some(Thing::Word("wrapped")) => {
+                match only.kind() {
+                    // Before its own parameters it is given the function below.
+                    ExpressionKind::FunctionLiteral(function) => self.function(function, pure, 1),
+                    _ => self.expression(value),
+                }
+            }
+            _ => {
+                self.fact(name, value);
+                self.expression(value);
+            }
+        }
+        self.keys.pop();
+    }
+
+    /// A fact of a card that no script knows, and that is nearly one that some script does.
+    fn fact(&mut self, name: &str, value: Expression<'_>) {
+        let of_a_card = self.keys.len() == 1
+            && self.depth == 0
+            && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"));
+        if !of_a_card || matches!(name, "id" | "title" | "text") {
+            return;
+        }
+        let Some(fact) = literal(value) else { return };
+        let a_word = fact.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && fact.len() > 2;
+        if !a_word || self.known.names.times(&fact) > 1 {
+            return;
+        }
+        let words = self.known.names.texts().filter(|word| **word != *fact && !word.contains(' '));
+        if let Some(near) = nearest(&fact, words) {
+            let wrong = format!("no script knows the {name} \"{fact}\"");
+            self.problem(value.location(), (wrong, format!("did you mean \"{near}\"?")));
+        }
+    }
+
+    pub(super) fn rule_ids(&mut self, items: &[TableItem<'_>]) {
+        for item in items {
+            if let TableItem::List { value } = item
+                && let Some(id) = literal(*value)
+            {
+                self.tell(value.location(), self.known.wrong_rule(&id));
+            }
+        }
+    }
+
+    /// What a function is that stands at this key of the tables around, if it may only read.
+    fn pure_function(&self, name: &str) -> Option<&'static str> {
+        let inside = |key: &str| self.keys.iter().any(|around| around == key);
+        let at_top = self.keys.is_empty();
+        let folder = self.path.split('/').next().unwrap_or(self.path);
+        match (folder.trim_end_matches(".luau").trim_end_matches(".lua"), name) {
+            ("maneuvers", "when") if at_top => Some("`when` of a card"),
+            ("maneuvers", "note") if at_top => Some("the note of a card"),
+            ("kinds", "sheet") if !inside("derived") => Some("a sheet"),
+            ("kinds", _) if self.keys.last().is_some_and(|key| key == "derived") => Some("a derived value"),
+            ("play", "key") if inside("entries") => Some("a key"),
+            ("play", "when") if inside("free") => Some("`when` of a free act"),
+            ("play", "prompt") if at_top => Some("the prompt"),
+            ("policies", "answer") if at_top => Some("a policy"),
+            ("creation", "check" | "build") if at_top => Some("creation"),
+            _ => None,
+        }
+    }
+
+    /// A card whose `when` never says yes.
+    fn never_open(&mut self, function: &Function<'_>) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        let closed = |values: &&[Expression<'_>]| {
+            values
+                .first()
+                .is_none_or(|first| matches!(first.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil))
+        };
+        if returns.iter().all(closed) {
+            let wrong = "nobody can ever use this card: `when` never returns true".to_string();
+            self.problem(function.location, (wrong, "return true at its end".into()));
+        }
+    }
+}

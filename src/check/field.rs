@@ -1,0 +1,149 @@
+use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
+use luau_syntax::location::Location;
+
+use super::known::instead;
+use super::script::Reader;
+use super::syntax::{constant, literal, text};
+use super::thing::Thing;
+use crate::ruleset::{SwitchKind, nearest};
+use crate::script::api;
+use crate::state::{Kind, State, Type, Value};
+
+impl Reader<'_> {
+    /// A house rule, or a field, is compared with a value that it never has.
+    pub(super) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
+        let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
+        if let Some(Thing::Switch(name)) = self.thing(one) {
+            let Some(switch) = self.known.stack.switch(&name) else { return };
+            let fits = match (&switch.kind, &constant) {
+                (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
+                (SwitchKind::Toggle, Value::Bool(_)) | (SwitchKind::Range { .. }, Value::Int(_)) => true,
+                _ => false,
+            };
+            if !fits {
+                let cure = match (&switch.kind, &constant) {
+                    (SwitchKind::Choice { values }, Value::Text(text)) => instead(text, values),
+                    _ => format!("it is {}", switch.kind),
+                };
+                self.problem(value.location(), (format!("the switch `{name}` is never {}", shown(&constant)), cure));
+            }
+            return;
+        }
+        let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else {
+            return;
+        };
+        let (name, thing) = (text(index), self.thing(expr));
+        let kind = match &thing {
+            Some(Thing::Entity(Some(kind))) => self.known.kind(kind),
+            Some(Thing::Entity(None)) | None => None,
+            _ => return,
+        };
+        let types: Vec<&Type> = match kind {
+            Some(kind) => kind.field_named(&name).map(|field| &kind.field(field).ty).into_iter().collect(),
+            None => self.known.types_of(&name).collect(),
+        };
+        let mut values: Vec<String> = Vec::new();
+        for ty in &types {
+            let Type::Enum(texts) = ty else { return };
+            values.extend(texts.iter().map(ToString::to_string));
+        }
+        let certain = kind.is_some() || nearest(given, values.iter().map(String::as_str)).is_some();
+        if !types.is_empty() && certain && !values.iter().any(|value| **value == **given) {
+            self.problem(value.location(), (format!("`{name}` is never \"{given}\""), instead(given, &values)));
+        }
+    }
+
+    /// Fields that are given by name, with the values that can be read off.
+    pub(super) fn fields_of(&mut self, kind: &Kind, table: Expression<'_>) {
+        let ExpressionKind::Table { items } = table.kind() else { return };
+        for item in items {
+            let TableItem::Record { key, value } = item else { continue };
+            let Some(name) = literal(*key) else { continue };
+            self.field(kind, &name, key.location(), Some(*value));
+        }
+    }
+
+    fn field(&mut self, kind: &Kind, name: &str, at: Location, value: Option<Expression<'_>>) {
+        let Some(field) = kind.field_named(name) else {
+            let names: Vec<String> = kind.fields.iter().map(|field| field.name.to_string()).collect();
+            return self.problem(at, (format!("a {} has no field `{name}`", kind.name), instead(name, &names)));
+        };
+        let declared = kind.field(field);
+        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        let Some(given) = constant(value) else { return };
+        if given == Value::None {
+            return;
+        }
+        if matches!(declared.ty, Type::Ratio | Type::List(_) | Type::Map(_)) {
+            return;
+        }
+        if let Err(wrong) = declared.ty.check(&given, schema, &State::new()) {
+            self.problem(
+                value.location(),
+                (format!("the field `{name}` {wrong}"), format!("it is declared in {}", declared.origin)),
+            );
+        }
+    }
+
+    /// A value that no kind takes in that field.
+    fn fits_no_kind(&mut self, field: &str, value: Option<Expression<'_>>) {
+        let (Some(value), Some(schema)) = (value, self.known.schema()) else { return };
+        let Some(given) = constant(value).filter(|given| *given != Value::None) else { return };
+        let mut wrong = None;
+        for ty in self.known.types_of(field) {
+            if matches!(ty, Type::Ratio | Type::List(_) | Type::Map(_)) {
+                return;
+            }
+            match ty.check(&given, schema, &State::new()) {
+                Ok(()) => return,
+                Err(told) => wrong = Some(told),
+            }
+        }
+        if let Some(told) = wrong {
+            let cure = "write a value that it takes, or change its declaration in kinds.luau".to_string();
+            self.problem(value.location(), (format!("the field `{field}` {told}"), cure));
+        }
+    }
+
+    /// `expr:name(args)`.
+    pub(super) fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
+        let thing = self.thing(of);
+        if thing == Some(Thing::Spec) && api::spec_method(name).is_none() {
+            let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
+            self.problem(at, (format!("a spec has no `t:{name}`"), instead(name, &names)));
+        }
+        if thing == Some(Thing::Spec) {
+            self.spec_call(name, args);
+        }
+        let writes = matches!(name, "set" | "add") && thing != Some(Thing::Spec) && !self.is_spec();
+        if !writes {
+            return;
+        }
+        if let Some(what) = self.pure.last() {
+            let wrong = format!(":{name} is called in {what}, which may only read");
+            self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+        }
+        let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        match thing {
+            Some(Thing::Entity(Some(kind))) => {
+                if let Some(kind) = self.known.kind(&kind) {
+                    let value = args.get(1).copied().filter(|_| name == "set");
+                    self.field(kind, &field, place, value);
+                }
+            }
+            _ => {
+                let wrong = self.known.wrong_name("field", &field);
+                self.tell(place, wrong.map(|(_, cure)| (format!("no kind has a field `{field}`"), cure)));
+                self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
+            }
+        }
+    }
+}
+
+/// A value as a sentence has it.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => format!("\"{text}\""),
+        other => other.to_string(),
+    }
+}

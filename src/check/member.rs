@@ -1,0 +1,160 @@
+use luau_syntax::ast::{Expression, ExpressionKind};
+use luau_syntax::location::Location;
+
+use super::known::instead;
+use super::script::Reader;
+use super::syntax::{literal, text};
+use super::thing::Thing;
+use crate::ruleset::nearest;
+use crate::script::api;
+
+impl Reader<'_> {
+    /// Something is read off an expression by name.
+    pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        match self.thing(of) {
+            Some(Thing::Vocabulary) if api::word(name).is_none() => {
+                let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
+                let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
+                let cure = if is_verb { format!("it is a verb: rb.act.{name}") } else { instead(name, &names) };
+                self.problem(at, (format!("rb has no `{name}`"), cure));
+            }
+            Some(Thing::Word(word)) => self.member_of_word(word, name, at),
+            Some(Thing::Library(library)) => {
+                let names = api::library(library).unwrap_or_default();
+                if !names.contains(&name) {
+                    let cure = match (library, name) {
+                        ("math", "random" | "randomseed") => "roll dice: rb.roll(\"1d6\", \"what for\")".to_string(),
+                        _ => instead(name, &names.iter().map(|name| name.to_string()).collect::<Vec<_>>()),
+                    };
+                    self.problem(at, (format!("{library} has no `{name}`"), cure));
+                }
+            }
+            Some(Thing::Entity(Some(kind))) => {
+                if let Some(kind) = self.known.kind(&kind) {
+                    let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
+                    self.tell(at, self.known.wrong_member(kind, name, &more));
+                }
+            }
+            Some(Thing::Module(path)) => {
+                if let Some(module) = self.known.names.module(&path)
+                    && !module.members.contains_key(name)
+                {
+                    let names: Vec<String> = module.members.keys().cloned().collect();
+                    if self.asked && nearest(name, names.iter().map(String::as_str)).is_none() {
+                        return; // whether a layer above has put it there
+                    }
+                    self.problem(at, (format!("{path} gives no `{name}`"), instead(name, &names)));
+                }
+            }
+            Some(Thing::Event(verb)) => {
+                let params = self.known.rules.and_then(|rules| rules.verb_params(&verb));
+                if let Some(params) = params.filter(|params| !params.is_empty())
+                    && name != "result"
+                    && !params.iter().any(|param| param == name)
+                    && !self.known.names.is_assigned(name)
+                {
+                    let names: Vec<String> = params.iter().cloned().chain(["result".to_string()]).collect();
+                    self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), instead(name, &names)));
+                }
+            }
+            Some(Thing::Vocabulary | Thing::Spec | Thing::Switch(_) | Thing::Entities(_)) => {}
+            Some(Thing::Entity(None)) | None => self.nothing_has(of, name, at),
+        }
+    }
+
+    /// Nothing in any file of the ruleset has a member of that name, and so it is never there.
+    fn nothing_has(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let names = &self.known.names;
+        // What comes from another ruleset has names of its own.
+        let foreign = self.elsewhere || self.path.starts_with("convert/");
+        if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
+        let wrong = format!("nothing has a `{name}`");
+        match near.map(str::to_string) {
+            Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
+            None if self.asked => {}
+            None => self
+                .problem(at, (wrong, "is it misspelt, or has it yet to be declared as a field in kinds.luau?".into())),
+        }
+    }
+
+    /// A derived value that is read like a field.
+    pub(super) fn uncalled(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let certain = match self.thing(of) {
+            Some(Thing::Entity(Some(kind))) => {
+                self.known.kind(&kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
+            }
+            Some(Thing::Entity(None)) | None => {
+                self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name)
+            }
+            _ => false,
+        };
+        if certain {
+            let wrong = format!("`{name}` is a derived value, and it is not called");
+            self.problem(at, (wrong, format!("write a colon and brackets: `:{name}()`")));
+        }
+    }
+
+    pub(super) fn member_of_word(&mut self, word: &str, name: &str, at: Location) {
+        let sort = match word {
+            "act" => "verb",
+            "switches" => "switch",
+            "cards" => "card",
+            "items" => "item",
+            "cast" => "cast",
+            _ => return,
+        };
+        self.tell(at, self.known.wrong_name(sort, name));
+    }
+
+    /// A dot where a colon belongs, or the other way round.
+    pub(super) fn dot_or_colon(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
+        let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
+        let name = text(index);
+        let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
+        let wrong = match self.thing(expr) {
+            Some(Thing::Vocabulary) if self_call => format!("rb.{name}"),
+            Some(Thing::Spec) if !self_call => format!("t:{name}"),
+            Some(Thing::Entity(_)) if !self_call && method(&name) => format!("a colon: `:{name}(...)`"),
+            None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
+                format!("a colon: `:{name}()`")
+            }
+            None if !self_call
+                && matches!(&*name, "set" | "add")
+                && args
+                    .first()
+                    .and_then(|arg| literal(*arg))
+                    .is_some_and(|field| self.known.types_of(&field).next().is_some()) =>
+            {
+                format!("a colon: `:{name}(...)`")
+            }
+            _ => return,
+        };
+        let mark = if self_call { "a colon stands where a dot belongs" } else { "a dot stands where a colon belongs" };
+        self.problem(index_location, (mark.to_string(), format!("write {wrong}")));
+    }
+
+    /// Whether an expression is read off a local variable that is not a module.
+    fn is_parameter(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Local { .. } => {
+                !matches!(self.thing(expression), Some(Thing::Module(_) | Thing::Vocabulary))
+            }
+            ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
+            _ => false,
+        }
+    }
+
+    /// How a call of something that the host declares is written.
+    pub(super) fn usage(&self, func: Expression<'_>, self_call: bool) -> Option<String> {
+        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
+        let name = text(index);
+        match self.thing(expr)? {
+            Thing::Vocabulary if !self_call => Some(api::word(&name)?.usage.to_string()),
+            Thing::Library(library) if !self_call => Some(format!("{library}.{name}(...), as in other Luau")),
+            _ => None,
+        }
+    }
+}

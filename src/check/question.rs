@@ -1,0 +1,133 @@
+use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
+
+use super::known::instead;
+use super::script::Reader;
+use super::sort::Sort;
+use super::syntax::{constant, literal};
+use crate::ruleset::nearest;
+use crate::script::api;
+use crate::state::Value;
+
+impl Reader<'_> {
+    pub(super) fn question(&mut self, ask: &str, own: &[&str], table: Expression<'_>) {
+        let ExpressionKind::Table { items } = table.kind() else { return };
+        for item in items {
+            let TableItem::Record { key, value } = item else { continue };
+            let Some(name) = literal(*key) else { continue };
+            let all: Vec<String> = api::QUESTION_FIELDS.iter().chain(own).map(|name| name.to_string()).collect();
+            if !all.contains(&name) {
+                self.problem(key.location(), (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
+            }
+            if (name == "seat" || name == "audience")
+                && let Some(seat) = literal(*value)
+            {
+                self.tell(value.location(), self.known.wrong_name("seat", &seat));
+            }
+        }
+        let value = |wanted: &str| {
+            items.iter().find_map(|item| match item {
+                TableItem::Record { key, value } if literal(*key).as_deref() == Some(wanted) => Some(*value),
+                _ => None,
+            })
+        };
+        if let (Some(Value::Int(min)), Some(Value::Int(max))) =
+            (value("min").and_then(constant), value("max").and_then(constant))
+            && min > max
+            && let Some(place) = value("max")
+        {
+            let wrong = format!("nothing is between {min} and {max}");
+            self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
+        }
+        // A choice of cards may leave it to the host which of them are open.
+        let cards = ask == "choose" && value("cards").is_some();
+        if matches!(ask, "choose" | "choose_many" | "allot" | "order") && value("options").is_none() && !cards {
+            self.problem(
+                table.location(),
+                (format!("rb.{ask} lacks `options`"), "add options = a list of what is open".into()),
+            );
+        }
+        for name in ["min", "max", "total"] {
+            let wanted = match ask {
+                "number" => name != "total",
+                "allot" => name == "total",
+                _ => false,
+            };
+            if wanted && value(name).is_none() {
+                self.problem(
+                    table.location(),
+                    (format!("rb.{ask} lacks `{name}`"), format!("add {name} = a whole number")),
+                );
+            }
+        }
+        self.fields_fit(items);
+        if let Some(options) = value("options") {
+            self.options(options, value("default"), value("other").is_some());
+        }
+        let topic = value("topic").and_then(literal);
+        if topic.as_deref() == Some("card")
+            && let Some(default) = value("default")
+            && let Some(card) = literal(default)
+        {
+            self.tell(default.location(), self.known.wrong_name("card", &card));
+        }
+    }
+
+    /// Values of a question that are of another sort than it takes.
+    fn fields_fit(&mut self, items: &[TableItem<'_>]) {
+        for item in items {
+            let TableItem::Record { key, value } = item else { continue };
+            let wanted = match literal(*key).as_deref() {
+                Some("min" | "max" | "total" | "least") => Sort::Number,
+                Some("seat" | "topic" | "audience") => Sort::Text,
+                Some("auto" | "sealed" | "propose" | "other") => Sort::Truth,
+                _ => continue,
+            };
+            if let Some(sort) = self.sort(*value).filter(|sort| *sort != wanted) {
+                let wrong = format!("{} is wanted here, and this is {}", wanted.words(), sort.words());
+                self.problem(
+                    value.location(),
+                    (wrong, "look at the question's other values, or at docs/reference.md".into()),
+                );
+            }
+        }
+    }
+
+    /// The options of a question as they are written down, and what is taken where nobody answers.
+    fn options(&mut self, options: Expression<'_>, default: Option<Expression<'_>>, other: bool) {
+        let ExpressionKind::Table { items } = options.kind() else { return };
+        let known: Vec<String> = api::OPTION_FIELDS.iter().map(ToString::to_string).collect();
+        let mut ids = Vec::new();
+        let mut all = !items.is_empty();
+        for item in items {
+            let TableItem::List { value } = item else { return };
+            let id = match value.kind() {
+                ExpressionKind::Table { items } => {
+                    let mut id = None;
+                    for item in items {
+                        let TableItem::Record { key, value } = item else { continue };
+                        let Some(name) = literal(*key) else { continue };
+                        if name == "id" {
+                            id = literal(*value);
+                        }
+                        if !known.contains(&name) && nearest(&name, known.iter().map(String::as_str)).is_some() {
+                            self.problem(
+                                key.location(),
+                                (format!("an option has no field `{name}`"), instead(&name, &known)),
+                            );
+                        }
+                    }
+                    id
+                }
+                _ => literal(*value),
+            };
+            all &= id.is_some();
+            ids.extend(id);
+        }
+        if let Some(default) = default.filter(|_| all && !other)
+            && let Some(name) = literal(default)
+            && !ids.contains(&name)
+        {
+            self.problem(default.location(), (format!("no option is `{name}`"), instead(&name, &ids)));
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be read off the tree of a script by itself.
+
+use std::collections::BTreeSet;
+
+use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, StatementView};
+use luau_syntax::ast_names::AstName;
+
+use crate::state::Value;
+
+pub(super) fn text(name: AstName<'_>) -> String {
+    String::from_utf8_lossy(name.bytes()).into_owned()
+}
+
+/// The text of an expression that is one.
+pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
+    match expression.kind() {
+        ExpressionKind::String { value, .. } => Some(String::from_utf8_lossy(value.as_bytes()).into_owned()),
+        ExpressionKind::Grouped(inner) => literal(inner),
+        _ => None,
+    }
+}
+
+/// The value of an expression that is always the same.
+pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
+    match expression.kind() {
+        ExpressionKind::Nil => Some(Value::None),
+        ExpressionKind::Boolean(yes) => Some(Value::Bool(yes)),
+        ExpressionKind::Number { value, .. } if value.fract() == 0.0 && value.abs() < 1e15 => {
+            Some(Value::Int(value as i64))
+        }
+        ExpressionKind::String { .. } => literal(expression).map(Value::text),
+        ExpressionKind::Unary { op: luau_syntax::ast::UnaryOp::Negate, rhs } => match constant(rhs)? {
+            Value::Int(n) => Some(Value::Int(-n)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What a function returns, each place of it; functions inside it are none of it.
+pub(super) fn returned<'a>(block: Block<'a>, into: &mut Vec<&'a [Expression<'a>]>) {
+    for statement in block.as_slice() {
+        match statement.view() {
+            StatementView::Return(found) => into.push(found.expressions),
+            StatementView::Block(inner) => returned(inner, into),
+            StatementView::NumericFor(looped) => returned(looped.body, into),
+            StatementView::GenericFor(looped) => returned(looped.body, into),
+            StatementView::While(looped) => returned(looped.body, into),
+            StatementView::Repeat(looped) => returned(looped.body, into),
+            StatementView::If(branch) => {
+                returned(branch.then_body, into);
+                let mut rest = branch.else_body;
+                while let Some(statement) = rest.take() {
+                    match statement.view() {
+                        StatementView::Block(inner) => returned(inner, into),
+                        StatementView::If(inner) => {
+                            returned(inner.then_body, into);
+                            rest = inner.else_body;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Local variables of a file: their names, and those that are assigned after they were declared.
+#[derive(Default)]
+pub(super) struct Locals {
+    pub names: BTreeSet<String>,
+    pub changing: BTreeSet<u64>,
+    /// On which `:set("field", ...)` or `:add("field", ...)` is called.
+    pub entities: BTreeSet<u64>,
+}
+
+impl<'ast> AstVisitor<'ast> for Locals {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        let mut assigned = |target: Expression<'_>| {
+            if let ExpressionKind::Local { local, .. } = target.kind() {
+                self.changing.insert(local.identity().as_u64());
+            }
+        };
+        match node {
+            AstNode::Statement(statement) => match statement.view() {
+                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| assigned(*var)),
+                StatementView::CompoundAssign(assign) => assigned(assign.var),
+                StatementView::FunctionDeclaration(declaration) => assigned(declaration.name),
+                StatementView::Local(local) => {
+                    self.names.extend(local.bindings.iter().map(|binding| text(binding.name)));
+                }
+                StatementView::LocalFunction(local) => {
+                    self.names.insert(text(local.name.name));
+                }
+                _ => {}
+            },
+            AstNode::Expression(expression) => {
+                if let ExpressionKind::FunctionLiteral(function) = expression.kind() {
+                    self.names.extend(function.args.iter().map(|arg| text(arg.name)));
+                }
+                if let ExpressionKind::Call { func, args, self_call: true, .. } = expression.kind()
+                    && let ExpressionKind::IndexName { expr, index, .. } = func.kind()
+                    && (index == "set" || index == "add")
+                    && let ExpressionKind::Local { local, .. } = expr.kind()
+                    && args.first().is_some_and(|arg| literal(*arg).is_some())
+                {
+                    self.entities.insert(local.identity().as_u64());
+                }
+            }
+            _ => {}
+        }
+        true
+    }
+}

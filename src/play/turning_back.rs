@@ -1,0 +1,295 @@
+use std::sync::Arc;
+
+use super::action::{Cause, Done, Open};
+use super::game::words_of;
+use super::reload::Passed;
+use super::{Answer, Desk, Edit, Event, Game, Happening, Refusal, Remedy, Slot};
+use crate::ruleset::Ruleset;
+use crate::script::Vm;
+
+/// What a person did, as it can be done again.
+#[derive(Clone, Debug)]
+pub(super) enum Op {
+    Answer {
+        topic: Arc<str>,
+        ordinal: u32,
+        answer: Answer,
+    },
+    Edit(Edit),
+    Free {
+        seat: Arc<str>,
+        name: Arc<str>,
+    },
+    Skip,
+    /// Other rules were asked for.
+    Rules(Arc<Ruleset>),
+}
+
+/// What an undo or a redo did.
+pub(crate) struct Turned {
+    pub text: String,
+    pub changes: Vec<Happening>,
+}
+
+impl Game {
+    /// Takes back the last thing a person did. Runs no script.
+    pub fn undo(&mut self) -> Result<Turned, Refusal> {
+        if let Some(turned) = self.undo_asking() {
+            return Ok(turned);
+        }
+        let in_queue = self.queued.back().map(|(.., seq)| *seq);
+        let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
+        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let mut passed = Passed::default();
+        let before = self.desk.state.clone();
+        let mut turned = self.take_back_last(&mut passed)?;
+        self.reload_again(passed, &before, &mut turned);
+        if let Some(seq) = in_queue.max(in_open).max(in_history) {
+            self.next_seq = seq;
+        }
+        let known = self.history.iter().rev().take(16).map(|done| done.number);
+        let open = self.open.iter().chain(&self.held).map(|open| open.number);
+        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
+        Ok(turned)
+    }
+
+    fn take_back_last(&mut self, passed: &mut Passed) -> Result<Turned, Refusal> {
+        let in_open = self.open.as_ref().and_then(Open::last_seq);
+        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let started = self.open.as_ref().and_then(|open| open.seq);
+        if let Some((seat, name, seq)) = self.queued.back().cloned()
+            && Some(seq) > in_open.max(in_history)
+        {
+            self.queued.pop_back();
+            self.redo.push(Op::Free { seat, name: name.clone() });
+            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
+        }
+        if in_open.max(in_history).max(started).is_none() {
+            return Err(Refusal::new("there is nothing to undo"));
+        }
+        self.park();
+        if in_open > in_history {
+            let open = self.open.as_mut().expect("it has a decision");
+            return Ok(undo_in(open, &mut self.desk, &mut self.redo));
+        }
+        if started > in_history {
+            let open = self.open.take().expect("it has started");
+            self.desk.set_position(open.before);
+            let text = format!("undid {}", words_of(&open.cause));
+            if let Cause::Free { seat, name } = open.cause {
+                self.redo.push(Op::Free { seat, name });
+            }
+            self.open = self.held.pop();
+            return Ok(Turned { text, changes: Vec::new() });
+        }
+        // A free act that waited for the dice of what is taken back waits again.
+        if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), .. }) = &self.open {
+            self.queued.push_front((seat.clone(), name.clone(), *seq));
+            self.open = None;
+        }
+        // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
+        // for what came before it.
+        let mut changes = Vec::new();
+        while let Some(done) = self.history.pop() {
+            if matches!(done.cause, Cause::Reload { .. }) {
+                self.pass(done, passed);
+                continue;
+            }
+            if matches!(done.cause, Cause::Rules { .. }) {
+                return Ok(self.take_rules_back(done, passed));
+            }
+            let held = self.open.take();
+            self.desk.state.take_back(&done.changes);
+            self.desk.set_position(done.before);
+            changes.extend(done.changes.iter().cloned().rev());
+            let decided = done.tape.last_decision().is_some();
+            let mut open = Open {
+                number: done.number,
+                cause: done.cause.clone(),
+                tape: done.tape,
+                before: done.before,
+                seq: done.seq,
+                events: done.events,
+                questions: Vec::new(),
+                rolled_for: None,
+                fault: None,
+                ran: false,
+                renewed: false,
+            };
+            changes.reverse();
+            // Changes in another schema are told when all is done.
+            let told = if passed.another_schema() { Vec::new() } else { self.desk.reversed(&changes) };
+            changes.reverse();
+            if let Some(skipped) = done.skipped {
+                open.seq = None;
+                self.open = Some(open);
+                self.redo.push(Op::Skip);
+                return Ok(Turned { text: format!("undid leaving out: {skipped}"), changes: told });
+            }
+            match &done.cause {
+                Cause::Edit { edit } => {
+                    self.redo.push(Op::Edit(edit.clone()));
+                    if let Some(before) = done.swap.and_then(|swap| swap.in_force) {
+                        self.desk.switches = before.switches;
+                        self.desk.state.renew_identity();
+                    }
+                    self.open = held;
+                    let text = format!("undid the edit: {}", first_line(&open.events));
+                    return Ok(Turned { text, changes: told });
+                }
+                Cause::Free { seat, name } if !decided => {
+                    self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
+                    self.open = held;
+                    return Ok(Turned { text: format!("undid {name}"), changes: told });
+                }
+                _ if decided => {
+                    if matches!(done.cause, Cause::Free { .. }) {
+                        self.held.extend(held);
+                    }
+                    let turned = undo_in(&mut open, &mut self.desk, &mut self.redo);
+                    self.open = Some(open);
+                    return Ok(Turned { text: turned.text, changes: told });
+                }
+                _ => {}
+            }
+        }
+        Err(Refusal::new("there is nothing to undo"))
+    }
+
+    /// Does again what the last undo took back. Runs the game on to where it was decided.
+    pub fn redo(&mut self, vm: &mut Vm) -> Result<Turned, Refusal> {
+        let Some(op) = self.redo.last().cloned() else {
+            return Err(Refusal::new("there is nothing to redo"));
+        };
+        let rest = self.redo.clone();
+        let text = match op {
+            Op::Edit(edit) => {
+                self.advance(vm, u64::MAX);
+                self.edit(edit)?;
+                "redid the edit".to_string()
+            }
+            Op::Free { seat, name } => {
+                self.advance(vm, u64::MAX);
+                self.act(seat, name.clone())?;
+                format!("redid {name}")
+            }
+            Op::Rules(rules) => self.redo_asking(rules)?,
+            Op::Skip => {
+                self.advance(vm, u64::MAX);
+                self.remedy(Remedy::SkipAction)?;
+                "left it out again".to_string()
+            }
+            Op::Answer { topic, ordinal, answer } => {
+                self.advance(vm, u64::MAX);
+                let question = self
+                    .open
+                    .as_ref()
+                    .and_then(|open| open.questions.iter().find(|question| question.id.ordinal == ordinal))
+                    .filter(|question| question.topic == topic)
+                    .cloned();
+                let Some(question) = question else {
+                    self.redo.clear();
+                    return Err(Refusal::new("the game has gone another way: there is nothing to redo"));
+                };
+                self.answer(question.id, answer.clone())?;
+                format!("redid {}: {}", question.topic, question.tell(&answer))
+            }
+        };
+        self.redo = rest;
+        self.redo.pop();
+        Ok(Turned { text, changes: Vec::new() })
+    }
+
+    /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
+    pub fn decisions(&self) -> u32 {
+        self.next_seq - 1 + u32::from(self.pending.is_some())
+    }
+
+    /// Takes back decisions until so many are left, as if they had not been made: for a reply that is refused half way.
+    pub fn rewind(&mut self, decisions: u32) {
+        let redo = std::mem::take(&mut self.redo);
+        while self.decisions() > decisions && self.undo().is_ok() {}
+        self.redo = redo;
+    }
+
+    /// Notes that a person did something: it counts, and what was undone before is forgotten unless it is the same again.
+    pub(super) fn did(&mut self, op: Op) {
+        self.next_seq += 1;
+        match (self.redo.last(), &op) {
+            (Some(Op::Answer { ordinal, answer, .. }), Op::Answer { ordinal: now, answer: given, .. })
+                if ordinal == now && answer == given =>
+            {
+                self.redo.pop();
+            }
+            _ => self.redo.clear(),
+        }
+    }
+
+    /// Notes that other rules were asked for: what was undone before is forgotten.
+    pub(super) fn forget_undone(&mut self) {
+        self.redo.clear();
+    }
+
+    pub(super) fn push_redo(&mut self, op: Op) {
+        self.redo.push(op);
+    }
+}
+
+fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
+    let (at, _) = open.tape.last_decision().expect("the action has a decision");
+    let slot = open.tape.slots[at].clone().expect("a decision fills its place");
+    let before = slot.before();
+    // A person's answer further on is older, so it belongs to a question that was out together with this one: it stays.
+    let older = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.seq().is_some());
+    match open.tape.slots.iter().rposition(older).filter(|last| *last > at) {
+        Some(last) => {
+            open.tape.slots.truncate(last + 1);
+            open.tape.slots[at] = None;
+        }
+        None => {
+            open.tape.cut(at);
+            desk.set_position(before);
+        }
+    }
+    let (op, text) = match slot {
+        Slot::Answer { topic, answer, about, .. } => {
+            // As it was told, with the titles of what was chosen.
+            let about = about.map(|id| desk.title(id));
+            let words = open.events.iter().rev().find_map(|event| match &event.happening {
+                Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
+                    Some(text)
+                }
+                _ => None,
+            });
+            let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
+            (Op::Answer { topic, ordinal: at as u32, answer }, text)
+        }
+        Slot::Roll { faces, dice, .. } => {
+            let text = format!("undid the roll of {dice}");
+            (Op::Answer { topic: Arc::from("dice"), ordinal: at as u32, answer: Answer::Faces(faces) }, text)
+        }
+    };
+    redo.push(op);
+    Turned { text, changes: Vec::new() }
+}
+
+pub(super) fn told(answer: &Answer) -> String {
+    let list = |ids: &[Arc<str>]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
+    match answer {
+        Answer::Choice(id) => id.to_string(),
+        Answer::Choices(ids) | Answer::Order(ids) => list(ids),
+        Answer::Number(n) => n.to_string(),
+        Answer::Allotment(parts) => parts.iter().map(|(id, n)| format!("{id} {n}")).collect::<Vec<_>>().join(", "),
+        Answer::Confirm(yes) => if *yes { "yes" } else { "no" }.into(),
+        Answer::Line(line) => line.clone(),
+        Answer::Faces(faces) => format!("{faces:?}"),
+    }
+}
+
+pub(super) fn last_seq_of(done: &Done) -> Option<u32> {
+    done.seq.max(done.tape.last_decision().map(|(_, seq)| seq))
+}
+
+fn first_line(events: &[Event]) -> String {
+    events.first().map(|event| event.happening.line()).unwrap_or_default()
+}

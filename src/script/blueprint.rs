@@ -1,0 +1,64 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::ruleset::Card;
+use crate::state::{FieldId, KindId, Schema};
+
+/// What a ruleset declares, as plain data.
+#[derive(Debug, Default)]
+pub(crate) struct Blueprint {
+    pub schema: Schema,
+    pub cards: Vec<Card>,
+    pub items: Vec<Card>,
+    pub hooks: Vec<Arc<str>>,
+    pub verbs: Vec<Arc<str>>,
+    /// Names of the parameters of each verb.
+    pub verb_params: Vec<Vec<String>>,
+    /// The file of each verb.
+    pub verb_origins: Vec<Arc<str>>,
+    pub policies: Vec<Arc<str>>,
+    /// Policies that may take free acts.
+    pub acting: Vec<Arc<str>>,
+    pub entries: Vec<EntryName>,
+    pub free: Vec<FreeName>,
+    /// What can be looked at by name.
+    pub views: Vec<FreeName>,
+    pub prompt: bool,
+    pub creation: bool,
+    /// Whether the ruleset measures what a state is worth to a seat.
+    pub value: bool,
+    /// Whether it names how a game has ended.
+    pub result: bool,
+    /// Numbers that it follows from round to round.
+    pub statistics: Vec<Statistic>,
+    /// The entry that a round begins with.
+    pub boundary: Option<Arc<str>>,
+    /// Rulesets whose games it can take over by a file of `convert/`.
+    pub converts: Vec<Arc<str>>,
+}
+
+/// A number that a ruleset follows from round to round.
+#[derive(Clone, Debug)]
+pub(crate) struct Statistic {
+    pub label: Arc<str>,
+    /// The field whose sum over all entities of its kind it is; otherwise a function works it out.
+    pub field: Option<(KindId, FieldId)>,
+}
+
+/// An agenda entry that scripts may schedule.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryName {
+    pub name: Arc<str>,
+    /// Its key is worked out anew before each pop.
+    pub key: bool,
+    /// Equal keys are settled by the ruleset.
+    pub tie: bool,
+}
+
+/// An act that is nobody's turn.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FreeName {
+    pub name: Arc<str>,
+    pub title: Arc<str>,
+}

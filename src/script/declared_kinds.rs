@@ -1,0 +1,254 @@
+//! Reading what `kinds.luau` declares.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use mlua::{Result, Table, Value as Lv};
+
+use super::exchange::{from_lua, whole_of};
+use super::load::{Loader, sorted};
+use super::mirror::Mirror;
+use crate::ruleset::nearest;
+use crate::state::{Field, FieldId, Kind, Schema, Type};
+
+impl Loader<'_> {
+    /// Reads the kinds: the schema, and what each kind's class is made of.
+    #[allow(clippy::type_complexity)]
+    pub(super) fn schema(
+        &mut self,
+        kinds: &Table,
+        sheets: &Table,
+        overviews: &Table,
+    ) -> Result<(Schema, Vec<(String, Table, Table)>)> {
+        let lua = self.lua;
+        let mut schema = Schema::default();
+        let mut parts = Vec::new();
+        let names: BTreeSet<String> = sorted(kinds)?.into_iter().map(|(name, _)| name).collect();
+        for (name, body) in sorted(kinds)? {
+            let Lv::Table(body) = body else {
+                let cure = "write { fields = { wit = rb.int() } }".to_string();
+                self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), Some(cure));
+                continue;
+            };
+            self.known_keys(
+                "kinds",
+                &name,
+                &body,
+                &["title", "fields", "derived", "sheet", "overview", "label"],
+                None,
+            )?;
+            let mut kind = Kind {
+                name: Arc::from(&*name),
+                title: None,
+                fields: Vec::new(),
+                derived: Vec::new(),
+                derived_origins: Vec::new(),
+                sheet: false,
+                overview: false,
+            };
+            let nullable = lua.create_table()?;
+            if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
+                for (field, declared) in sorted(&fields)? {
+                    let path = format!("{name}/fields/{field}");
+                    if ["id", "kind", "set", "add", "exists"].contains(&field.as_str()) {
+                        self.problem(
+                            "kinds",
+                            &path,
+                            format!("`{field}` is taken by the host"),
+                            Some("choose another name".into()),
+                        );
+                        continue;
+                    }
+                    match read_field(&field, &declared, &names) {
+                        Ok(mut read) => {
+                            if matches!(read.ty, Type::Ref(_)) {
+                                nullable.raw_set(&*field, true)?;
+                            }
+                            read.origin = Arc::from(self.merger.origin("kinds", &path).unwrap_or_default());
+                            kind.fields.push(read);
+                        }
+                        Err(message) => {
+                            let cure = cure_of_field(&message);
+                            self.problem("kinds", &path, format!("the field `{field}` of {name} {message}"), cure)
+                        }
+                    }
+                }
+            }
+            match body.raw_get::<Lv>("title")? {
+                Lv::Nil => {}
+                Lv::String(title) => {
+                    let title = title.to_string_lossy().to_string();
+                    match kind.field_named(&title) {
+                        Some(at) if kind.field(at).ty == Type::Text => kind.title = Some(FieldId(at.0)),
+                        _ => {
+                            let message =
+                                format!("the title of {name} names a text field, there is no text field `{title}`");
+                            let texts =
+                                kind.fields.iter().filter(|field| field.ty == Type::Text).map(|field| &*field.name);
+                            let cure = match nearest(&title, texts) {
+                                Some(near) => format!("did you mean `{near}`?"),
+                                None => format!("declare {title} = rb.text() among its fields, or name another"),
+                            };
+                            self.problem("kinds", &format!("{name}/title"), message, Some(cure));
+                        }
+                    }
+                }
+                _ => {
+                    let cure = Some("write title = \"name\"".to_string());
+                    self.problem("kinds", &format!("{name}/title"), "a title is the name of a text field".into(), cure)
+                }
+            }
+            let derived = lua.create_table()?;
+            if let Lv::Table(table) = body.raw_get::<Lv>("derived")? {
+                for (value, function) in sorted(&table)? {
+                    let path = format!("{name}/derived/{value}");
+                    match function {
+                        Lv::Function(_) if kind.field_named(&value).is_some() => {
+                            let message = format!("{name} has a field and a derived value `{value}`");
+                            self.problem("kinds", &path, message, Some("give one of them another name".into()));
+                        }
+                        Lv::Function(function) => {
+                            derived.raw_set(&*value, function)?;
+                            kind.derived.push(Arc::from(&*value));
+                            let origin = self.merger.origin("kinds", &path).unwrap_or_default();
+                            kind.derived_origins.push(Arc::from(origin));
+                        }
+                        other => {
+                            let message =
+                                format!("the derived value `{value}` is a function(self), not {}", other.type_name());
+                            let cure = format!("write {value} = function(self) return ... end");
+                            self.problem("kinds", &path, message, Some(cure));
+                        }
+                    }
+                }
+            }
+            if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
+                sheets.raw_set(&*name, sheet)?;
+                kind.sheet = true;
+            }
+            if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
+                overviews.raw_set(&*name, overview)?;
+                kind.overview = true;
+            }
+            parts.push((name, derived, nullable));
+            schema.kinds.push(kind);
+        }
+        Ok((schema, parts))
+    }
+}
+
+/// Reads a field's declaration.
+fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::result::Result<Field, String> {
+    let Lv::Table(table) = declared else {
+        return Err(format!("is declared with rb.int(), rb.text() and the like, not a {}", declared.type_name()));
+    };
+    let ty = read_type(table, kinds)?;
+    let text = |key: &str| -> std::result::Result<Option<Arc<str>>, String> {
+        match table.raw_get::<Lv>(key).map_err(|error| error.to_string())? {
+            Lv::Nil => Ok(None),
+            Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
+            other => Err(format!("has a `{key}` that is a {}, not a text", other.type_name())),
+        }
+    };
+    let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
+        Lv::Nil => ty.default_value(),
+        value => {
+            let value =
+                from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
+            let value = ty.settle(value);
+            ty.check(&value, &Schema::default(), &crate::state::State::new())
+                .map_err(|error| format!("has a default that does not fit: it {error}"))?;
+            value
+        }
+    };
+    Ok(Field {
+        name: Arc::from(name),
+        label: text("label")?.unwrap_or_else(|| Arc::from(name.replace('_', " "))),
+        ty,
+        default,
+        show: !matches!(table.raw_get::<Lv>("show").map_err(|error| error.to_string())?, Lv::Boolean(false)),
+        audience: text("audience")?,
+        origin: Arc::from(""),
+    })
+}
+
+fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Type, String> {
+    let get = |key: &str| table.raw_get::<Lv>(key).map_err(|error| error.to_string());
+    let Lv::String(ty) = get("@type")? else {
+        return Err("is declared with rb.int(), rb.text() and the like".into());
+    };
+    let element = || -> std::result::Result<Box<Type>, String> {
+        match get("element")? {
+            Lv::Table(element) => Ok(Box::new(read_type(&element, kinds)?)),
+            _ => Err("needs the type of its elements".into()),
+        }
+    };
+    Ok(match &*ty.to_string_lossy() {
+        "int" => {
+            let bound = |key: &str| -> std::result::Result<Option<i64>, String> {
+                let value = get(key)?;
+                match whole_of(&value) {
+                    None if !value.is_nil() => {
+                        Err(format!("has a `{key}` that is not a whole number but a {}", value.type_name()))
+                    }
+                    bound => Ok(bound),
+                }
+            };
+            let (min, max) = (bound("min")?, bound("max")?);
+            if let (Some(min), Some(max)) = (min, max)
+                && min > max
+            {
+                return Err(format!("has bounds that leave nothing: {min} to {max}"));
+            }
+            Type::Int { min, max }
+        }
+        "bool" => Type::Bool,
+        "text" => Type::Text,
+        "ratio" => Type::Ratio,
+        "enum" => {
+            let Lv::Table(values) = get("values")? else { return Err("needs its values".into()) };
+            let mut texts = Vec::new();
+            for value in values.sequence_values::<Lv>() {
+                match value {
+                    Ok(Lv::String(text)) => texts.push(Arc::from(text.to_string_lossy())),
+                    _ => return Err("has values that are not texts".into()),
+                }
+            }
+            Type::Enum(texts)
+        }
+        "ref" => match get("kind")? {
+            Lv::Nil => Type::Ref(None),
+            kind => {
+                let kind = kind.to_string().unwrap_or_default();
+                if !kinds.contains(&kind) {
+                    return Err(match nearest(&kind, kinds.iter().map(String::as_str)) {
+                        Some(near) => {
+                            format!("refers to the kind `{kind}`, which does not exist; did you mean `{near}`?")
+                        }
+                        None => format!("refers to the kind `{kind}`, which does not exist"),
+                    });
+                }
+                Type::Ref(Some(Arc::from(kind)))
+            }
+        },
+        "list" => Type::List(element()?),
+        "map" => Type::Map(element()?),
+        other => return Err(format!("has an unknown type `{other}`")),
+    })
+}
+
+/// What to do about a field's declaration: what its own message ends with, or how fields are declared.
+fn cure_of_field(message: &str) -> Option<String> {
+    let cure = if message.contains("bound") || message.contains("whole number but") {
+        "bounds are numbers without quotes: rb.int({ min = 0, max = 10 })"
+    } else if message.contains("default") {
+        "give it a default that it can have, or leave the default out"
+    } else if message.contains("declared with") {
+        "write rb.int(), rb.bool(), rb.text(), rb.enum({ ... }), rb.ref(\"kind\"), rb.list(...) or rb.map(...)"
+    } else if message.contains("which does not exist") {
+        "name a kind of kinds.luau"
+    } else {
+        "look at the types of fields in docs/reference.md"
+    };
+    Some(cure.to_string())
+}

@@ -1,0 +1,194 @@
+//! Reading what `play.luau` declares.
+
+use std::sync::Arc;
+
+use mlua::{Result, Table, Value as Lv};
+
+use super::blueprint::{Blueprint, EntryName, FreeName, Statistic};
+use super::load::{Loader, sorted};
+use crate::ruleset::{Problem, nearest};
+use crate::state::Type;
+
+impl Loader<'_> {
+    pub(super) fn play(
+        &mut self,
+        play: &Table,
+        sheets: Table,
+        overviews: Table,
+        blueprint: &mut Blueprint,
+    ) -> Result<Table> {
+        let lua = self.lua;
+        let known = [
+            "start",
+            "entries",
+            "free",
+            "boundary",
+            "prompt",
+            "card",
+            "item",
+            "value",
+            "result",
+            "statistics",
+            "views",
+        ];
+        self.known_keys("play", "", play, &known, None)?;
+        if !matches!(play.raw_get::<Lv>("start")?, Lv::Function(_)) {
+            let path = self.merger.a_path("play").unwrap_or_else(|| format!("{}/play.luau", self.stack.main().id()));
+            let message = "play.luau needs `start`, a function(scenario) that builds the starting state";
+            let cure = "add start = function(scenario) ... end, or name a ruleset that has it in `extends`";
+            self.problems.push(Problem::new(path, message).with_cure(cure));
+        }
+        let made = lua.create_table()?;
+        made.raw_set("start", play.raw_get::<Lv>("start")?)?;
+        made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
+        made.raw_set("sheets", sheets)?;
+        made.raw_set("overviews", overviews)?;
+        blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
+        blueprint.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
+        for (name, found) in [("value", &mut blueprint.value), ("result", &mut blueprint.result)] {
+            let function = play.raw_get::<Lv>(name)?;
+            *found = matches!(function, Lv::Function(_));
+            if !*found && !function.is_nil() {
+                let message = format!("`{name}` in play.luau is a function, not a {}", function.type_name());
+                self.problem("play", name, message, Some(format!("write {name} = function(seat) return ... end")));
+            }
+            made.raw_set(name, function)?;
+        }
+        made.raw_set("statistics", self.statistics(play, blueprint)?)?;
+        let entries = lua.create_table()?;
+        if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
+            for (name, entry) in sorted(&table)? {
+                let path = format!("entries/{name}");
+                let mut known = EntryName { name: Arc::from(&*name), key: false, tie: false };
+                match &entry {
+                    Lv::Function(_) => {}
+                    Lv::Table(body) => {
+                        self.known_keys("play", &path, body, &["run", "key", "tie"], None)?;
+                        if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
+                            self.missing("play", &path, "run", "a function(owner, args)");
+                        }
+                        known.key = matches!(body.raw_get::<Lv>("key")?, Lv::Function(_));
+                        known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
+                    }
+                    other => {
+                        let message =
+                            format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
+                        let cure = format!("write {name} = function(owner, args) ... end");
+                        self.problem("play", &path, message, Some(cure));
+                    }
+                }
+                entries.raw_set(&*name, entry)?;
+                blueprint.entries.push(known);
+            }
+        }
+        made.raw_set("entries", entries)?;
+        let free = lua.create_table()?;
+        if let Lv::Table(table) = play.raw_get::<Lv>("free")? {
+            for (name, act) in sorted(&table)? {
+                let path = format!("free/{name}");
+                let Lv::Table(body) = act else {
+                    let cure = format!("write {name} = {{ title = \"...\", run = function(seat) ... end }}");
+                    self.problem("play", &path, format!("the free act `{name}` is a table with `run`"), Some(cure));
+                    continue;
+                };
+                self.known_keys("play", &path, &body, &["title", "text", "rules", "seats", "when", "run"], None)?;
+                if !matches!(body.raw_get::<Lv>("run")?, Lv::Function(_)) {
+                    self.missing("play", &path, "run", "a function(seat)");
+                }
+                if !matches!(body.raw_get::<Lv>("seats")?, Lv::Nil | Lv::Table(_)) {
+                    let message = format!("`seats` of the free act `{name}` is a list");
+                    let cure = "put it in braces: seats = { \"left\" }".to_string();
+                    self.problem("play", &format!("{path}/seats"), message, Some(cure));
+                }
+                let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
+                blueprint.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+                free.raw_set(&*name, body)?;
+            }
+        }
+        made.raw_set("free", free)?;
+        made.raw_set("views", self.views(play, blueprint)?)?;
+        Ok(made)
+    }
+
+    /// What can be looked at by name: `{ title, show = function(seat) }`.
+    fn views(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
+        let views = self.lua.create_table()?;
+        let Lv::Table(table) = play.raw_get::<Lv>("views")? else { return Ok(views) };
+        for (name, view) in sorted(&table)? {
+            let path = format!("views/{name}");
+            let Lv::Table(body) = view else {
+                let cure = format!("write {name} = {{ title = \"...\", show = function(seat) ... end }}");
+                self.problem("play", &path, format!("the view `{name}` is a table with `show`"), Some(cure));
+                continue;
+            };
+            self.known_keys("play", &path, &body, &["title", "show"], None)?;
+            match body.raw_get::<Lv>("show")? {
+                Lv::Function(show) => views.raw_set(&*name, show)?,
+                _ => self.missing("play", &path, "show", "a function(seat)"),
+            }
+            let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
+            blueprint.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+        }
+        Ok(views)
+    }
+
+    /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
+    fn statistics(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
+        let functions = self.lua.create_table()?;
+        let table = match play.raw_get::<Lv>("statistics")? {
+            Lv::Nil => return Ok(functions),
+            Lv::Table(table) => table,
+            other => {
+                let message = format!("`statistics` in play.luau is a table, not a {}", other.type_name());
+                let cure = "write statistics = { \"kind.field\" }".to_string();
+                self.problem("play", "statistics", message, Some(cure));
+                return Ok(functions);
+            }
+        };
+        for (name, value) in sorted(&table)? {
+            let path = format!("statistics/{name}");
+            match value {
+                Lv::Function(function) => {
+                    blueprint.statistics.push(Statistic { label: Arc::from(&*name), field: None });
+                    functions.raw_set(&*name, function)?;
+                }
+                Lv::String(text) => {
+                    let text = text.to_string_lossy();
+                    let schema = &blueprint.schema;
+                    let found = text.split_once('.').and_then(|(kind, field)| {
+                        let kind = schema.kind_named(kind)?;
+                        let field = schema.kind(kind).field_named(field)?;
+                        matches!(schema.kind(kind).field(field).ty, Type::Int { .. }).then_some((kind, field))
+                    });
+                    let Some((kind, field)) = found else {
+                        let message = format!("`{text}` is no number field; statistics are `kind.field` or functions");
+                        let kinds = schema.kinds.iter();
+                        let fields = kinds.flat_map(|kind| {
+                            let whole = kind.fields.iter().filter(|field| matches!(field.ty, Type::Int { .. }));
+                            whole.map(|field| format!("{}.{}", kind.name, field.name))
+                        });
+                        let fields: Vec<String> = fields.collect();
+                        let cure = match nearest(&text, fields.iter().map(String::as_str)) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "name a kind and a field of it that rb.int declares".to_string(),
+                        };
+                        let at = if name.starts_with('[') { "statistics" } else { path.as_str() };
+                        self.problem("play", at, message, Some(cure));
+                        continue;
+                    };
+                    let listed = name.starts_with('[');
+                    let own = &schema.kind(kind).field(field).label;
+                    let label = if listed { own.clone() } else { Arc::from(&*name) };
+                    blueprint.statistics.push(Statistic { label, field: Some((kind, field)) });
+                }
+                other => {
+                    let message =
+                        format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
+                    let cure = format!("write {name} = \"kind.field\", or a function that gives a number");
+                    self.problem("play", &path, message, Some(cure));
+                }
+            }
+        }
+        Ok(functions)
+    }
+}

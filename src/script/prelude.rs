@@ -1,0 +1,133 @@
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Function, Lua, Result, Table};
+
+use super::bind::{self, Bench};
+use super::sandbox;
+use super::vm::Trusted;
+use crate::ruleset::{Stack, nearest};
+
+/// The trusted script and its functions.
+pub(super) struct Prelude {
+    pub trusted: Trusted,
+    pub install: Function,
+    pub class: Function,
+    pub wrap: Function,
+    pub requirer: Function,
+    pub run_file: Function,
+}
+
+impl Prelude {
+    pub fn start(lua: &Lua, bench: &Rc<Bench>, stack: &Arc<Stack>, allowed: &Table) -> Result<Prelude> {
+        let leaves = bind::leaves(lua, bench)?;
+        let own = stack.clone();
+        // Finds and compiles what `require` names: its key, and the function that makes the module.
+        leaves.raw_set(
+            "find",
+            lua.create_function(move |lua, (part, name): (usize, String)| {
+                let fault = |message: String| mlua::Error::RuntimeError(message);
+                let (below, path) = match name.strip_prefix("@parent/") {
+                    Some(path) => (Some(part), path),
+                    None => (None, name.as_str()),
+                };
+                let proper = !path.is_empty()
+                    && path.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_' || b == b'/');
+                if !proper {
+                    return Err(fault(format!(
+                        "`{name}` cannot be required: a name is a path from the ruleset's folder, in a-z, 0-9, _ and /"
+                    )));
+                }
+                let found = match below {
+                    Some(part) => own.file_below(part, path),
+                    None => own.file(path),
+                };
+                match found {
+                    Some((part, source)) => Ok((format!("{}:{path}", part.index), part.index, source.path.clone())),
+                    None => {
+                        let names: Vec<String> = own
+                            .scripts()
+                            .map(|(_, path, _)| path.trim_end_matches(".luau").trim_end_matches(".lua").to_string())
+                            .collect();
+                        let _ = lua;
+                        Err(fault(match nearest(path, names.iter().map(String::as_str)) {
+                            Some(near) => format!("there is no file `{path}` in the ruleset; did you mean `{near}`?"),
+                            None => format!("there is no file `{path}` in the ruleset"),
+                        }))
+                    }
+                }
+            })?,
+        )?;
+        let environments = lua.create_table()?;
+        let own = stack.clone();
+        let compiled_in = environments.clone();
+        let compiled = bench.clone();
+        leaves.raw_set(
+            "compile",
+            lua.create_function(move |lua, (part, path): (usize, String)| {
+                let measured = own.is_measured();
+                let environment: Table = compiled_in.raw_get(part + 1)?;
+                let text = own.parts()[part]
+                    .folder
+                    .files
+                    .values()
+                    .find(|source| source.path == path)
+                    .map(|source| source.text.clone())
+                    .unwrap_or_default();
+                if !measured {
+                    return sandbox::compile(lua, &path, &text, &environment);
+                }
+                let function = sandbox::compile_measured(lua, &path, &text, &environment)?;
+                compiled.measured.borrow_mut().push((path, function.clone()));
+                Ok(function)
+            })?,
+        )?;
+        leaves.raw_set("environments", environments)?;
+        let thaw = |_: &Lua, table: Table| {
+            table.set_readonly(false);
+            Ok(())
+        };
+        leaves.raw_set("thaw", lua.create_function(thaw)?)?;
+        let lock = |_: &Lua, table: Table| {
+            table.set_readonly(true);
+            Ok(table)
+        };
+        leaves.raw_set("lock", lua.create_function(lock)?)?;
+        let (_, functions): (Table, Table) = lua
+            .load(include_str!("prelude.luau"))
+            .set_name("=host")
+            .set_mode(mlua::chunk::ChunkMode::Text)
+            .call((leaves, allowed))?;
+        let get = |name: &str| functions.raw_get::<Function>(name);
+        Ok(Prelude {
+            install: get("install")?,
+            class: get("class")?,
+            wrap: get("wrap")?,
+            requirer: get("requirer")?,
+            run_file: get("run_file")?,
+            trusted: Trusted {
+                start: get("start")?,
+                entry: get("entry")?,
+                run_on: get("run_on")?,
+                free: get("free")?,
+                derived: get("derived")?,
+                sheet: get("sheet")?,
+                overview: get("overview")?,
+                prompt: get("prompt")?,
+                view: get("view")?,
+                measure: get("measure")?,
+                statistic: get("statistic")?,
+                count: get("count")?,
+                counts: get("counts")?,
+                key: get("key")?,
+                tie: get("tie")?,
+                may_act: get("may_act")?,
+                check_sheet: get("check_sheet")?,
+                policy_act: get("policy_act")?,
+                refresh: get("refresh")?,
+                stale: get("stale")?,
+                convert: get("convert")?,
+            },
+        })
+    }
+}

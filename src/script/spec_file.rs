@@ -1,0 +1,164 @@
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Error, Function, Lua, MultiValue, Result, Table as LuaTable, Value as Lv};
+
+use super::fault::fault_of_program;
+use super::sandbox::{self, Budget, Code, guarded};
+use super::spec_case::{Case, wrong};
+use super::spec_handle::CaseHandle;
+use super::table::in_words;
+use crate::play::Fault;
+use crate::spec::Shelf;
+
+/// A file of specs in a machine of its own.
+pub(crate) struct SpecFile {
+    /// Keeps the functions of the specs alive.
+    _machine: Lua,
+    specs: Vec<Registered>,
+    name: String,
+    text: String,
+}
+
+/// A spec as its file declares it: one of its cases, where it has several.
+struct Registered {
+    name: String,
+    rules: Vec<String>,
+    case: Option<LuaTable>,
+    run: Function,
+}
+
+/// What came of one spec.
+pub(crate) struct Ran {
+    pub fault: Option<Fault>,
+    pub position: String,
+    pub dice: Vec<u32>,
+    pub log: Vec<String>,
+    /// State and log at the end, to compare two runs.
+    pub end: Vec<u8>,
+    /// Ids of the cards that were played.
+    pub cards: Vec<String>,
+}
+
+impl SpecFile {
+    /// Reads a file of specs.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the file.
+    pub fn load(name: &str, text: &str) -> std::result::Result<SpecFile, Fault> {
+        let specs = Rc::new(RefCell::new(Vec::new()));
+        let (registered, more) = (specs.clone(), specs.clone());
+        let (loaded, spent) = guarded(Budget::LOAD, || {
+            let (lua, allowed) = sandbox::machine(Code::Interpreted)?;
+            sandbox::close(&lua, &allowed)?;
+            let rb = lua.create_table()?;
+            let spec = lua.create_function(move |_, values: MultiValue| {
+                registered.borrow_mut().push(read_spec(values)?);
+                not_too_many(&registered.borrow())
+            })?;
+            rb.raw_set("spec", spec)?;
+            let cases = lua.create_function(move |_, values| {
+                more.borrow_mut().extend(read_cases(values)?);
+                not_too_many(&more.borrow())
+            })?;
+            rb.raw_set("cases", cases)?;
+            rb.set_readonly(true);
+            let require = lua.create_function(move |_, module: String| {
+                if module == "@riskbreaker" {
+                    return Ok(rb.clone());
+                }
+                Err(Error::RuntimeError(format!("a spec can only require \"@riskbreaker\", not \"{module}\"")))
+            })?;
+            let environment = sandbox::environment(&lua, &allowed, require)?;
+            sandbox::compile(&lua, name, text, &environment)?.call::<()>(())?;
+            Ok(lua)
+        });
+        let machine = loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;
+        Ok(SpecFile { _machine: machine, specs: specs.take(), name: name.to_string(), text: text.to_string() })
+    }
+
+    /// Names and rule ids, in the order of the file.
+    pub fn list(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.specs.iter().map(|spec| (&*spec.name, &*spec.rules))
+    }
+
+    /// Plays one spec with a ruleset.
+    pub fn run(&self, at: usize, shelf: &Arc<Shelf>) -> Ran {
+        let case = Rc::new(RefCell::new(Case::new(shelf)));
+        let spec = &self.specs[at];
+        let (result, spent) = guarded(Budget::SPEC, || {
+            spec.run.call::<()>((CaseHandle(case.clone()), spec.case.clone()))?;
+            case.borrow_mut().close()
+        });
+        let case = case.borrow();
+        Ran {
+            fault: result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text)),
+            position: case.position.clone(),
+            dice: case.dice.clone(),
+            log: case.log(),
+            end: case.end(),
+            cards: case.cards.clone(),
+        }
+    }
+}
+
+/// Most specs of one file.
+const MOST_SPECS: usize = 5_000;
+
+/// Reads what `rb.spec` is given: a name, rule ids (which may be left out) and the function.
+fn read_spec(values: MultiValue) -> Result<Registered> {
+    let mut values = values.into_iter();
+    let usage = || wrong("rb.spec takes a name, a list of rule ids, and a function(t)");
+    let Some(Lv::String(name)) = values.next() else { return Err(usage()) };
+    let (rules, run) = match (values.next(), values.next()) {
+        (Some(Lv::Table(rules)), Some(Lv::Function(run))) => {
+            (rules.sequence_values().collect::<Result<_>>().map_err(|_| usage())?, run)
+        }
+        (Some(Lv::Table(_)), Some(Lv::Table(_))) => {
+            return Err(wrong("rb.spec takes no cases: rb.cases(name, rules, cases, function(t, case) ... end) does"));
+        }
+        (Some(Lv::Function(run)), None) => (Vec::new(), run),
+        _ => return Err(usage()),
+    };
+    Ok(Registered { name: name.to_string_lossy().to_string(), rules, case: None, run })
+}
+
+/// Reads what `rb.cases` is given: a spec for each case.
+fn read_cases((name, rules, cases, run): (String, Vec<String>, LuaTable, Function)) -> Result<Vec<Registered>> {
+    let mut registered = Vec::new();
+    for case in cases.sequence_values::<Lv>() {
+        let Lv::Table(case) = case? else {
+            return Err(wrong("each case of rb.cases is a table, such as { risk = 1, loss = 2 }"));
+        };
+        let (name, rules, run) = (name_of(&name, &case), rules.clone(), run.clone());
+        registered.push(Registered { name, rules, case: Some(case), run });
+    }
+    if registered.is_empty() {
+        return Err(wrong(
+            "the list of cases is empty: it is a list of tables, such as { { risk = 1 }, { risk = 2 } }",
+        ));
+    }
+    Ok(registered)
+}
+
+fn not_too_many(specs: &[Registered]) -> Result<()> {
+    if specs.len() <= MOST_SPECS {
+        return Ok(());
+    }
+    Err(wrong(format!("a file has at most {MOST_SPECS} specs")))
+}
+
+/// The name of a case: `{key}` filled in, or what the case holds behind it.
+fn name_of(name: &str, case: &LuaTable) -> String {
+    let mut filled = name.to_string();
+    for (key, value) in case.pairs::<String, Lv>().flatten() {
+        let words = match &value {
+            Lv::String(text) => text.to_string_lossy().to_string(),
+            value => in_words(value),
+        };
+        filled = filled.replace(&format!("{{{key}}}"), &words);
+    }
+    if filled == name { format!("{name} {}", in_words(&Lv::Table(case.clone()))) } else { filled }
+}
