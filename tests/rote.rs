@@ -161,7 +161,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_by_rote() {
             &[],
         ),
         (
-            "local big = rb.roll('40d1000+2000000000') ctx.actor:set('number', big) ctx.actor:set('strength', if rb.at_least('1d6', -3) and rb.under('1d6', 2 ^ 40) then big % 7 + 2 else 1)",
+            "local big = rb.roll('40d1000+999999999') ctx.actor:set('number', big) ctx.actor:set('strength', if rb.at_least('1d6', -3) and rb.under('1d6', 2 ^ 40) then big % 7 + 2 else 1)",
             &[],
         ),
         ("if rb.roll('1d200') == 1 then rb.under('1d6', 2.5) end", &[]),

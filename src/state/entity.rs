@@ -13,10 +13,21 @@ use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, Kin
 pub struct AttachmentId(pub u32);
 
 /// An entity: its kind, and the values of the kind's fields in their order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entity {
     pub kind: KindId,
     pub fields: Vec<Value>,
+}
+
+impl Clone for Entity {
+    fn clone(&self) -> Entity {
+        Entity { kind: self.kind, fields: self.fields.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Entity) {
+        self.kind = other.kind;
+        self.fields.clone_from(&other.fields);
+    }
 }
 
 /// A hook holder put on an entity.
@@ -113,6 +124,30 @@ impl Clone for State {
             worn: self.worn,
             moves: self.moves,
         }
+    }
+
+    /// The same, where room is left from before.
+    fn clone_from(&mut self, other: &State) {
+        let mut entities = std::mem::take(&mut self.entities);
+        entities.clone_from(&other.entities);
+        let mut journal = std::mem::take(&mut self.journal);
+        journal.clear();
+        *self = State {
+            entities,
+            agenda: other.agenda.clone(),
+            attachments: other.attachments.clone(),
+            next_entry: other.next_entry,
+            next_attachment: other.next_attachment,
+            outcome: other.outcome.clone(),
+            left_out: other.left_out.clone(),
+            dormant: other.dormant.clone(),
+            journal,
+            stale: Vec::new(),
+            identity: next_identity(),
+            roster: other.roster,
+            worn: other.worn,
+            moves: other.moves,
+        };
     }
 }
 

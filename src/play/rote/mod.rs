@@ -302,9 +302,9 @@ impl Rote {
         state: &State,
         chance: Option<&mut Chance>,
     ) -> Option<u32> {
+        self.standing.turn_to(state);
         let trees = self.trees.get(&hash_of(what, owner, about))?;
         let first = trees.iter().find(|tree| tree.root.is_of(what, owner, args, about))?.first;
-        self.standing.turn_to(state);
         self.follow(first, state, chance)
     }
 
