@@ -155,6 +155,26 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_by_rote() {
             "local n = rb.again(function() local r = rb.roll('1d6') return if r > 2 then r else nil end) ctx.actor:set('strength', n + 1)",
             &[],
         ),
+        // Dice thrown together: what is needed comes from the state, lies out of reach, or is none.
+        (
+            "local n = ctx.actor.strength if rb.under('2d6-1', n + 2) then ctx.actor:set('strength', n % 9 + 2) elseif rb.at_least('3d4', 13) then error('twelve is the most') elseif rb.at_most('1d1+4', 5) then ctx.actor:set('strength', rb.roll('2d3+1')) end",
+            &[],
+        ),
+        (
+            "local big = rb.roll('40d1000+999999999') ctx.actor:set('number', big) ctx.actor:set('strength', if rb.at_least('1d6', -3) and rb.under('1d6', 2 ^ 40) then big % 7 + 2 else 1)",
+            &[],
+        ),
+        ("if rb.roll('1d200') == 1 then rb.under('1d6', 2.5) end", &[]),
+        ("if rb.roll('1d200') == 1 then rb.at_least('1d6', 'three') end", &[]),
+        // What a lesson does not hold changes fields that others have looked at.
+        (
+            "local a = ctx.actor if a.strength > 6 then a:set('strength', #rb.agenda() % 4 + 2) else a:add('strength', if rb.at_least('1d6', 3) then 1 else -1) end if a.strength < 2 then a:set('strength', 2) end",
+            &[],
+        ),
+        (
+            "local a = ctx.actor if a.other == nil then local made = rb.spawn('puller', { name = 'y', seat = 'left', strength = 3 }) for _, p in rb.each('puller') do if p ~= made then p:set('other', made) end end elseif rb.under('1d6', 4) then rb.remove(a.other) end a:set('strength', if a.other then a.other.strength + 1 else 5)",
+            &[],
+        ),
         // Ended early, failed, and gone astray.
         ("ctx.actor:add('number', 1) if rb.roll('1d20') == 1 then rb.cut('it slips') end", &[]),
         ("ctx.actor:add('number', 1) if rb.roll('1d20') == 1 then rb.finish('{} tears it', ctx.actor) end", &[]),

@@ -9,7 +9,7 @@ use super::{ByRote, SimulationError};
 use crate::dice::Chance;
 use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
 use crate::script::{Code, Statistic, Vm, give_back};
-use crate::state::Value;
+use crate::state::{State, Value};
 
 /// A variant made ready: everything that all its games share.
 pub(super) struct Ready {
@@ -25,6 +25,8 @@ pub(super) struct Table<'r> {
     /// None yet, or none any more: one that was thrown away goes before the next is built.
     vm: Option<Vm>,
     opening: Option<Game>,
+    /// The state of a game that is over: the next one takes its room.
+    spare: State,
     learning: ByRote,
     /// How many play at once.
     tables: usize,
@@ -45,7 +47,7 @@ impl Table<'_> {
     pub fn new(ready: &Ready, tables: usize, learning: ByRote) -> Result<Table<'_>, SimulationError> {
         // Who looks ahead tries out what may come, and is asked between two entries.
         let learning = if ready.ahead.is_empty() { learning } else { ByRote::Never };
-        let mut table = Table { ready, vm: None, opening: None, learning, tables };
+        let mut table = Table { ready, vm: None, opening: None, spare: State::default(), learning, tables };
         let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
         table.opening = opening(ready, &mut vm);
@@ -65,8 +67,8 @@ impl Table<'_> {
     }
 
     fn begin_at_opening(&self, vm: &mut Vm) {
-        if let Some(origin) = self.opening.as_ref().and_then(|opening| NonZero::new(opening.desk.state.identity())) {
-            vm.begin_at(origin, self.tables);
+        if let Some(opening) = &self.opening {
+            vm.begin_at(&opening.desk.state, self.tables);
         }
     }
 
@@ -85,10 +87,12 @@ impl Table<'_> {
     }
 
     /// A game about to begin, or behind its start where that is the same for all.
-    fn game(&self) -> Game {
+    fn game(&mut self) -> Game {
         let mut game = match &self.opening {
             Some(opening) => {
-                let mut game = opening.fork();
+                let mut state = std::mem::take(&mut self.spare);
+                state.clone_from(&opening.desk.state);
+                let mut game = opening.fork_onto(state);
                 game.actions = opening.actions;
                 game.desk.origin = NonZero::new(opening.desk.state.identity());
                 game
@@ -205,6 +209,7 @@ impl Table<'_> {
         };
         tally.trials += 1;
         tally.actions += game.actions;
+        self.spare = game.desk.state;
         *place(&mut tally.results, &result) += 1;
         *place(&mut tally.outcomes, &text) += 1;
         if ready.boundary.is_some() {

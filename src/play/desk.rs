@@ -120,7 +120,7 @@ pub(crate) enum Asked {
 }
 
 /// What a roll was for, as far as the rule said it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Need {
     Nothing,
     Under(i64),
@@ -145,6 +145,24 @@ impl Need {
             Need::AtMost(n) => Some(format!("at most {n}")),
             Need::AtLeast(n) => Some(format!("at least {n}")),
         }
+    }
+}
+
+/// Dice of one sort and a number, of which is seen their total, or whether it meets what is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Throw {
+    pub count: u32,
+    pub sides: u32,
+    pub plus: i64,
+    pub need: Need,
+}
+
+impl Throw {
+    /// Draws the dice: a number, or yes or no.
+    pub fn draw(self, chance: &mut Chance) -> Value {
+        let faces: i64 = (0..self.count).map(|_| i64::from(chance.face(self.sides))).sum();
+        let total = faces + self.plus;
+        self.need.met(total).map_or(Value::Int(total), Value::Bool)
     }
 }
 
@@ -379,15 +397,26 @@ impl Desk {
     }
 
     /// One of the seeded dice.
-    pub fn face(&mut self, sides: u32) -> u32 {
+    fn face(&mut self, sides: u32) -> u32 {
         draw_face(&mut self.chance, &mut self.rote, sides)
     }
 
-    /// Notes for the lesson that a field was read.
-    pub fn note_read(&mut self, entity: EntityId, field: FieldId) {
-        if let (Some(rote), Some(value)) = (&mut self.rote, self.state.field(entity, field)) {
+    /// Rolls seeded dice of which nobody is told.
+    pub fn throw(&mut self, throw: Throw) -> Value {
+        let seen = throw.draw(&mut self.chance);
+        if let Some(rote) = &mut self.rote {
+            rote.threw(throw, &seen);
+        }
+        seen
+    }
+
+    /// The value of a field, if there is one; that it was read is noted for the lesson.
+    pub fn noted_field(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
+        let value = self.state.field(entity, field)?;
+        if let Some(rote) = &mut self.rote {
             rote.read(entity, field, value);
         }
+        Some(value)
     }
 
     /// Puts an entry on the agenda.

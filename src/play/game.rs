@@ -11,7 +11,7 @@ use super::{
     Answer, By, Desk, Event, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
-use crate::state::{Change, Entry, Value};
+use crate::state::{Change, Entry, State, Value};
 
 /// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -251,7 +251,7 @@ impl Game {
         if !self.desk.rules.computes_keys() {
             return Ok(());
         }
-        let entries: Vec<_> = self.desk.state.agenda().entries().to_vec();
+        let entries: Vec<_> = self.desk.state.agenda().entries().iter().cloned().collect();
         for entry in entries {
             if let Some(key) = vm.key_of(&mut self.desk, &entry)?
                 && key != entry.key
@@ -367,9 +367,14 @@ impl Game {
     ///
     /// What was answered and rolled in the open action stays, up to the first question that is open.
     pub fn fork(&self) -> Game {
+        self.fork_onto(self.desk.state.before_journal())
+    }
+
+    /// The same over a state that is a copy of its own.
+    pub fn fork_onto(&self, state: State) -> Game {
         let from = &self.desk;
         let mut desk = Desk::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
-        desk.state = from.state.before_journal();
+        desk.state = state;
         desk.chance = from.chance.clone();
         desk.written = from.written;
         desk.listening = false;

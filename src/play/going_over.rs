@@ -107,7 +107,7 @@ impl Game {
         let mut state = self.desk.state.before_journal();
         let waits_for = if self.at_boundary() { None } else { from.blueprint().boundary.clone() };
         let due = state.agenda().entries().iter().position(|entry| Some(&entry.what) == waits_for.as_ref());
-        let before_it = state.agenda().entries()[..due.unwrap_or(0)].iter().map(|entry| entry.id);
+        let before_it = state.agenda().entries().iter().take(due.unwrap_or(0)).map(|entry| entry.id);
         for id in before_it.collect::<Vec<_>>() {
             state.unschedule(id);
         }

@@ -38,7 +38,7 @@ pub use transfer::{Transfer, TransferError, TransferFate, TransferNote};
 pub use view::View;
 pub use walk::{Answering, Given};
 
-pub(crate) use desk::{Asked, Asking, DICE_RUN_OUT, Desk, Need, Phase, Sight, Stop, fits_auto};
+pub(crate) use desk::{Asked, Asking, DICE_RUN_OUT, Desk, Need, Phase, Sight, Stop, Throw, fits_auto};
 pub(crate) use game::{Game, Standing};
 pub(crate) use onward::Onward;
 pub(crate) use rote::{Played, Rote};

@@ -60,7 +60,7 @@ impl Desk {
             self.state.settle_unread();
             onward.count(pulsed);
             if let Some(rote) = &mut self.rote {
-                rote.learn(pulsed, played);
+                rote.learn(&self.state, pulsed, played);
             }
         }
         if self.rote.is_some() {
@@ -114,7 +114,7 @@ impl Desk {
         let entry = self.state.unschedule(id)?;
         if let Some(step) = &entry.every {
             let key = entry.key.plus(step);
-            self.state.schedule(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(*step));
+            self.state.schedule(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step));
         }
         Some(entry)
     }

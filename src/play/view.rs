@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Desk;
@@ -119,7 +120,7 @@ impl<'a> View<'a> {
     }
 
     /// What is due, in order.
-    pub fn agenda(&self) -> &'a [Entry] {
+    pub fn agenda(&self) -> &'a VecDeque<Entry> {
         self.desk.state.agenda().entries()
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use mlua::{Error, Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::exchange::{from_lua, text_of, to_lua, whole_of};
-use super::mirror::Mirror;
+use super::mirror::{Mirror, Pages};
 use super::raw;
 use super::sandbox::{charge, hold};
 use crate::dice::{Dice, Fate, Roll};
@@ -34,8 +34,7 @@ pub(super) struct Bench {
     names: RefCell<Names>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
-    /// Fields that bare handles hold for the time being.
-    pub shown: RefCell<Vec<(EntityId, FieldId)>>,
+    pub pages: Pages,
     /// Names of the agenda's entries.
     entries: RefCell<Vec<Arc<str>>>,
 }
@@ -188,7 +187,11 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
     let handles = lua.create_table()?;
     table.raw_set("handles", &handles)?;
     table.raw_set("bare", bench.mirror.borrow().is_bare())?;
-    bench.mirror.borrow_mut().listed = Some(handles);
+    let pages = lua.create_table()?;
+    table.raw_set("pages", &pages)?;
+    let mut mirror = bench.mirror.borrow_mut();
+    (mirror.listed, mirror.pages) = (Some(handles), Some(pages));
+    drop(mirror);
     raw::add(lua, &table)?;
     raw::due_parts(lua, bench, &table)?;
     Ok(table)
@@ -273,14 +276,13 @@ fn entities(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         let field = text_arg(desk, &field, "the name of a field")?;
         write_field(lua, desk, &mut mirror, EntityId(id), &field, &value)
     });
-    // Where handles hold no fields: a field whose value is a table.
-    leaf!(lua, bench, table, "read_table", |lua, b, (handle, at): (Table, u16)| {
+    // Where handles hold no fields: one that is not read in the usual way, such as a table.
+    leaf!(lua, bench, table, "read_field", |lua, b, (handle, at): (Table, u16)| {
         let desk = b.noted()?;
         let mut mirror = b.mirror.borrow_mut();
         let field = FieldId(at);
         let Some(id) = mirror.id_of(&handle) else { return Ok(Lv::Nil) };
-        desk.note_read(id, field);
-        match desk.state.field(id, field) {
+        match desk.noted_field(id, field) {
             Some(value) => mirror.table_of(lua, id, field, value),
             None => Ok(Lv::Nil),
         }
@@ -1074,9 +1076,7 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         let need = match (kind, &need) {
             (0 | BAND, _) => Need::Nothing,
             (kind, value) => match (kind, whole_of(value)) {
-                (1, Some(n)) => Need::Under(n),
-                (2, Some(n)) => Need::AtMost(n),
-                (_, Some(n)) => Need::AtLeast(n),
+                (kind, Some(n)) => need_of(kind, n).unwrap_or(Need::Nothing),
                 (_, None) => {
                     let message = format!("the number that is needed must be whole, not {}", told(value));
                     return Err(fault(desk, message));
@@ -1101,11 +1101,6 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             Err(message) => Err(fault(desk, message)),
         }
     });
-    leaf!(lua, bench, table, "die", |_, b, sides: u32| {
-        let desk = b.noted()?;
-        desk.may_act("rolling dice").map_err(stopped)?;
-        Ok(desk.face(sides))
-    });
     leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
         let desk = b.noted()?;
         let roll = roll(b, desk, &dice, Need::Nothing, Sight::Faces, &label, &args)?;
@@ -1127,6 +1122,17 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
 
 /// The prelude's number for a roll of which only the cuts that it reaches are seen.
 const BAND: u8 = 4;
+
+/// What a roll needs, by the prelude's number for it.
+pub(super) fn need_of(kind: u8, n: i64) -> Option<Need> {
+    match kind {
+        0 => Some(Need::Nothing),
+        1 => Some(Need::Under(n)),
+        2 => Some(Need::AtMost(n)),
+        3 => Some(Need::AtLeast(n)),
+        _ => None,
+    }
+}
 
 fn cuts_of(desk: &mut Desk, cuts: &Lv) -> Result<Vec<i64>> {
     let Lv::Table(list) = cuts else {

@@ -1,6 +1,8 @@
-use std::collections::{BTreeMap, HashMap};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
-use mlua::{Lua, Result, Table, Value as Lv};
+use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::exchange::to_lua;
 use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
@@ -23,12 +25,14 @@ pub(super) struct Mirror {
     handles: Vec<Option<Table>>,
     /// Where the handle of each entity lies, by entity id; 0 where there is none.
     addresses: Vec<usize>,
-    by_address: BTreeMap<usize, EntityId>,
+    by_address: HashMap<usize, EntityId, BuildHasherDefault<OfAddress>>,
     /// What the handles hold, by entity id, so that another game is mirrored by what differs.
     held: Vec<Option<Entity>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
-    /// Metatable of the handles of each kind.
+    /// The pages of bare handles, by entity id.
+    pub pages: Option<Table>,
+    /// Metatable of the handles of each kind, or what makes one for a bare handle.
     classes: Vec<Table>,
 }
 
@@ -160,7 +164,11 @@ impl Mirror {
                 handle.raw_set(name, member)?;
             }
         }
-        handle.set_metatable(Some(class.clone()))?;
+        let metatable = match self.bare {
+            true => class.raw_get::<Function>("paged")?.call((&handle, id.0))?,
+            false => class.clone(),
+        };
+        handle.set_metatable(Some(metatable))?;
         handle.set_readonly(true);
         self.by_address.insert(handle.to_pointer() as usize, id);
         let at = id.0 as usize - 1;
@@ -196,7 +204,7 @@ impl Mirror {
         if let Some(handle) = self.handles[id.0 as usize - 1].take() {
             self.by_address.remove(&(handle.to_pointer() as usize));
             self.addresses[id.0 as usize - 1] = 0;
-            if let Some(listed) = &self.listed {
+            for listed in [&self.listed, &self.pages].into_iter().flatten() {
                 // It only forgets: where even that fails, the machine is out of memory and thrown away.
                 let _ = listed.raw_set(id.0, Lv::Nil);
             }
@@ -264,15 +272,17 @@ impl Mirror {
     ) -> Result<()> {
         let Some(handle) = self.handle(id).cloned() else { return Ok(()) };
         let Some(kind) = self.held[id.0 as usize - 1].as_ref().map(|held| held.kind) else { return Ok(()) };
-        let seen = if self.bare {
-            // The handle may hold what the field was before.
+        let name = &*schema.kind(kind).field(field).name;
+        if self.bare {
+            // Its page may hold what the field was before.
             self.tables.remove(&(id, field));
-            Lv::Nil
-        } else {
-            to_lua(lua, value, self)?
-        };
+            return match self.pages.as_ref().map(|pages| pages.raw_get(id.0)).transpose()?.flatten() {
+                Some(page) => Table::raw_set(&page, name, Lv::Nil),
+                None => Ok(()),
+            };
+        }
         handle.set_readonly(false);
-        let written = handle.raw_set(&*schema.kind(kind).field(field).name, seen);
+        let written = handle.raw_set(name, to_lua(lua, value, self)?);
         handle.set_readonly(true);
         self.note(id, field, value);
         written
@@ -287,6 +297,54 @@ impl Mirror {
         if let Some(place) = held.and_then(|held| held.fields.get_mut(field.0 as usize)) {
             *place = value.clone();
         }
+    }
+}
+
+/// Which bare handles hold fields for the time being.
+///
+/// What has been read of a bare handle lies on its page, a table behind the handle, and is found there until the next action
+/// begins with empty pages.
+#[derive(Default)]
+pub(super) struct Pages {
+    filled: RefCell<Vec<EntityId>>,
+    is_filled: RefCell<Vec<bool>>,
+}
+
+impl Pages {
+    /// Something was put on the page of an entity.
+    pub fn show(&self, id: EntityId) {
+        let mut is_filled = self.is_filled.borrow_mut();
+        if is_filled.len() <= id.0 as usize {
+            is_filled.resize(id.0 as usize + 1, false);
+        }
+        if !std::mem::replace(&mut is_filled[id.0 as usize], true) {
+            self.filled.borrow_mut().push(id);
+        }
+    }
+
+    /// Takes out an entity whose page has to be emptied.
+    pub fn pop(&self) -> Option<EntityId> {
+        let id = self.filled.borrow_mut().pop()?;
+        self.is_filled.borrow_mut()[id.0 as usize] = false;
+        Some(id)
+    }
+}
+
+/// A quick hash of where something lies.
+#[derive(Default)]
+struct OfAddress(u64);
+
+impl Hasher for OfAddress {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_usize(usize::from(*byte)));
+    }
+
+    fn write_usize(&mut self, address: usize) {
+        self.0 = (self.0 ^ (address as u64 >> 4)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
 

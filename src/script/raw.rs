@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
-use super::bind::{Bench, MOST_ENTRIES, hold_change};
+use super::bind::{Bench, MOST_ENTRIES, hold_change, need_of};
 use super::sandbox::{Budget, charge, hold, renew};
-use crate::play::{Desk, Phase, Played};
+use crate::play::{Desk, Phase, Played, Throw};
 use crate::state::{EntityId, FieldId, Key, Type, Value};
 
 thread_local! {
@@ -33,11 +33,11 @@ pub(super) fn seated<R>(bench: &Bench, run: impl FnOnce() -> R) -> R {
 /// Adds the functions to the table of leaf functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
     let functions: [(&str, ffi::lua_CFunction); 7] = [
-        ("read", read),
+        ("reader", reader),
         ("hide", hide),
         ("keep_handles", keep_handles),
         ("write", write),
-        ("face", face),
+        ("throw", throw),
         ("enlist", enlist),
         ("next", next),
     ];
@@ -87,35 +87,80 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives five arguments; what they are is looked at before they are used. Nothing here has a
     // destructor when the engine raises an error of its own.
     unsafe {
-        let written = note(state).is_some();
-        if written {
-            keep(state, 4, 5);
+        let written = note(state);
+        if let Some(Some((bench, id))) = written {
+            bench.pages.show(id);
+            push_pages(state);
+            ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
+            if ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
+                ffi::lua_pushvalue(state, 4);
+                ffi::lua_pushvalue(state, 5);
+                ffi::lua_rawset(state, -3);
+            }
+        } else if written.is_some() {
+            ffi::lua_setreadonly(state, 1, 0);
+            ffi::lua_pushvalue(state, 4);
+            ffi::lua_pushvalue(state, 5);
+            ffi::lua_rawset(state, 1);
+            ffi::lua_setreadonly(state, 1, 1);
         }
-        ffi::lua_pushboolean(state, c_int::from(written));
+        ffi::lua_pushboolean(state, c_int::from(written.is_some()));
         1
     }
 }
 
-/// read(handle, place of the field, its name): the value, which the handle holds from now on, until `hide`; nothing and true if
-/// it is a table.
-unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`.
+/// reader(places, other, handle, id): what the page of a bare handle answers with, see `read`.
+unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a table, a function, a table and a number.
     unsafe {
-        let found = seat().and_then(|(bench, desk)| {
-            let id = bench.mirror.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
-            let field = FieldId(u16::try_from(whole(state, 2)?).ok()?);
-            desk.note_read(id, field);
-            Some((bench, id, field, desk.state.field(id, field)?))
+        ffi::lua_settop(state, 4);
+        ffi::lua_pushcclosure(state, read, 4);
+        1
+    }
+}
+
+/// read(page, name): the value of the field, which the page holds from now on, until `hide`. What is no field, and what is a
+/// table, the other function gives. Goes with the place of each field by name, that function, the handle and its id.
+unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; `reader` has put the values beside this function.
+    unsafe {
+        ffi::lua_pushvalue(state, 2);
+        ffi::lua_rawget(state, ffi::lua_upvalueindex(1));
+        let place = whole(state, 3).and_then(|place| u16::try_from(place).ok());
+        let found = place.zip(seat()).and_then(|(place, (bench, desk))| {
+            let id = EntityId(ffi::lua_tonumberx(state, ffi::lua_upvalueindex(4), ptr::null_mut()) as u32);
+            let address = ffi::lua_topointer(state, ffi::lua_upvalueindex(3)) as usize;
+            if bench.mirror.try_borrow().ok()?.address_of(id)? != address {
+                return None;
+            }
+            Some((bench, id, desk.noted_field(id, FieldId(place))?))
         });
-        let Some((bench, id, field, value)) = found else {
-            ffi::lua_pushnil(state);
-            return 1;
-        };
-        match value {
-            Value::None => {
+        match found {
+            Some((_, _, Value::None)) => {
                 ffi::lua_pushnil(state);
                 return 1;
             }
+            Some((bench, id, value)) if push_plain(state, value) => {
+                ffi::lua_pushvalue(state, 2);
+                ffi::lua_pushvalue(state, -2);
+                ffi::lua_rawset(state, 1);
+                bench.pages.show(id);
+                return 1;
+            }
+            _ => {}
+        }
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
+        ffi::lua_pushvalue(state, 2);
+        ffi::lua_call(state, 2, 1);
+        1
+    }
+}
+
+/// Pushes a value that is no table; says whether it is one.
+unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
+    unsafe {
+        match value {
             Value::Bool(yes) => ffi::lua_pushboolean(state, c_int::from(*yes)),
             Value::Int(n) => ffi::lua_pushnumber(state, *n as f64),
             Value::Text(text) => {
@@ -126,42 +171,15 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
                 ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
                 ffi::lua_remove(state, -2);
             }
-            _ => {
-                ffi::lua_pushnil(state);
-                ffi::lua_pushboolean(state, 1);
-                return 2;
-            }
+            _ => return false,
         }
-        keep(state, 3, -1);
-        bench.shown.borrow_mut().push((id, field));
-        1
     }
+    true
 }
 
-/// Whether the handle that lies first on the stack holds the field whose name lies fourth.
-unsafe fn holds(state: *mut lua_State) -> bool {
-    unsafe {
-        ffi::lua_pushvalue(state, 4);
-        let found = ffi::lua_rawget(state, 1) != ffi::LUA_TNIL;
-        ffi::lua_settop(state, -2);
-        found
-    }
-}
-
-/// Writes into the handle that lies first on the stack.
-unsafe fn keep(state: *mut lua_State, name: c_int, value: c_int) {
-    unsafe {
-        let value = ffi::lua_absindex(state, value);
-        ffi::lua_setreadonly(state, 1, 0);
-        ffi::lua_pushvalue(state, name);
-        ffi::lua_pushvalue(state, value);
-        ffi::lua_rawset(state, 1);
-        ffi::lua_setreadonly(state, 1, 1);
-    }
-}
-
-/// Where the machine keeps the handles: by the address of this.
+/// Where the machine keeps the handles and their pages: by the addresses of these.
 static HANDLES: u8 = 0;
+static PAGES: u8 = 1;
 
 unsafe fn push_handles(state: *mut lua_State) {
     unsafe {
@@ -170,36 +188,36 @@ unsafe fn push_handles(state: *mut lua_State) {
     }
 }
 
-/// keep_handles(list): where `read` and `hide` find the handles, by entity id.
-unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a table.
+unsafe fn push_pages(state: *mut lua_State) {
     unsafe {
-        ffi::lua_pushlightuserdata(state, (&raw const HANDLES).cast_mut().cast());
-        ffi::lua_pushvalue(state, 1);
-        ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
+        ffi::lua_pushlightuserdata(state, (&raw const PAGES).cast_mut().cast());
+        ffi::lua_rawget(state, ffi::LUA_REGISTRYINDEX);
+    }
+}
+
+/// keep_handles(handles, pages): where the functions find them, by entity id.
+unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives two tables.
+    unsafe {
+        for (key, at) in [(&raw const HANDLES, 1), (&raw const PAGES, 2)] {
+            ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
+            ffi::lua_pushvalue(state, at);
+            ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
+        }
         0
     }
 }
 
-/// hide(): bare handles hold none of their fields any more.
+/// hide(): the pages of bare handles are empty again.
 unsafe extern "C-unwind" fn hide(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
-        let Some((bench, desk)) = seat() else { return 0 };
-        push_handles(state);
-        loop {
-            let Some((id, field)) = bench.shown.borrow_mut().pop() else { break };
+        let Some((bench, _)) = seat() else { return 0 };
+        push_pages(state);
+        while let Some(id) = bench.pages.pop() {
             ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
-            // One that is gone, or another one by now, holds what it held last.
-            if let Some(entity) = desk.state.entity(id)
-                && ffi::lua_type(state, -1) == ffi::LUA_TTABLE
-                && let Some(field) = desk.rules.schema().kind(entity.kind).fields.get(field.0 as usize)
-            {
-                ffi::lua_setreadonly(state, -1, 0);
-                ffi::lua_pushlstring(state, field.name.as_ptr().cast(), field.name.len());
-                ffi::lua_pushnil(state);
-                ffi::lua_rawset(state, -3);
-                ffi::lua_setreadonly(state, -1, 1);
+            if ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
+                ffi::lua_cleartable(state, -1);
             }
             ffi::lua_settop(state, -2);
         }
@@ -207,8 +225,8 @@ unsafe extern "C-unwind" fn hide(state: *mut lua_State) -> c_int {
     }
 }
 
-/// Writes the field in the host's state.
-unsafe fn note(state: *mut lua_State) -> Option<()> {
+/// Writes the field in the host's state; for a bare handle it says whose it is.
+unsafe fn note<'a>(state: *mut lua_State) -> Option<Option<(&'a Bench, EntityId)>> {
     let (bench, desk) = seat()?;
     if !may_act(desk) {
         return None;
@@ -262,9 +280,7 @@ unsafe fn note(state: *mut lua_State) -> Option<()> {
         rote.wrote(id, field, &value);
     }
     mirror.note(id, field, &value);
-    if mirror.is_bare() && !unsafe { holds(state) } {
-        bench.shown.borrow_mut().push((id, field));
-    }
+    let bare = mirror.is_bare();
     if desk.listening {
         let from = desk.state.field(id, field)?.clone();
         desk.state.set(id, field, value.clone());
@@ -272,22 +288,33 @@ unsafe fn note(state: *mut lua_State) -> Option<()> {
     } else {
         desk.state.set(id, field, value);
     }
-    Some(())
+    Some(bare.then_some((bench, id)))
 }
 
-/// face(sides): one die of the seeded dice, or nothing.
-unsafe extern "C-unwind" fn face(state: *mut lua_State) -> c_int {
+/// throw(how many dice, of how many sides, what is added, what is needed, how much of it): the total where nothing is needed,
+/// else whether it is met; or nothing.
+unsafe extern "C-unwind" fn throw(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
-        let sides = whole(state, 1).and_then(|sides| u32::try_from(sides).ok());
-        match (seat(), sides) {
-            (Some((_, desk)), Some(sides)) if may_act(desk) => {
-                ffi::lua_pushnumber(state, f64::from(desk.face(sides)));
+        match (seat(), throw_at(state)) {
+            (Some((_, desk)), Some(throw)) if may_act(desk) => {
+                charge(i64::from(throw.count / 4));
+                match desk.throw(throw) {
+                    Value::Bool(met) => ffi::lua_pushboolean(state, c_int::from(met)),
+                    Value::Int(total) => ffi::lua_pushnumber(state, total as f64),
+                    _ => ffi::lua_pushnil(state),
+                }
             }
             _ => ffi::lua_pushnil(state),
         }
         1
     }
+}
+
+unsafe fn throw_at(state: *mut lua_State) -> Option<Throw> {
+    let [count, sides, plus, kind, needed] = [1, 2, 3, 4, 5].map(|at| unsafe { whole(state, at) });
+    let need = need_of(u8::try_from(kind?).ok()?, needed?)?;
+    Some(Throw { count: u32::try_from(count?).ok()?, sides: u32::try_from(sides?).ok()?, plus: plus?, need })
 }
 
 /// enlist(what, key, owner or nothing): the number of a new agenda entry without arguments, or nothing.

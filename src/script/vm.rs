@@ -18,7 +18,7 @@ use super::sandbox::{Budget, Code, give_back, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Rote, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
-use crate::state::{EntityId, Entry, EntryId, Key, Value};
+use crate::state::{EntityId, Entry, EntryId, Key, State, Value};
 
 /// One script machine with one ruleset in it. It mirrors one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
@@ -205,12 +205,12 @@ impl Vm {
         })
     }
 
-    /// From here on all games begin at a moment of this name.
+    /// From here on all games begin with this state.
     ///
     /// `tables`: so many learn at once, and share the room that there is.
-    pub fn begin_at(&mut self, origin: NonZero<u64>, tables: usize) {
+    pub fn begin_at(&mut self, opening: &State, tables: usize) {
         if let Some(rote) = &mut self.rote {
-            rote.begin_at(origin, tables);
+            rote.begin_at(opening, tables);
         }
     }
 

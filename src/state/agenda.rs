@@ -1,3 +1,4 @@
+use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,23 +94,23 @@ pub struct Entry {
     pub args: Value,
     /// Moves the key of the next one, for an entry that recurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub every: Option<Key>,
+    pub every: Option<Box<Key>>,
 }
 
 /// All that is due, in order of key; entries with equal keys stand in the order of their making.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Agenda {
-    entries: Vec<Entry>,
+    entries: VecDeque<Entry>,
 }
 
 impl Agenda {
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &VecDeque<Entry> {
         &self.entries
     }
 
     pub fn first(&self) -> Option<&Entry> {
-        self.entries.first()
+        self.entries.front()
     }
 
     pub fn get(&self, id: EntryId) -> Option<&Entry> {
@@ -117,7 +118,7 @@ impl Agenda {
     }
 
     pub(super) fn insert(&mut self, entry: Entry) {
-        let at = self.entries.partition_point(|other| (other.key, other.id) < (entry.key, entry.id));
+        let at = self.entries.partition_point(|other| (&other.key, other.id) < (&entry.key, entry.id));
         self.entries.insert(at, entry);
     }
 
@@ -130,12 +131,12 @@ impl Agenda {
     }
 
     pub(super) fn take_first(&mut self) -> Option<Entry> {
-        (!self.entries.is_empty()).then(|| self.entries.remove(0))
+        self.entries.pop_front()
     }
 
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.id == id)?;
-        Some(self.entries.remove(at))
+        self.entries.remove(at)
     }
 }
 

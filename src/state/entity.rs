@@ -13,10 +13,21 @@ use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, Kin
 pub struct AttachmentId(pub u32);
 
 /// An entity: its kind, and the values of the kind's fields in their order.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Entity {
     pub kind: KindId,
     pub fields: Vec<Value>,
+}
+
+impl Clone for Entity {
+    fn clone(&self) -> Entity {
+        Entity { kind: self.kind, fields: self.fields.clone() }
+    }
+
+    fn clone_from(&mut self, other: &Entity) {
+        self.kind = other.kind;
+        self.fields.clone_from(&other.fields);
+    }
 }
 
 /// A hook holder put on an entity.
@@ -60,6 +71,9 @@ pub struct State {
     roster: Option<u64>,
     #[serde(skip)]
     worn: Option<u64>,
+    /// How often anything about its entities has changed.
+    #[serde(skip)]
+    moves: u64,
 }
 
 /// Something that a mirror of the state has to read again.
@@ -108,7 +122,32 @@ impl Clone for State {
             identity: next_identity(),
             roster: self.roster,
             worn: self.worn,
+            moves: self.moves,
         }
+    }
+
+    /// The same, where room is left from before.
+    fn clone_from(&mut self, other: &State) {
+        let mut entities = std::mem::take(&mut self.entities);
+        entities.clone_from(&other.entities);
+        let mut journal = std::mem::take(&mut self.journal);
+        journal.clear();
+        *self = State {
+            entities,
+            agenda: other.agenda.clone(),
+            attachments: other.attachments.clone(),
+            next_entry: other.next_entry,
+            next_attachment: other.next_attachment,
+            outcome: other.outcome.clone(),
+            left_out: other.left_out.clone(),
+            dormant: other.dormant.clone(),
+            journal,
+            stale: Vec::new(),
+            identity: next_identity(),
+            roster: other.roster,
+            worn: other.worn,
+            moves: other.moves,
+        };
     }
 }
 
@@ -199,6 +238,11 @@ impl State {
         self.identity
     }
 
+    /// How often anything about its entities has changed; a copy counts on from there.
+    pub fn moves(&self) -> u64 {
+        self.moves
+    }
+
     /// What is kept aside, since the rules in force have no place for it.
     pub(crate) fn dormant(&self) -> &Dormant {
         &self.dormant
@@ -218,6 +262,7 @@ impl State {
         let worn = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
         let worn: Vec<AttachmentId> = worn.collect();
         let attachments = worn.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
+        self.moves += 1;
         self.entities[id.0 as usize - 1] = None;
         (entries, attachments)
     }
@@ -226,6 +271,7 @@ impl State {
     pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
         self.roster = None;
         self.worn = None;
+        self.moves += 1;
         self.entities[id.0 as usize - 1] = Some(entity);
     }
 
@@ -273,6 +319,7 @@ impl State {
     /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.
     pub(crate) fn rebuilt(&self, mut make: impl FnMut(EntityId, &Entity) -> Entity) -> State {
         let mut state = self.clone();
+        state.moves += 1;
         for (at, slot) in state.entities.iter_mut().enumerate() {
             if let Some(entity) = slot {
                 *entity = make(EntityId(at as u32 + 1), entity);
@@ -327,6 +374,7 @@ impl State {
     pub fn spawn(&mut self, made: Entity) -> EntityId {
         self.roster = None;
         let entity = EntityId(self.entities.len() as u32 + 1);
+        self.moves += 1;
         self.entities.push(Some(made.clone()));
         self.journal.push(Change::Spawn { entity, made });
         entity
@@ -366,6 +414,7 @@ impl State {
         }
         if let Some(was) = self.entities[entity.0 as usize - 1].take() {
             self.roster = None;
+            self.moves += 1;
             self.journal.push(Change::Remove { entity, was });
         }
         fields
@@ -381,7 +430,7 @@ impl State {
     ) -> EntryId {
         self.next_entry += 1;
         let id = EntryId(self.next_entry);
-        let entry = Entry { id, key, what, owner, args, every };
+        let entry = Entry { id, key, what, owner, args, every: every.map(Box::new) };
         self.agenda.insert(entry.clone());
         self.journal.push(Change::Schedule { entry });
         id
@@ -390,7 +439,8 @@ impl State {
     /// Puts an entry on the agenda for good: it cannot be taken back.
     pub fn put_due(&mut self, what: Arc<str>, key: Key, owner: Option<EntityId>, args: Value, every: Option<Key>) {
         self.next_entry += 1;
-        self.agenda.insert(Entry { id: EntryId(self.next_entry), key, what, owner, args, every });
+        let id = EntryId(self.next_entry);
+        self.agenda.insert(Entry { id, key, what, owner, args, every: every.map(Box::new) });
     }
 
     /// Takes the first entry off the agenda for good: it cannot be taken back.
@@ -506,6 +556,7 @@ impl State {
     fn invert(&mut self, change: Change) {
         self.roster = None;
         self.worn = None;
+        self.moves += 1;
         match change {
             Change::Set { entity, field, from, .. } => {
                 if let Some(slot) = self.slot_mut(entity, field) {
@@ -550,6 +601,7 @@ impl State {
     }
 
     fn slot_mut(&mut self, id: EntityId, field: FieldId) -> Option<&mut Value> {
+        self.moves += 1;
         let at = (id.0 as usize).checked_sub(1)?;
         self.entities.get_mut(at)?.as_mut()?.fields.get_mut(field.0 as usize)
     }

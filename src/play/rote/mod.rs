@@ -1,8 +1,18 @@
-use std::collections::{HashMap, HashSet};
+mod packed;
+mod standing;
+mod step;
+
+use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::num::NonZero;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
+
+use self::packed::{Packed, Pool, is_small};
+use self::standing::Standing;
+use self::step::{Fields, Step};
+use super::Throw;
 use crate::dice::Chance;
 use crate::state::{Entity, EntityId, Entry, FieldId, Key, State, Value};
 
@@ -19,19 +29,22 @@ pub(crate) struct Rote {
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<AsItIs>>,
     tree_count: usize,
     nodes: Vec<Node>,
-    ends: Vec<Arc<End>>,
-    /// Where each end stands: many lessons come to the same.
-    known_ends: HashMap<Arc<End>, u32>,
+    /// Many lessons come to the same.
+    ends: IndexSet<Arc<End>>,
     /// Values that do not fit into a node.
-    pool: Vec<Value>,
-    pooled: HashMap<Value, u32>,
+    pool: Pool,
+    standing: Standing,
+    /// What dice were thrown together, for what.
+    throws: IndexSet<Throw>,
     /// Cards that were counted, by seat: what ends count to.
     cards: Vec<(Arc<str>, Arc<str>, [u64; 3])>,
     lesson: Option<Lesson>,
+    /// Fields whose values do not depend on what stood before the lesson any more: they were read, or written.
+    known: Fields,
     /// Names the moment at which all games begin, if they begin alike.
     origin: Option<NonZero<u64>>,
     /// Fields that have been written in some game since: the others stand as they did then, and are not looked at.
-    moved: Steps,
+    moved: Fields,
     /// Whether scripts may look at the numbers of the entries that they make.
     numbers_are_seen: bool,
     /// So many learn at once.
@@ -46,7 +59,7 @@ struct Tree {
     root: Root,
     first: u32,
     /// Fields that its lessons have read and that stood as they did at the beginning of every game.
-    steady: Steps,
+    steady: Fields,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -67,13 +80,14 @@ impl Root {
 
     /// Whether it is the one of this entry; what they are called is compared by where the name lies.
     fn is_of(&self, what: &Arc<str>, owner: Option<EntityId>, args: &Value, state: (u64, u64)) -> bool {
-        Arc::ptr_eq(&self.what, what) && self.owner == owner && (self.roster, self.worn) == state && self.args == *args
+        Arc::ptr_eq(&self.what, what)
+            && self.owner == owner
+            && (self.roster, self.worn) == state
+            && same(&self.args, args)
     }
 }
 
-type Steps = HashSet<Step, BuildHasherDefault<AsItIs>>;
-
-/// The hash of a number that is a hash, and a quick one of a step.
+/// The hash of a number that is a hash.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -83,10 +97,6 @@ impl Hasher for AsItIs {
     }
 
     fn write(&mut self, _: &[u8]) {}
-
-    fn write_u32(&mut self, step: u32) {
-        self.0 = u64::from(step).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
 
     fn write_u64(&mut self, hash: u64) {
         self.0 = hash;
@@ -107,14 +117,6 @@ struct Node {
     /// Node of another value found in this place; 0 where there is none.
     other: u32,
 }
-
-/// What was looked at: a field, a die, or the end. Packed into 32 bits: two for which it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Step(u32);
-
-/// A value in 32 bits: three for its type, or where it stands in the pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Packed(u32);
 
 /// What comes of a lesson.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -152,8 +154,6 @@ struct Due {
 struct Lesson {
     root: Root,
     steps: Vec<(Step, Packed)>,
-    /// Fields whose values do not depend on the state before any more: they were read, or written.
-    known: Steps,
     /// Fields that were read and have never moved.
     steady: Vec<Step>,
     deeds: Vec<Deed>,
@@ -176,84 +176,24 @@ const MOST_TREES: usize = 10_000;
 const MOST_POOLED: usize = 10_000;
 /// Longer lessons are not worth their place.
 const LONGEST: usize = 4_000;
-/// Larger values are not learned: bytes of a text, values in a list or map.
-const LARGEST_TEXT: usize = 200;
-const LARGEST_TABLE: usize = 100;
-
-impl Step {
-    const FIELD: u32 = 0;
-    const DIE: u32 = 1;
-    const END: Step = Step(2 << 30);
-
-    fn field(entity: EntityId, field: FieldId) -> Option<Step> {
-        (entity.0 < 1 << 20 && field.0 < 1 << 10).then_some(Step(entity.0 << 10 | u32::from(field.0)))
-    }
-
-    fn die(sides: u32) -> Option<Step> {
-        (sides < 1 << 30).then_some(Step(Step::DIE << 30 | sides))
-    }
-
-    fn sort(self) -> u32 {
-        self.0 >> 30
-    }
-
-    fn entity(self) -> EntityId {
-        EntityId(self.0 >> 10 & 0xF_FFFF)
-    }
-
-    fn place(self) -> FieldId {
-        FieldId((self.0 & 0x3FF) as u16)
-    }
-
-    fn sides(self) -> u32 {
-        self.0 & 0x3FFF_FFFF
-    }
-}
-
-impl Packed {
-    const INT: u32 = 0;
-    const BOOL: u32 = 1;
-    const ENTITY: u32 = 2;
-    const NONE: u32 = 3;
-    const POOLED: u32 = 4;
-
-    fn new(sort: u32, bits: u32) -> Packed {
-        Packed(bits << 3 | sort)
-    }
-
-    fn small(n: i64) -> Option<Packed> {
-        (-(1 << 28)..1 << 28).contains(&n).then_some(Packed::new(Packed::INT, n as u32))
-    }
-
-    fn sort(self) -> u32 {
-        self.0 & 7
-    }
-
-    fn bits(self) -> u32 {
-        self.0 >> 3
-    }
-
-    fn int(self) -> i64 {
-        i64::from(self.0 as i32 >> 3)
-    }
-}
 
 impl Rote {
     /// `numbers_are_seen`: scripts may keep or compare the numbers of the entries that they make.
     pub fn new(origin: Option<NonZero<u64>>, tables: usize, numbers_are_seen: bool) -> Rote {
-        let nothing = Node { step: Step::END, found: Packed(0), other: 0 };
+        let nothing = Node { step: Step::END, found: Packed::NOTHING, other: 0 };
         Rote {
             trees: HashMap::default(),
             tree_count: 0,
             nodes: vec![nothing],
-            ends: Vec::new(),
-            known_ends: HashMap::new(),
-            pool: Vec::new(),
-            pooled: HashMap::new(),
+            ends: IndexSet::new(),
+            pool: Pool::default(),
+            standing: Standing::default(),
+            throws: IndexSet::new(),
             cards: Vec::new(),
             lesson: None,
+            known: Fields::default(),
             origin,
-            moved: Steps::default(),
+            moved: Fields::default(),
             numbers_are_seen,
             tables: tables.max(1),
             recalled: 0,
@@ -263,12 +203,15 @@ impl Rote {
 
     /// Forgets everything: other house rules are in force, or others sit at the table.
     pub fn forget(&mut self) {
+        let standing = std::mem::take(&mut self.standing);
         *self = Rote::new(self.origin, self.tables, self.numbers_are_seen);
+        self.standing = standing.of_other_values();
     }
 
-    /// From here on all games begin at a moment of this name.
-    pub fn begin_at(&mut self, origin: NonZero<u64>, tables: usize) {
-        *self = Rote::new(Some(origin), tables, self.numbers_are_seen);
+    /// From here on all games begin with this state.
+    pub fn begin_at(&mut self, opening: &State, tables: usize) {
+        *self = Rote::new(NonZero::new(opening.identity()), tables, self.numbers_are_seen);
+        self.standing = Standing::new(Some(opening));
     }
 
     /// The moment at which all games begin, if they begin alike.
@@ -305,11 +248,14 @@ impl Rote {
         let entry = state.take_first()?;
         if let Some(step) = &entry.every {
             let Entry { what, key, owner, args, .. } = entry;
-            state.put_due(what, key.plus(step), owner, args, Some(*step));
+            state.put_due(what, key.plus(step), owner, args, Some(**step));
         }
         for deed in &end.deeds {
             match deed {
-                Deed::Set(step, value) => state.put(step.entity(), step.place(), self.unpack(*value)),
+                Deed::Set(step, value) => {
+                    self.standing.set(*step, *value);
+                    state.put(step.entity(), step.place(), self.pool.unpack(*value));
+                }
                 Deed::Spawn(entity) => {
                     let id = state.spawn((**entity).clone());
                     state.note_gone(id);
@@ -317,6 +263,7 @@ impl Rote {
                 Deed::Remove(id) => {
                     state.note_gone(*id);
                     state.remove(*id).into_iter().for_each(|(entity, field)| self.moves(entity, field));
+                    self.standing.lose();
                 }
                 Deed::Schedule(due) => {
                     state.put_due(due.what.clone(), due.key, due.owner, due.args.clone(), due.every);
@@ -330,6 +277,7 @@ impl Rote {
             count[1] += u64::from(met.is_some());
             count[2] += u64::from(met == Some(true));
         }
+        self.standing.keep_up(state);
         Some(end.pulsed)
     }
 
@@ -337,7 +285,7 @@ impl Rote {
     pub fn value(&mut self, what: &Arc<str>, state: &mut State) -> Option<Value> {
         let about = (state.roster(), state.worn());
         match self.look_up(what, None, &Value::None, about, state, None) {
-            Some(end) => Some(self.unpack(self.ends[end as usize].worth)),
+            Some(end) => Some(self.pool.unpack(self.ends[end as usize].worth)),
             None => {
                 self.begin(Root::new(what, None, &Value::None, about));
                 None
@@ -346,7 +294,7 @@ impl Rote {
     }
 
     fn look_up(
-        &self,
+        &mut self,
         what: &Arc<str>,
         owner: Option<EntityId>,
         args: &Value,
@@ -354,32 +302,33 @@ impl Rote {
         state: &State,
         chance: Option<&mut Chance>,
     ) -> Option<u32> {
+        self.standing.turn_to(state);
         let trees = self.trees.get(&hash_of(what, owner, about))?;
-        let tree = trees.iter().find(|tree| tree.root.is_of(what, owner, args, about))?;
-        self.follow(tree.first, state, chance)
+        let first = trees.iter().find(|tree| tree.root.is_of(what, owner, args, about))?.first;
+        self.follow(first, state, chance)
     }
 
     /// Goes down the tree by what is found; nothing where a branch is lacking.
-    fn follow(&self, first: u32, state: &State, mut chance: Option<&mut Chance>) -> Option<u32> {
+    fn follow(&mut self, first: u32, state: &State, mut chance: Option<&mut Chance>) -> Option<u32> {
         let mut at = first as usize;
         loop {
             let mut node = self.nodes[at];
-            match node.step.sort() {
-                Step::FIELD => {
-                    let found = state.field(node.step.entity(), node.step.place())?;
-                    while !self.fits(node.found, found) {
-                        at = self.other(node)?;
-                        node = self.nodes[at];
-                    }
-                }
+            let step = node.step;
+            let found = match step.sort() {
+                Step::FIELD => self.standing.find(step, state, &mut self.pool)?,
                 Step::DIE => {
-                    let face = Packed::small(i64::from(chance.as_mut()?.face(node.step.sides())))?;
-                    while node.found != face {
-                        at = self.other(node)?;
-                        node = self.nodes[at];
-                    }
+                    let face = chance.as_mut()?.face(step.rest());
+                    self.pool.known(&Value::Int(i64::from(face)))?
                 }
-                _ => return Some(node.found.0),
+                Step::THROW => {
+                    let throw = self.throws.get_index(step.rest() as usize)?;
+                    self.pool.known(&throw.draw(chance.as_mut()?))?
+                }
+                _ => return Some(node.found.at() as u32),
+            };
+            while node.found != found {
+                at = self.other(node)?;
+                node = self.nodes[at];
             }
             at += 1;
         }
@@ -389,46 +338,11 @@ impl Rote {
         (node.other > 0).then_some(node.other as usize)
     }
 
-    fn fits(&self, packed: Packed, value: &Value) -> bool {
-        match (packed.sort(), value) {
-            (Packed::INT, Value::Int(n)) => packed.int() == *n,
-            (Packed::BOOL, Value::Bool(yes)) => packed.bits() == u32::from(*yes),
-            (Packed::ENTITY, Value::Entity(id)) => packed.bits() == id.0,
-            (Packed::NONE, Value::None) => true,
-            (Packed::POOLED, value) => self.pool[packed.bits() as usize] == *value,
-            _ => false,
-        }
-    }
-
-    fn unpack(&self, packed: Packed) -> Value {
-        match packed.sort() {
-            Packed::INT => Value::Int(packed.int()),
-            Packed::BOOL => Value::Bool(packed.bits() == 1),
-            Packed::ENTITY => Value::Entity(EntityId(packed.bits())),
-            Packed::NONE => Value::None,
-            _ => self.pool[packed.bits() as usize].clone(),
-        }
-    }
-
     /// Packs a value; one that is too large spoils the lesson, and anything will do for it.
     fn pack(&mut self, value: &Value) -> Packed {
-        let packed = match value {
-            Value::Int(n) => Packed::small(*n),
-            Value::Bool(yes) => Some(Packed::new(Packed::BOOL, u32::from(*yes))),
-            Value::Entity(id) if id.0 < 1 << 20 => Some(Packed::new(Packed::ENTITY, id.0)),
-            Value::None => Some(Packed::new(Packed::NONE, 0)),
-            _ => None,
-        };
-        packed.unwrap_or_else(|| {
-            if !is_small(value) {
-                self.spoil();
-                return Packed::new(Packed::NONE, 0);
-            }
-            let at = *self.pooled.entry(value.clone()).or_insert_with(|| {
-                self.pool.push(value.clone());
-                self.pool.len() as u32 - 1
-            });
-            Packed::new(Packed::POOLED, at)
+        self.pool.pack(value).unwrap_or_else(|| {
+            self.spoil();
+            Packed::LARGE
         })
     }
 
@@ -441,14 +355,11 @@ impl Rote {
             && has_room(self.ends.len(), MOST_ENDS)
             && has_room(self.tree_count, MOST_TREES)
             && has_room(self.pool.len(), MOST_POOLED)
+            && has_room(self.throws.len(), MOST_POOLED)
             && is_small(&root.args);
-        self.lesson = room.then(|| Lesson {
-            root,
-            steps: Vec::new(),
-            known: Steps::default(),
-            steady: Vec::new(),
-            deeds: Vec::new(),
-        });
+        self.known.clear();
+        let root = room.then(|| Root { args: self.pool.interned(root.args.clone()), ..root });
+        self.lesson = root.map(|root| Lesson { root, steps: Vec::new(), steady: Vec::new(), deeds: Vec::new() });
     }
 
     /// The entry that runs cannot be learned: it looks at or does something that no lesson holds.
@@ -460,8 +371,8 @@ impl Rote {
     pub fn read(&mut self, entity: EntityId, field: FieldId, value: &Value) {
         let Some(lesson) = &mut self.lesson else { return };
         let Some(step) = Step::field(entity, field) else { return self.spoil() };
-        if lesson.known.insert(step) {
-            if self.origin.is_some() && !self.moved.contains(&step) {
+        if self.known.insert(step) {
+            if self.origin.is_some() && !self.moved.contains(step) {
                 lesson.steady.push(step);
                 return;
             }
@@ -470,12 +381,24 @@ impl Rote {
         }
     }
 
+    /// Dice were thrown.
+    pub fn threw(&mut self, throw: Throw, seen: &Value) {
+        if self.lesson.is_none() {
+            return;
+        }
+        let found = self.pack(seen);
+        match Step::throw(self.throws.insert_full(throw).0) {
+            Some(step) => self.step(step, found),
+            None => self.spoil(),
+        }
+    }
+
     /// A die was rolled.
     pub fn rolled(&mut self, sides: u32, face: u32) {
         if self.lesson.is_none() {
             return;
         }
-        match (Step::die(sides), Packed::small(i64::from(face))) {
+        match (Step::die(sides), Packed::plain(&Value::Int(i64::from(face)))) {
             (Some(step), Some(found)) => self.step(step, found),
             _ => self.spoil(),
         }
@@ -498,7 +421,7 @@ impl Rote {
     pub fn moves(&mut self, entity: EntityId, field: FieldId) {
         let Some(step) = Step::field(entity, field) else { return };
         if self.moved.insert(step) {
-            self.trees.values_mut().for_each(|trees| trees.retain(|tree| !tree.steady.contains(&step)));
+            self.trees.values_mut().for_each(|trees| trees.retain(|tree| !tree.steady.contains(step)));
             if self.lesson.as_ref().is_some_and(|lesson| lesson.steady.contains(&step)) {
                 self.lesson = None;
             }
@@ -513,8 +436,9 @@ impl Rote {
         }
         let Some(step) = Step::field(entity, field) else { return self.spoil() };
         let packed = self.pack(value);
+        self.standing.set(step, packed);
         if let Some(lesson) = &mut self.lesson {
-            lesson.known.insert(step);
+            self.known.insert(step);
             lesson.deeds.push(Deed::Set(step, packed));
         }
         self.spoil_if_long();
@@ -527,7 +451,9 @@ impl Rote {
         let Some(steps) = steps.collect::<Option<Vec<_>>>().filter(|_| entity.fields.iter().all(is_small)) else {
             return self.spoil();
         };
-        lesson.known.extend(steps);
+        steps.into_iter().for_each(|step| {
+            self.known.insert(step);
+        });
         lesson.deeds.push(Deed::Spawn(Box::new(entity.clone())));
         self.spoil_if_long();
     }
@@ -535,6 +461,7 @@ impl Rote {
     /// An entity was taken away, and with it what referred to it.
     pub fn removed(&mut self, id: EntityId, touched: &[(EntityId, FieldId)]) {
         touched.iter().for_each(|(entity, field)| self.moves(*entity, *field));
+        self.standing.lose();
         if let Some(lesson) = &mut self.lesson {
             lesson.deeds.push(Deed::Remove(id));
         }
@@ -546,8 +473,12 @@ impl Rote {
         if self.numbers_are_seen || !is_small(&entry.args) {
             return self.spoil();
         }
-        let Some(lesson) = &mut self.lesson else { return };
+        if self.lesson.is_none() {
+            return;
+        }
         let Entry { what, key, owner, args, every, .. } = entry.clone();
+        let (args, every) = (self.pool.interned(args), every.map(|every| *every));
+        let Some(lesson) = &mut self.lesson else { return };
         lesson.deeds.push(Deed::Schedule(Box::new(Due { what, key, owner, args, every })));
         self.spoil_if_long();
     }
@@ -559,8 +490,9 @@ impl Rote {
     }
 
     /// The entry that ran is over, and all of it stands.
-    pub fn learn(&mut self, pulsed: bool, played: impl FnOnce() -> Option<Played>) {
+    pub fn learn(&mut self, state: &State, pulsed: bool, played: impl FnOnce() -> Option<Played>) {
         let Some(lesson) = self.lesson.take() else { return };
+        self.standing.keep_up(state);
         let card = played().map(|Played { seat, card, met }| {
             let known = self.cards.iter().position(|(one, other, _)| *one == seat && *other == card);
             let at = known.unwrap_or_else(|| {
@@ -569,7 +501,7 @@ impl Rote {
             });
             (at as u32, met)
         });
-        self.keep(lesson, pulsed, card, Packed::new(Packed::NONE, 0));
+        self.keep(lesson, pulsed, card, Packed::NOTHING);
     }
 
     /// The function that only reads has come to this.
@@ -588,7 +520,9 @@ impl Rote {
         let trees = self.trees.get_mut(&hash).map_or(&mut [][..], Vec::as_mut_slice);
         let tree = trees.iter_mut().find(|tree| tree.root.is_of(what, *owner, args, about));
         let first = tree.map(|tree| {
-            tree.steady.extend(lesson.steady.iter().copied());
+            for step in &lesson.steady {
+                tree.steady.insert(*step);
+            }
             tree.first
         });
         // As far as the tree goes the same way.
@@ -615,19 +549,19 @@ impl Rote {
             }
         }
         let end = Arc::new(End { deeds: lesson.deeds.into(), pulsed, card, worth });
-        let end = *self.known_ends.entry(end).or_insert_with_key(|end| {
-            self.ends.push(end.clone());
-            self.ends.len() as u32 - 1
-        });
+        let end = self.ends.insert_full(end).0 as u32;
         let begins = self.nodes.len() as u32;
         for (step, found) in &lesson.steps[taught..] {
             self.nodes.push(Node { step: *step, found: *found, other: 0 });
         }
-        self.nodes.push(Node { step: Step::END, found: Packed(end), other: 0 });
+        self.nodes.push(Node { step: Step::END, found: Packed::place(end), other: 0 });
         match branch {
             Some(branch) => self.nodes[branch].other = begins,
             None => {
-                let steady = lesson.steady.into_iter().collect();
+                let mut steady = Fields::default();
+                for step in &lesson.steady {
+                    steady.insert(*step);
+                }
                 self.tree_count += 1;
                 self.trees.entry(hash).or_default().push(Tree { root: lesson.root, first: begins, steady });
             }
@@ -635,15 +569,10 @@ impl Rote {
     }
 }
 
-/// Whether a value is worth its place.
-fn is_small(value: &Value) -> bool {
-    fn size(value: &Value) -> usize {
-        match value {
-            Value::Text(text) if text.len() > LARGEST_TEXT => LARGEST_TABLE,
-            Value::List(items) => items.iter().map(size).sum::<usize>() + 1,
-            Value::Map(items) => items.values().map(size).sum::<usize>() + 1,
-            _ => 1,
-        }
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::List(one), Value::List(other)) => Arc::ptr_eq(one, other) || one == other,
+        (Value::Map(one), Value::Map(other)) => Arc::ptr_eq(one, other) || one == other,
+        (one, other) => one == other,
     }
-    size(value) < LARGEST_TABLE
 }
