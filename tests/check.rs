@@ -1,7 +1,7 @@
 //! Mistakes planted in the small game: each is found at its line, with a cure.
 #![cfg(feature = "check")]
 
-mod tug;
+mod files;
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn found(files: BTreeMap<String, String>) -> Vec<String> {
 
 /// Puts one text in the place of another and gives what is found.
 fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
-    let mut files = tug::files();
+    let mut files = files::of(&["tug"]);
     let text = files.get_mut(&format!("tug/{path}")).unwrap();
     assert!(text.contains(from), "{path} has no `{from}`");
     *text = text.replacen(from, to, 1);
@@ -22,7 +22,7 @@ fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
 
 /// What is planted is found alone, in its line.
 fn alone(path: &str, from: &str, to: &str, told: &str) {
-    let text = &tug::files()[&format!("tug/{path}")];
+    let text = &files::of(&["tug"])[&format!("tug/{path}")];
     let line = text[..text.find(from).unwrap()].lines().count().max(1);
     let lines = [line, line + usize::from(text[..text.find(from).unwrap()].ends_with('\n'))];
     let found = planted(path, from, to);
@@ -33,7 +33,7 @@ fn alone(path: &str, from: &str, to: &str, told: &str) {
 
 #[test]
 fn a_sound_ruleset_has_nothing_to_find() {
-    assert!(found(tug::files()).is_empty(), "{:?}", found(tug::files()));
+    assert!(found(files::of(&["tug"])).is_empty(), "{:?}", found(files::of(&["tug"])));
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn things_that_a_script_may_not_do() {
         "local rb = require(\"@riskbreaker\")\nlocal turns = 0\n",
     );
     assert!(told.is_empty(), "{told:?}");
-    let mut files = tug::files();
+    let mut files = files::of(&["tug"]);
     let verbs = files.get_mut("tug/verbs.luau").unwrap();
     *verbs = verbs
         .replace(
@@ -159,7 +159,7 @@ fn things_that_make_no_sense() {
 
 #[test]
 fn files_in_no_place_and_several_mistakes_at_once() {
-    let mut files = tug::files();
+    let mut files = files::of(&["tug"]);
     let card = files["tug/maneuvers/rest.luau"].clone();
     files.insert("tug/manuevers/nap.luau".into(), card);
     files.insert("tug/lore/order.luau".into(), "return {}\n".into());
@@ -179,7 +179,7 @@ fn files_in_no_place_and_several_mistakes_at_once() {
 
 #[test]
 fn hostile_files_are_told_and_do_no_harm() {
-    let mut files = tug::files();
+    let mut files = files::of(&["tug"]);
     files.insert("tug/lib/deep.luau".into(), format!("return {}1{}", "{".repeat(60_000), "}".repeat(60_000)));
     files.insert("tug/lib/ops.luau".into(), format!("return {}1", "1+".repeat(60_000)));
     files.insert("tug/lib/calls.luau".into(), format!("return f{}", "()".repeat(60_000)));
@@ -187,64 +187,4 @@ fn hostile_files_are_told_and_do_no_harm() {
     files.insert("tug/specs/deep.luau".into(), format!("{}{}", "do ".repeat(50_000), "end ".repeat(50_000)));
     let told = found(files);
     assert!(!told.is_empty());
-}
-
-/// Mistakes as beginners make them: each is told in its line, with what to do in brackets.
-#[test]
-fn what_beginners_do() {
-    let (pull, rest, play) = ("maneuvers/pull.luau", "maneuvers/rest.luau", "play.luau");
-    let body = "resolve = function(ctx)";
-    let spec = "specs/maneuvers/pull.luau";
-    for (path, from, to, told) in [
-        (pull, body, "resolve = function()", "there is no `ctx`"),
-        (pull, "resolve =", "reslove =", "did you mean `resolve`?"),
-        (pull, "id = \"pull\"", "id = \"pul\"", "write id = \"pull\""),
-        (pull, "\tid = \"pull\",\n", "", "write id = \"pull\""),
-        (pull, "rules = { \"TUG-1\" }", "rules = { \"TUG-11\" }", "did you mean `TUG-1`?"),
-        (pull, "return rb.maneuver", "rb.maneuver", "write `return rb.maneuver({ ... })`"),
-        (
-            pull,
-            "local rb = require(\"@riskbreaker\")\n\n",
-            "",
-            "write `local rb = require(\"@riskbreaker\")` at the top",
-        ),
-        (pull, "ctx.actor:need()", "ctx.actor.need()", "write a colon: `:need()`"),
-        (
-            pull,
-            "rb.under(\"1d10\", ctx.actor:need()",
-            "rb.under(ctx.actor:need(), \"1d10\"",
-            "the dice \"1d10\" come first",
-        ),
-        (pull, "rb.under(\"1d10\"", "rb:under(\"1d10\"", "write rb.under"),
-        (pull, "rb.under(\"1d10\", ctx.actor:need()", "rb.under(\"1d10\", \"five\"", "a number is wanted here"),
-        (pull, "min = 1, max = 3", "min = 3, max = 1", "write min = 1, max = 3"),
-        (pull, "min = 1", "minimum = 1", "rb.number has no field `minimum`"),
-        (pull, "rb.act.move_rope(", "rb.move_rope(", "it is a verb: rb.act.move_rope"),
-        (pull, "rb.number({", "rb.number(", "names with values stand in a table"),
-        (pull, "-risk)", "-risk", "a comma, a bracket or a word"),
-        (pull, "local won", "won", "write `local won`"),
-        (pull, "seat = ctx.actor.seat", "seat = \"lefft\"", "did you mean `left`?"),
-        (rest, body, "resolve = function(ctx) if ctx.n = 1 then end", "two values are compared with `==`"),
-        (rest, body, "resolve = function(ctx) print(1)", "use rb.say"),
-        (rest, body, "resolve = function(ctx) local n = math.random(6)", "roll dice"),
-        (rest, body, "resolve = function(ctx) for n = 5, 1 do end", "give the loop its step"),
-        (rest, body, "resolve = function(ctx) local t = { a = 1, a = 2 }", "one of the two keys can go"),
-        (rest, body, "resolve = function(ctx) rb.whisper(\"gm\", 5)", "a text is wanted here"),
-        (play, "default = \"pull\"", "default = \"pul\"", "did you mean `pull`?"),
-        (play, "seats = { \"left\"", "seats = { \"lefft\"", "did you mean `left`?"),
-        (play, "statistics = { \"rope.at\" }", "statistics = { \"rope.att\" }", "`rope.att` is no number field"),
-        (spec, "t:dice(5)", "t:dise(5)", "did you mean `dice`?"),
-        (spec, "t:expect({", "t.expect({", "write t:expect"),
-        (spec, "t:given({", "t:given{{", "a comma, a bracket or a word"),
-    ] {
-        let text = &tug::files()[&format!("tug/{path}")];
-        let line = text[..text.find(from).unwrap_or_else(|| panic!("{path} has no `{from}`"))].lines().count();
-        let found = planted(path, from, to);
-        let near = |one: &&String| {
-            let place = one.strip_prefix(&format!("tug/{path}:")).and_then(|rest| rest.split(':').next()?.parse().ok());
-            place.is_some_and(|place: usize| place + 1 >= line && place <= line + 2)
-        };
-        let one = found.iter().filter(near).find(|one| one.contains(told));
-        assert!(one.is_some_and(|one| one.ends_with(')') || told.starts_with('`')), "{from} -> {to}: {found:#?}");
-    }
 }

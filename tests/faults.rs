@@ -1,6 +1,6 @@
 //! What is told of a script that fails, and the ways on from there.
 
-mod tug;
+mod files;
 
 use riskbreaker::{
     DiceSource, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, SpecSource, Step, Value, run_specs,
@@ -9,7 +9,7 @@ use riskbreaker::{
 
 /// The tug of war with a hook put in, and one text in the place of another.
 fn tug_with(path: &str, from: &str, to: &str, hook: &str) -> Library {
-    let mut files = tug::files();
+    let mut files = files::of(&["tug"]);
     let text = files.get_mut(&format!("tug/{path}")).unwrap();
     assert!(text.contains(from), "{path} has no `{from}`");
     *text = text.replacen(from, to, 1);

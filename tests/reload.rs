@@ -1,6 +1,6 @@
 //! Rules that change while a game is under way.
 
-mod tug;
+mod files;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ struct Files(BTreeMap<String, String>);
 
 impl Files {
     fn of_tug() -> Files {
-        Files(tug::files())
+        Files(files::of(&["tug"]))
     }
 
     fn with(&self, path: &str, from: &str, to: &str) -> Files {

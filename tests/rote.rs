@@ -1,6 +1,6 @@
 //! What a simulation has learned by rote comes to the same as the scripts that it does not run.
 
-mod tug;
+mod files;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn every_scenario_comes_to_the_same_by_rote_under_every_policy() {
 
 /// Tug of war with other rules: a card that does something before it is resolved, and what that needs besides.
 fn tug_with(body: &str, more: &[(&str, &str)]) -> Arc<Ruleset> {
-    let mut files = tug::files();
+    let mut files = files::of(&["tug"]);
     let card = files.get_mut("tug/maneuvers/pull.luau").unwrap();
     assert!(card.contains("resolve = function(ctx)\n"));
     *card = card.replace("resolve = function(ctx)\n", &format!("resolve = function(ctx)\n{body}\n"));
@@ -202,7 +202,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_by_rote() {
 
 #[test]
 fn games_that_begin_differently_come_to_the_same_by_rote() {
-    let play = tug::files()["tug/play.luau"].replace(
+    let play = files::of(&["tug"])["tug/play.luau"].replace(
         "local rope = rb.spawn(\"rope\", {})",
         "local rope = rb.spawn(\"rope\", { at = rb.roll(\"1d3\") - 2 })\nif rb.roll(\"1d2\") == 1 then rb.spawn(\"rope\", { at = 1 }) end",
     );

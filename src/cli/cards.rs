@@ -3,12 +3,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use riskbreaker::{Card, Driver, Fact, Ruleset, Session, Setup, Value};
 
 use super::row::{Row, Tone};
 use super::screen::Screen;
-use super::{call_error, check, library};
+use super::{call_error, check, library, report};
 
 /// Writes maneuver cards and character sheets to print, nine cards to a page
 #[derive(clap::Args)]
@@ -47,7 +47,7 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     let rules = library::load(&library, &library.ways_to_play(id)[0], &args.layers)?;
     let (page, told) = page(&rules);
-    fs::write(&args.out, page).with_context(|| args.out.display().to_string())?;
+    fs::write(&args.out, page).map_err(|error| report::unwritable(&args.out, &error))?;
     let mut screen = Screen::stdout(false);
     screen.row(&Row::at(0).with("new  ", Tone::Good).plain(format!("{}: {told}", args.out.display())))?;
     Ok(ExitCode::SUCCESS)

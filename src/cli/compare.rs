@@ -14,7 +14,7 @@ use super::odds::odds_json;
 use super::play::pair;
 use super::screen::Screen;
 use super::sim::{rate_text, results};
-use super::{call_error, library};
+use super::{CallError, call_error, library};
 
 /// Tells what an edit to the rules does: to the odds of cards, and to who wins
 ///
@@ -63,7 +63,12 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Some(id) => id.clone(),
         None => library::default_ruleset(&here)?,
     };
-    let sides = [("before", library::load(&there, &id, &[])?), ("now", library::load(&here, &id, &[])?)];
+    let before = library::load(&there, &id, &[]).map_err(|error| match error.is::<CallError>() {
+        true => error,
+        // Both copies name their files alike.
+        false => error.context(format!("in {}", there.describe())),
+    })?;
+    let sides = [("before", before), ("now", library::load(&here, &id, &[])?)];
     let mut variants = Vec::new();
     for (name, rules) in &sides {
         variants.push(Variant::new(*name, rules, setup(&args)).map_err(|error| call_error(error.to_string()))?);

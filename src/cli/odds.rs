@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use num_rational::BigRational;
 use num_traits::Zero;
 use riskbreaker::{
@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 
 use super::figures::{bar, chance_json, change, float, fraction, percent, plain_json, svg_bars};
 use super::play::pair;
+use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
 use super::{call_error, library};
@@ -184,12 +185,12 @@ fn ruleset(library: &Library, args: &Args) -> Result<Arc<Ruleset>> {
 }
 
 fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
-    let totals = dice.distribution().map_err(|error| anyhow::anyhow!("{error}"))?;
+    let totals = dice.distribution().map_err(|error| call_error(error.to_string()))?;
     let mut screen = Screen::stdout(args.json);
     if let Some(path) = &args.svg {
         let rows: Vec<(String, f64, String)> =
             totals.iter().map(|(total, chance)| (total.to_string(), float(&chance), percent(float(&chance)))).collect();
-        std::fs::write(path, svg_bars(&dice.to_string(), &rows)).with_context(|| path.display().to_string())?;
+        std::fs::write(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
     }
     let mut wanted: Vec<(&str, String, BigRational)> = Vec::new();
     if let Some(n) = args.at_least {
@@ -325,7 +326,7 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
             .zip(&first.odds.outcomes)
             .map(|(line, (_, chance))| (line, float(chance), percent(float(chance))))
             .collect();
-        std::fs::write(path, svg_bars(&first.heading(card), &rows)).with_context(|| path.display().to_string())?;
+        std::fs::write(path, svg_bars(&first.heading(card), &rows)).map_err(|error| unwritable(path, &error))?;
     }
     if args.json {
         let objects: Vec<Json> = columns.iter().map(|column| column.json(card)).collect();

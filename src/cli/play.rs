@@ -8,7 +8,6 @@ use clap::Parser;
 use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
-use super::nearest::nearest;
 use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
@@ -74,7 +73,8 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     let table = args.table;
     let library = library::open(folder.as_deref())?;
-    let saved = args.scenario.as_deref().map(Path::new).filter(|path| path.is_file());
+    let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
+    let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
     let (session, title, about) = match saved {
         Some(path) => (resume(path, &library)?, path.display().to_string(), String::new()),
         None => begin(args.scenario, &table, &library)?,
@@ -148,12 +148,7 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
         setup = setup.seat(seat, driver);
     }
     let (title, about) = (scenario_title(&rules, &setup), scenario_text(&rules, &setup));
-    let near = |name: &str| nearest(name, rules.scenarios().keys().map(String::as_str)).map(str::to_owned);
     let session = Session::start(&rules, setup).map_err(|error| match error {
-        StartError::NoScenario { name, .. } if near(&name).is_some() => {
-            let near = near(&name).unwrap_or_default();
-            call_error(format!("{} has no scenario `{name}`; did you mean `{near}`?", rules.id()))
-        }
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
     })?;

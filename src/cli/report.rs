@@ -1,9 +1,11 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
+use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 use riskbreaker::{Fault, Library, Problem};
 
+use super::call_error;
 use super::row::{folded, harmless};
 use super::screen::colour_wanted;
 
@@ -28,6 +30,15 @@ pub fn error(error: &anyhow::Error) {
 pub fn system(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
+}
+
+/// A file that was named to be written, and cannot be.
+pub fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
+    call_error(match folder {
+        Some(folder) => format!("{} cannot be written: there is no folder `{}`", path.display(), folder.display()),
+        None => format!("{} cannot be written: {}", path.display(), system(error)),
+    })
 }
 
 /// A broken script as its author wants to see it: the line, what is wrong with it, what to do.

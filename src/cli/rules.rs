@@ -12,7 +12,7 @@ use serde_json::json;
 use super::nearest::{Named, named, nearest};
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::{call_error, library};
+use super::{call_error, library, report};
 
 /// Looks into rulesets
 #[derive(Subcommand)]
@@ -122,7 +122,8 @@ fn switch(
     out: Option<&Path>,
     mut screen: Screen,
 ) -> Result<ExitCode> {
-    let text = fs::read_to_string(save).with_context(|| format!("cannot read {}", save.display()))?;
+    let text = fs::read_to_string(save)
+        .map_err(|error| call_error(format!("{}: {}", save.display(), report::system(&error))))?;
     let mut session = Session::load(library, &text).with_context(|| save.display().to_string())?;
     let _: Step = session.advance()?;
     let Some(out) = out else {
@@ -142,7 +143,7 @@ fn switch(
     let draft = out.with_extension("part");
     fs::write(&draft, session.save())
         .and_then(|()| fs::rename(&draft, out))
-        .with_context(|| format!("cannot write {}", out.display()))?;
+        .map_err(|error| report::unwritable(out, &error))?;
     Ok(ExitCode::SUCCESS)
 }
 

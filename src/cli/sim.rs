@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::{
     ByRote, Driver, Findings, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
@@ -14,6 +14,7 @@ use serde_json::{Value as Json, json};
 use super::figures::percent;
 use super::page;
 use super::play::pair;
+use super::report::{system, unwritable};
 use super::row::Row;
 use super::screen::Screen;
 use super::{call_error, library};
@@ -116,12 +117,15 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
     }
-    if let Some(path) = &args.save {
-        // What cannot be written is known before anything is played.
+    // What cannot be written is known before anything is played.
+    for path in args.save.iter().chain(&args.output.html) {
+        if path.is_dir() {
+            return Err(call_error(format!("{} is a folder; name a file", path.display())));
+        }
         let half = half_of(path);
         std::fs::write(&half, "")
             .and_then(|()| std::fs::remove_file(&half))
-            .with_context(|| path.display().to_string())?;
+            .map_err(|error| unwritable(path, &error))?;
     }
     let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -148,7 +152,12 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     written?;
     let findings = found.map_err(|error| match error {
         SimulationError::Machine(..) => anyhow::anyhow!("{error}"),
-        error => call_error(error.to_string()),
+        error => call_error(match &args.save {
+            Some(path) if matches!(error, SimulationError::Findings(_)) => {
+                format!("{}: {error}; save to another file, or delete this one", path.display())
+            }
+            _ => error.to_string(),
+        }),
     })?;
     if let Some(path) = &args.save {
         // All of it, and also where there was nothing to play.
@@ -249,20 +258,22 @@ fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCod
 
 pub fn read(path: &Path) -> Result<Findings> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
     Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
 }
 
 fn half_of(path: &Path) -> PathBuf {
-    path.with_extension("json.part")
+    let mut name = path.as_os_str().to_owned();
+    name.push(".part");
+    name.into()
 }
 
 /// Writes the file whole or not at all.
 fn write(path: &Path, findings: &Findings) -> Result<()> {
-    let name = || path.display().to_string();
     let half = half_of(path);
-    std::fs::write(&half, serde_json::to_string(findings)?).with_context(name)?;
-    std::fs::rename(&half, path).with_context(name)
+    std::fs::write(&half, serde_json::to_string(findings)?)
+        .and_then(|()| std::fs::rename(&half, path))
+        .map_err(|error| unwritable(path, &error))
 }
 
 /// A bar on a terminal: how far it is, and how long it still takes.
@@ -306,7 +317,7 @@ pub fn show(findings: &Findings, output: &Output, folder: Option<&Path>) -> Resu
         tables(&mut screen, findings, folder)?;
     }
     if let Some(path) = &output.html {
-        std::fs::write(path, page::page(findings, folder)).with_context(|| path.display().to_string())?;
+        std::fs::write(path, page::page(findings, folder)).map_err(|error| unwritable(path, &error))?;
     }
     let counted = findings.tallies.iter().all(|tally| tally.trials > 0) || findings.shard.is_some();
     Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })

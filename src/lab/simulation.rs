@@ -263,7 +263,7 @@ impl Simulation {
         let mut findings = match before {
             Some(before) if before.plan != plan || before.shard != shard => {
                 return Err(SimulationError::Findings(
-                    "the saved findings are of another simulation: other rules, seats, trials, seed or shard".into(),
+                    "these are findings of another simulation: other rules, seats, trials, seed or shard".into(),
                 ));
             }
             Some(before) => before,

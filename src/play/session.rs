@@ -58,8 +58,8 @@ pub struct Undone {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    #[error("there is no scenario `{name}` in {ruleset}; it has {known}")]
-    NoScenario { ruleset: String, name: String, known: String },
+    #[error("{ruleset} has no scenario `{name}`; {instead}")]
+    NoScenario { ruleset: String, name: String, instead: String },
     #[error("{0}")]
     Switch(String),
     #[error("{0}")]

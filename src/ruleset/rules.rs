@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::layering::with_layers;
-use super::{Data, Library, LoadError, Stack, Switch};
+use super::{Data, Library, LoadError, Stack, Switch, nearest};
 use crate::play::{Desk, Fault, Scenario, StartError};
 use crate::script::{Blueprint, Engine, FreeName};
 use crate::spec::Hits;
@@ -366,13 +366,14 @@ impl Ruleset {
             Scenario::Named(name) => name.as_str(),
             Scenario::Default => self.default_scenario().unwrap_or("default"),
         };
-        self.scenarios.get(name).cloned().ok_or_else(|| StartError::NoScenario {
-            ruleset: self.id().to_string(),
-            name: name.to_string(),
-            known: match self.scenarios.keys().cloned().collect::<Vec<_>>().join(", ") {
-                names if names.is_empty() => "none".into(),
-                names => names,
-            },
+        self.scenarios.get(name).cloned().ok_or_else(|| {
+            let names = self.scenarios.keys().map(String::as_str);
+            let instead = match nearest(name, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if self.scenarios.is_empty() => "it has none".into(),
+                None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            StartError::NoScenario { ruleset: self.id().to_string(), name: name.to_string(), instead }
         })
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
 
-use super::exchange::{from_lua, whole_of};
+use super::exchange::{from_lua, sort_of, whole_of};
 use super::load::{Loader, sorted};
 use super::mirror::Mirror;
 use crate::ruleset::nearest;
@@ -115,7 +115,7 @@ impl Loader<'_> {
                         }
                         other => {
                             let message =
-                                format!("the derived value `{value}` is a function(self), not {}", other.type_name());
+                                format!("the derived value `{value}` is a function(self), not {}", sort_of(&other));
                             let cure = format!("write {value} = function(self) return ... end");
                             self.problem("kinds", &path, message, Some(cure));
                         }
@@ -140,14 +140,14 @@ impl Loader<'_> {
 /// Reads a field's declaration.
 fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::result::Result<Field, String> {
     let Lv::Table(table) = declared else {
-        return Err(format!("is declared with rb.int(), rb.text() and the like, not a {}", declared.type_name()));
+        return Err(format!("is declared with rb.int(), rb.text() and the like, not a {}", sort_of(declared)));
     };
     let ty = read_type(table, kinds)?;
     let text = |key: &str| -> std::result::Result<Option<Arc<str>>, String> {
         match table.raw_get::<Lv>(key).map_err(|error| error.to_string())? {
             Lv::Nil => Ok(None),
             Lv::String(text) => Ok(Some(Arc::from(text.to_string_lossy()))),
-            other => Err(format!("has a `{key}` that is a {}, not a text", other.type_name())),
+            other => Err(format!("has a `{key}` that is a {}, not a text", sort_of(&other))),
         }
     };
     let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
@@ -189,7 +189,7 @@ fn read_type(table: &Table, kinds: &BTreeSet<String>) -> std::result::Result<Typ
                 let value = get(key)?;
                 match whole_of(&value) {
                     None if !value.is_nil() => {
-                        Err(format!("has a `{key}` that is not a whole number but a {}", value.type_name()))
+                        Err(format!("has a `{key}` that is not a whole number but a {}", sort_of(&value)))
                     }
                     bound => Ok(bound),
                 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mlua::{Result, Table, Value as Lv};
 
 use super::blueprint::{Blueprint, EntryName, FreeName, Statistic};
+use super::exchange::sort_of;
 use super::load::{Loader, sorted};
 use crate::ruleset::{Problem, nearest};
 use crate::state::Type;
@@ -49,7 +50,7 @@ impl Loader<'_> {
             let function = play.raw_get::<Lv>(name)?;
             *found = matches!(function, Lv::Function(_));
             if !*found && !function.is_nil() {
-                let message = format!("`{name}` in play.luau is a function, not a {}", function.type_name());
+                let message = format!("`{name}` in play.luau is a function, not a {}", sort_of(&function));
                 self.problem("play", name, message, Some(format!("write {name} = function(seat) return ... end")));
             }
             made.raw_set(name, function)?;
@@ -71,8 +72,7 @@ impl Loader<'_> {
                         known.tie = matches!(body.raw_get::<Lv>("tie")?, Lv::Function(_));
                     }
                     other => {
-                        let message =
-                            format!("the entry `{name}` is a function(owner, args), not {}", other.type_name());
+                        let message = format!("the entry `{name}` is a function(owner, args), not {}", sort_of(other));
                         let cure = format!("write {name} = function(owner, args) ... end");
                         self.problem("play", &path, message, Some(cure));
                     }
@@ -139,7 +139,7 @@ impl Loader<'_> {
             Lv::Nil => return Ok(functions),
             Lv::Table(table) => table,
             other => {
-                let message = format!("`statistics` in play.luau is a table, not a {}", other.type_name());
+                let message = format!("`statistics` in play.luau is a table, not a {}", sort_of(&other));
                 let cure = "write statistics = { \"kind.field\" }".to_string();
                 self.problem("play", "statistics", message, Some(cure));
                 return Ok(functions);
@@ -182,8 +182,7 @@ impl Loader<'_> {
                     blueprint.statistics.push(Statistic { label, field: Some((kind, field)) });
                 }
                 other => {
-                    let message =
-                        format!("the statistic `{name}` is a text or a function, not a {}", other.type_name());
+                    let message = format!("the statistic `{name}` is a text or a function, not a {}", sort_of(&other));
                     let cure = format!("write {name} = \"kind.field\", or a function that gives a number");
                     self.problem("play", &path, message, Some(cure));
                 }

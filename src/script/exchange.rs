@@ -79,7 +79,7 @@ fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<
                         list.resize(list.len().max(at as usize), None);
                         list[at as usize - 1] = Some(item);
                     }
-                    other => return Err(unfit(format!("a {} cannot be a key of plain data", other.type_name()))),
+                    other => return Err(unfit(format!("a {} cannot be a key of plain data", sort_of(other)))),
                 }
             }
             if map.is_empty() {
@@ -93,7 +93,7 @@ fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<
                 return Err(unfit("a table is either a list or a map, not both"));
             }
         }
-        other => return Err(unfit(format!("a {} is not plain data", other.type_name()))),
+        other => return Err(unfit(format!("a {} is not plain data", sort_of(other)))),
     })
 }
 
@@ -102,6 +102,14 @@ fn whole(n: f64) -> Result<i64> {
         return Ok(n as i64);
     }
     Err(unfit(format!("{n} is not a whole number; the state holds whole numbers only")))
+}
+
+/// What a value is, in a word of its author: of numbers there is only one sort.
+pub(super) fn sort_of(value: &Lv) -> &'static str {
+    match value {
+        Lv::Integer(_) => "number",
+        value => value.type_name(),
+    }
 }
 
 /// A script's number, if it is a whole one that the state can hold.

@@ -9,7 +9,7 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::bind::{Bench, Names};
 use super::blueprint::Blueprint;
-use super::exchange::{from_lua, to_lua, whole_of};
+use super::exchange::{from_lua, sort_of, to_lua, whole_of};
 use super::fault::{fault_of, meant};
 use super::merge::{Declared, Merger};
 use super::mirror::Mirror;
@@ -183,7 +183,7 @@ impl Loader<'_> {
                     blueprint.verbs.push(Arc::from(&*name));
                 }
                 other => {
-                    let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", other.type_name());
+                    let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", sort_of(&other));
                     let cure = "write rb.verb({ \"target\" }, function(target) ... end)".to_string();
                     self.problem("verbs", &name, message, Some(cure));
                 }
@@ -301,7 +301,7 @@ impl Loader<'_> {
                     _ => name == "resolve" && what != "maneuver",
                 };
                 if !fits {
-                    let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", found.type_name());
+                    let message = format!("`{name}` of {what} `{id}` is a {kind}, not {}", sort_of(&found));
                     let cure = match kind {
                         "text" => format!("put it in quotes: {name} = \"...\""),
                         "list" => format!("put it in braces: {name} = {{ \"MY-1\" }}"),
@@ -326,7 +326,7 @@ impl Loader<'_> {
                     match rule? {
                         Lv::String(rule) => card.rules.push(rule.to_string_lossy().to_string()),
                         other => {
-                            let message = format!("`rules` of {what} `{id}` holds a {}, not a text", other.type_name());
+                            let message = format!("`rules` of {what} `{id}` holds a {}, not a text", sort_of(&other));
                             let cure = "write the ids of rules: rules = { \"MY-1\" }".to_string();
                             self.problem(what, &format!("{id}/rules"), message, Some(cure));
                             break;
@@ -371,8 +371,7 @@ impl Loader<'_> {
                 }
                 let priority = body.raw_get::<Lv>("priority")?;
                 if !priority.is_nil() && whole_of(&priority).is_none() {
-                    let message =
-                        format!("`priority` of {what} `{id}` is a whole number, not {}", priority.type_name());
+                    let message = format!("`priority` of {what} `{id}` is a whole number, not {}", sort_of(&priority));
                     let cure = "write priority = 10; hooks of a smaller number run first".to_string();
                     self.problem(what, &format!("{id}/priority"), message, Some(cure));
                 }
@@ -393,7 +392,7 @@ impl Loader<'_> {
                                 if !matches!(run, Lv::Function(_)) {
                                     let message = format!(
                                         "`{phase}.{verb}` of {what} `{id}` is a function, not {}",
-                                        run.type_name()
+                                        sort_of(&run)
                                     );
                                     let cure = format!("write {verb} = function(e) ... end");
                                     self.problem(what, &at, message, Some(cure));
@@ -403,7 +402,7 @@ impl Loader<'_> {
                         other => {
                             let message = format!(
                                 "`{phase}` of {what} `{id}` is a table of functions by verb, not {}",
-                                other.type_name()
+                                sort_of(&other)
                             );
                             let cure = format!("write {phase} = {{ NAME_OF_A_VERB = function(e) ... end }}");
                             self.problem(what, &path, message, Some(cure));
@@ -465,7 +464,7 @@ impl Loader<'_> {
             let path = if at.is_empty() { key.clone() } else { format!("{at}/{key}") };
             if allowed.contains(&key) {
                 if let Some(ty) = types.get(&key) {
-                    let found = if matches!(value, Lv::Integer(_)) { "number" } else { value.type_name() };
+                    let found = sort_of(&value);
                     if !ty.trim_end_matches('?').split('|').any(|one| one.trim() == found) {
                         let message =
                             format!("`{key}` of {what} `{at}` is {}, not a {found}", ty.trim_end_matches('?'));

@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
+use super::exchange::sort_of;
 use super::load::{line_of, sorted};
 use crate::ruleset::{Problem, Role, Stack, nearest};
 
@@ -50,7 +51,7 @@ impl Declared {
         let Lv::Table(table) = value else {
             return Err(match value {
                 Lv::Nil => "the file returns nothing".into(),
-                other => format!("the file returns a {}", other.type_name()),
+                other => format!("the file returns a {}", sort_of(other)),
             });
         };
         let text = |key: &str| table.raw_get::<Option<String>>(key).ok().flatten();
@@ -260,8 +261,7 @@ impl<'a> Merger<'a> {
                         below.raw_set("run", self.wrap.call::<Function>((inner, run))?)?;
                     }
                     other => {
-                        let message =
-                            format!("`{key}` below is a {}; only functions can be wrapped", other.type_name());
+                        let message = format!("`{key}` below is a {}; only functions can be wrapped", sort_of(&other));
                         let cure = "say rb.replace(...) to put another in its place";
                         problems.push(self.problem(site.declared, at, message).with_cure(cure));
                     }
@@ -275,7 +275,7 @@ impl<'a> Merger<'a> {
                         self.merge(&below, &body, at, &over, 0, depth + 1, problems)?;
                     }
                     (Op::Extend, other) => {
-                        let message = format!("`{key}` below is a {}, which cannot be extended", other.type_name());
+                        let message = format!("`{key}` below is a {}, which cannot be extended", sort_of(&other));
                         let cure = "say rb.replace(...) to put another in its place";
                         problems.push(self.problem(site.declared, at, message).with_cure(cure));
                     }

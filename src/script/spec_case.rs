@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use mlua::{Error, Result, Table as LuaTable, Value as Lv};
 
-use super::exchange::plain_from;
+use super::exchange::{plain_from, sort_of};
 use super::game_handle::{replies_of, value_of};
 use super::sandbox::charge;
 use super::spec_events;
@@ -67,7 +67,7 @@ impl Case {
                 value => Scenario::Table(value),
             },
             other => {
-                return Err(wrong(format!("t:given takes a table or a scenario's name, not a {}", other.type_name())));
+                return Err(wrong(format!("t:given takes a table or a scenario's name, not a {}", sort_of(other))));
             }
         };
         self.position = in_words(scenario);

@@ -10,7 +10,7 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 use super::bind::{Bench, entry_table, read_key};
 use super::blueprint::Blueprint;
 use super::entry_numbers;
-use super::exchange::{from_lua, to_lua, whole_of};
+use super::exchange::{from_lua, sort_of, to_lua, whole_of};
 use super::fault::{fault_of, teach};
 use super::load;
 use super::mirror::Synced;
@@ -447,7 +447,7 @@ impl Vm {
                 None | Some(Lv::Nil) => Ok(Value::None),
                 Some(other) => Err(Fault::new(format!(
                     "`result` in play.luau must return a text or nil, not a {}",
-                    other.type_name()
+                    sort_of(&other)
                 ))),
             }
         })?;

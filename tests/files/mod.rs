@@ -1,0 +1,26 @@
+//! The files of rulesets, to be changed at will.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Every file of some rulesets, of those that ship and of those of the tests, by path from the folder of rulesets, `/`
+/// between its parts.
+pub fn of(ids: &[&str]) -> BTreeMap<String, String> {
+    let (mut files, mut folders) = (BTreeMap::new(), Vec::new());
+    for id in ids {
+        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+        let root = if shipped.join(id).is_dir() { shipped } else { shipped.with_file_name("tests").join("rulesets") };
+        folders.push((root.clone(), root.join(id)));
+    }
+    while let Some((root, folder)) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push((root.clone(), path));
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                files.insert(path.strip_prefix(&root).unwrap().to_str().unwrap().replace('\\', "/"), text);
+            }
+        }
+    }
+    files
+}
