@@ -290,11 +290,11 @@ impl<C: Courses> Alike<'_, C> {
                     self.gone.insert(course.beyond, chance);
                 }
             } else if !unknown {
-                for rolled in 1..at.len() {
+                for (rolled, state) in at.into_iter().enumerate().skip(1) {
                     let rest = &course.beyond[rolled..];
-                    let way = self.states[at[rolled]].way.clone();
+                    let way = self.states[state].way.clone();
                     if self.stand_after(&way, rest)? != course.stand {
-                        self.tell_apart(at[rolled], rest.to_vec())?;
+                        self.tell_apart(state, rest.to_vec())?;
                         return Ok(false);
                     }
                 }
@@ -336,10 +336,10 @@ impl<C: Courses> Alike<'_, C> {
     fn check_orders(&self) -> Result<(), C::Failure> {
         for state in &self.states {
             let chances = self.courses.chances(state.sort);
-            for way in 1..state.next.len() {
-                if chances[way].is_zero() && state.next[way] != state.next[way - 1] {
-                    return Err(self.courses.out_of_order());
-                }
+            let same = |pair: &[Target]| pair[0] == pair[1];
+            let mut twins = state.next.windows(2).zip(&chances[1..]).filter(|(_, chance)| chance.is_zero());
+            if !twins.all(|(pair, _)| same(pair)) {
+                return Err(self.courses.out_of_order());
             }
         }
         Ok(())

@@ -421,10 +421,13 @@ struct Explorer<'a> {
     courses: u64,
     /// What courses that were gone by a plan came to, each once, and the sorts of rolls on them: where points are alike.
     ends: Vec<Lottery>,
-    end_numbers: HashMap<(u32, Vec<(Arc<str>, BigRational)>), usize>,
+    end_numbers: HashMap<(u32, Worth), usize>,
     sorts: Vec<Vec<BigRational>>,
     sort_numbers: HashMap<(Option<*const Classes>, Arc<str>), usize>,
 }
+
+/// What a state is worth to some seats.
+type Worth = Vec<(Arc<str>, BigRational)>;
 
 /// What came of running the action once.
 enum Ran {
@@ -443,11 +446,14 @@ impl Explorer<'_> {
             let walk = self.game.desk.walk.as_ref();
             let endless = walk.is_some_and(|walk| walk.is_endless());
             let deadline = if endless { self.loop_deadline } else { self.deadline };
-            if self.courses > most || (self.courses % 64 == 0 && deadline.is_some_and(late)) {
+            if self.courses > most || (self.courses.is_multiple_of(64) && deadline.is_some_and(late)) {
                 return Err(Failure::TooMany(self.courses - 1));
             }
             let gone = |walk: &Walk| walk.gone().into_iter().fold(0.0, f64::max);
-            if self.courses % 1024 == 0 && self.hopeless.is_some_and(late) && walk.is_some_and(|w| gone(w) < HOPELESS) {
+            if self.courses.is_multiple_of(1024)
+                && self.hopeless.is_some_and(late)
+                && walk.is_some_and(|w| gone(w) < HOPELESS)
+            {
                 return Err(Failure::TooMany(self.courses - 1));
             }
             let mut part = self.course()?;
@@ -681,7 +687,9 @@ impl Courses for Explorer<'_> {
         for _ in 0..MOST_AGAIN {
             self.courses += 1;
             let late = |deadline: Instant| Instant::now() > deadline;
-            if self.courses > self.query.limits.courses || (self.courses % 64 == 0 && self.deadline.is_some_and(late)) {
+            if self.courses > self.query.limits.courses
+                || (self.courses.is_multiple_of(64) && self.deadline.is_some_and(late))
+            {
                 return Err(self.too_many());
             }
             if let Some(walk) = &mut self.game.desk.walk {
