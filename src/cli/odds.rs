@@ -266,7 +266,13 @@ fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> R
 
 /// Tells what makes the odds of a card less than exact, and what to do about it.
 fn tell_inexact(screen: &mut Screen, odds: &Odds) -> Result<()> {
-    if !odds.presumed.is_zero() {
+    if let Some(courses) = odds.borne_out {
+        let text = format!(
+            "not exact: it can go too many ways to go each; where it went on alike after other rolls it is taken to do so always, as \
+             {courses} courses bore out"
+        );
+        screen.row(&Row::at(0).faint(text))?;
+    } else if !odds.presumed.is_zero() {
         let text = format!(
             "not exact: a loop of rolls is taken to go on as it did as far as it was followed, to {} of chance; as `rb.again` it \
              is exact",
@@ -466,7 +472,7 @@ pub fn odds_json(odds: &Odds) -> Json {
         .collect();
     json!({
         "exact": odds.is_exact(), "courses": odds.courses, "remaining": chance_json(&odds.remaining),
-        "presumed": chance_json(&odds.presumed), "guessed": odds.guessed, "outcomes": outcomes, "fields": fields, "answers": answers,
+        "presumed": chance_json(&odds.presumed), "borne_out": odds.borne_out, "guessed": odds.guessed, "outcomes": outcomes, "fields": fields, "answers": answers,
     })
 }
 

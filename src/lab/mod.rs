@@ -1,6 +1,7 @@
 //! What the rules do: exact odds, simulation, comparison and advice, all from the scripts themselves.
 
 mod advice;
+mod alike;
 mod comparison;
 mod moment;
 mod odds;

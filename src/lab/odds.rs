@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use super::alike::{Course, Courses, Found, Stand, find_out};
 use super::outcome::{Effect, Outcome};
-use crate::play::{Answering, Ended, Fork, Game, Given, Patience, Refusal, Stop, Walk};
+use crate::dice::Classes;
+use crate::play::{Answering, Beyond, Ended, Fork, Game, Given, Patience, Refusal, Stop, Walk};
 use crate::script::Vm;
 use crate::state::{EntityId, Value};
 
@@ -48,8 +50,11 @@ pub struct Odds {
     pub fields: Vec<FieldOdds>,
     /// The chance of what was not followed to its end: rolls that are made again and again.
     pub remaining: BigRational,
-    /// The chance of loops by hand that were left and are taken to go on as they did before: no outcome is off by more.
+    /// The chance of loops by hand that were left and are taken to go on as they did before, or of all courses that were not
+    /// gone where points are taken to be alike: no outcome is off by more.
     pub presumed: BigRational,
+    /// How many courses bore it out that points are alike which nothing told apart, if there were too many to go each.
+    pub borne_out: Option<u64>,
     /// Whether a best answer was chosen among some of which not everything was followed to its end: it may not be the best.
     pub guessed: bool,
     /// How many courses were gone through.
@@ -182,6 +187,11 @@ impl From<Refusal> for Failure {
 
 /// The part of the time for loops that have no end, to be gone through in full, and once more to be left early.
 const FOR_LOOPS: u32 = 5;
+/// The part of the time to find out which points are alike, if going through everything takes too long; that is given up
+/// after another part of the time if less than so much of it is done.
+const FOR_ALIKE: u32 = 2;
+const HOPELESS_AFTER: u32 = 4;
+const HOPELESS: f64 = 1.0 / 16.0;
 /// If going through everything takes too long, courses that roll the same again are left where they are less likely than
 /// this, and ten times less likely than that, and so on as long as the limits allow.
 const FIRST_LEFT: f64 = 1e-2;
@@ -190,6 +200,8 @@ const FIRST_LEFT: f64 = 1e-2;
 const REPEATS: std::ops::RangeInclusive<usize> = 1..=3;
 /// Rolls in a row, before the one at which a loop is left, of which the same must come for that.
 const ALIKE: usize = 2;
+/// So often rolls may fail to stand on one course that is gone by a plan.
+const MOST_AGAIN: usize = 1_000;
 /// With more than this left out it is no answer.
 const MOST_LEFT: (i64, i64) = (1, 100);
 /// Nor with more than this taken to go on as what was seen.
@@ -240,12 +252,14 @@ fn explore_for(
     let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
     game.desk.state.renew_identity();
     let began = Instant::now();
-    let mut go_once = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2]| {
+    // What is best has to be known for each course.
+    let may_be_alike = query.answering != Answering::Best && detail == Detail::Outcomes;
+    let hopeless = began.checked_add(query.limits.time / HOPELESS_AFTER).filter(|_| may_be_alike);
+    let mut with_explorer = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2], how: How| {
         walk.restart(patience);
         let lent = std::mem::replace(walk, Walk::new(Vec::new(), None, Answering::Default));
         game.desk.walk = Some(Box::new(lent));
-        let (numbers, outcomes) = (HashMap::new(), Vec::new());
-        let found = Explorer {
+        let explorer = Explorer {
             game,
             vm,
             query,
@@ -253,17 +267,26 @@ fn explore_for(
             detail,
             deadline: ends[0],
             loop_deadline: ends[1],
+            hopeless,
             hidden: &hidden,
-            numbers,
-            outcomes,
-        }
-        .all();
+            numbers: HashMap::new(),
+            outcomes: Vec::new(),
+            courses: 0,
+            ends: Vec::new(),
+            end_numbers: HashMap::new(),
+            sorts: Vec::new(),
+            sort_numbers: HashMap::new(),
+        };
+        let found = match how {
+            How::Each => explorer.all(),
+            How::Alike => explorer.alike(),
+        };
         *walk = *game.desk.walk.take().expect("it was put there above");
         found
     };
     // Each time it is known of one more roll that it begins no turn of a loop.
-    let mut go = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2]| loop {
-        match go_once(walk, patience, ends) {
+    let mut go = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2], how: How| loop {
+        match with_explorer(walk, patience, ends, how) {
             Err(Failure::Uneven) => {}
             found => break found,
         }
@@ -272,9 +295,21 @@ fn explore_for(
     let ends = [began.checked_add(query.limits.time), began.checked_add(loop_time)];
     // What is chosen as best depends on all that is left: nothing can be presumed of it.
     let full = Patience { presumes: query.answering != Answering::Best, ..Patience::FULL };
-    let mut found = go(&mut walk, full, ends);
+    let mut found = go(&mut walk, full, ends, How::Each);
     if matches!(found, Err(Failure::Order)) && walk.look_at_orders() {
-        found = go(&mut walk, full, ends);
+        found = go(&mut walk, full, ends, How::Each);
+    }
+    if matches!(found, Err(Failure::TooMany(_))) && may_be_alike {
+        let until = Instant::now().checked_add(query.limits.time / FOR_ALIKE);
+        let mut alike = go(&mut walk, full, [until; 2], How::Alike);
+        if matches!(alike, Err(Failure::Order)) && walk.look_at_orders() {
+            alike = go(&mut walk, full, [until; 2], How::Alike);
+        }
+        match alike {
+            Ok(odds) if odds.remaining <= ratio(MOST_LEFT.0, MOST_LEFT.1) => found = Ok(odds),
+            Err(Failure::Refused(refusal)) => found = Err(Failure::Refused(refusal)),
+            _ => {}
+        }
     }
     if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
         let mut repeats = *REPEATS.start();
@@ -288,7 +323,7 @@ fn explore_for(
             let patience = Patience { repeats: if presumes { repeats } else { 0 }, mass, presumes };
             // What is left of the time if this comes to nothing is for doing without.
             let until = if presumes && found.is_err() { half } else { all };
-            match go(&mut walk, patience, [until; 2]) {
+            match go(&mut walk, patience, [until; 2], How::Each) {
                 Ok(odds) if presumes && odds.presumed.is_zero() && !odds.remaining.is_zero() => {
                     // What comes before a loop may look like it: one turn more may show it.
                     repeats += 1;
@@ -358,6 +393,15 @@ fn ratio(n: i64, d: i64) -> BigRational {
     BigRational::new(n.into(), d.into())
 }
 
+/// How an explorer goes about it.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// Course by course.
+    Each,
+    /// By finding out which points are alike.
+    Alike,
+}
+
 struct Explorer<'a> {
     game: &'a mut Game,
     vm: &'a mut Vm,
@@ -368,9 +412,27 @@ struct Explorer<'a> {
     deadline: Option<Instant>,
     /// The same once there is a loop without end.
     loop_deadline: Option<Instant>,
+    /// From then on it ends where hardly anything is gone through yet.
+    hopeless: Option<Instant>,
     hidden: &'a dyn Fn(&str) -> bool,
     numbers: HashMap<Outcome, u32>,
     outcomes: Vec<Outcome>,
+    /// How many courses were gone.
+    courses: u64,
+    /// What courses that were gone by a plan came to, each once, and the sorts of rolls on them: where points are alike.
+    ends: Vec<Lottery>,
+    end_numbers: HashMap<(u32, Worth), usize>,
+    sorts: Vec<Vec<BigRational>>,
+    sort_numbers: HashMap<(Option<*const Classes>, Arc<str>), usize>,
+}
+
+/// What a state is worth to some seats.
+type Worth = Vec<(Arc<str>, BigRational)>;
+
+/// What came of running the action once.
+enum Ran {
+    Whole(Lottery),
+    Ended(Ended),
 }
 
 impl Explorer<'_> {
@@ -379,14 +441,20 @@ impl Explorer<'_> {
         let most = self.query.limits.courses;
         let late = |deadline: Instant| Instant::now() > deadline;
         let mut gathered: Vec<Gathered> = Vec::new();
-        let mut courses = 0;
         let whole = loop {
-            courses += 1;
+            self.courses += 1;
             let walk = self.game.desk.walk.as_ref();
             let endless = walk.is_some_and(|walk| walk.is_endless());
             let deadline = if endless { self.loop_deadline } else { self.deadline };
-            if courses > most || (courses % 64 == 0 && deadline.is_some_and(late)) {
-                return Err(Failure::TooMany(courses - 1));
+            if self.courses > most || (self.courses.is_multiple_of(64) && deadline.is_some_and(late)) {
+                return Err(Failure::TooMany(self.courses - 1));
+            }
+            let gone = |walk: &Walk| walk.gone().into_iter().fold(0.0, f64::max);
+            if self.courses.is_multiple_of(1024)
+                && self.hopeless.is_some_and(late)
+                && walk.is_some_and(|w| gone(w) < HOPELESS)
+            {
+                return Err(Failure::TooMany(self.courses - 1));
             }
             let mut part = self.course()?;
             let walk = self.game.desk.walk.as_mut().expect("it is there while courses are gone through");
@@ -434,33 +502,50 @@ impl Explorer<'_> {
                 "the host itself failed: the chances sum to {sum}"
             ))));
         }
-        Ok(self.odds(whole, courses))
+        Ok(self.odds(whole, None))
+    }
+
+    /// Finds out which points are alike, and from that what comes of it.
+    fn alike(mut self) -> Result<Odds, Failure> {
+        let Found { ends, tried, gone } = find_out(&mut self)?;
+        let mut whole = Lottery::default();
+        for (end, chance) in &ends {
+            whole.add(std::mem::take(&mut self.ends[*end]), chance);
+        }
+        whole.remaining = BigRational::one() - ends.values().sum::<BigRational>();
+        // In parts of a million, so that it is no less than it should be.
+        let gone = ratio((gone * 1e6) as i64, 1_000_000);
+        whole.presumed = (BigRational::one() - gone - &whole.remaining).max(ratio(1, 1_000_000));
+        Ok(self.odds(whole, Some(tried)))
+    }
+
+    /// Goes the next course and tells what came of it.
+    fn course(&mut self) -> Result<Lottery, Failure> {
+        if let Some(walk) = &mut self.game.desk.walk {
+            walk.begin();
+        }
+        let again = |point| [(point, BigRational::one())].into();
+        Ok(match self.run()? {
+            Ran::Whole(lottery) => lottery,
+            Ran::Ended(Ended::Again(point)) => Lottery { again: again(point), ..Lottery::default() },
+            Ran::Ended(Ended::Alike(point)) => {
+                Lottery { again: again(point), presumed: BigRational::one(), ..Lottery::default() }
+            }
+            Ran::Ended(Ended::Loop | Ended::Waits) => Lottery { remaining: BigRational::one(), ..Lottery::default() },
+            Ran::Ended(Ended::Refused(refusal)) => return Err(refusal.into()),
+        })
     }
 
     /// Runs the action once and tells what came of it.
-    fn course(&mut self) -> Result<Lottery, Failure> {
-        let desk = &mut self.game.desk;
-        if let Some(walk) = &mut desk.walk {
-            walk.begin();
-        }
+    fn run(&mut self) -> Result<Ran, Failure> {
         let run = self.game.attempt(self.vm);
         let desk = &mut self.game.desk;
         if let Err(fault) = run {
             let way = desk.walk.as_ref().map(|walk| walk.told()).unwrap_or_default();
             return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
         }
-        let ended = desk.walk.as_mut().and_then(|walk| walk.ended.take());
-        match ended {
-            Some(Ended::Again(point)) => {
-                return Ok(Lottery { again: [(point, BigRational::one())].into(), ..Lottery::default() });
-            }
-            Some(Ended::Alike(point)) => {
-                let (again, presumed) = ([(point, BigRational::one())].into(), BigRational::one());
-                return Ok(Lottery { again, presumed, ..Lottery::default() });
-            }
-            Some(Ended::Loop) => return Ok(Lottery { remaining: BigRational::one(), ..Lottery::default() }),
-            Some(Ended::Refused(refusal)) => return Err(refusal.into()),
-            None => {}
+        if let Some(ended) = desk.walk.as_mut().and_then(|walk| walk.ended.take()) {
+            return Ok(Ran::Ended(ended));
         }
         let cut = match desk.stop.take() {
             Some(Stop::Question) => {
@@ -533,10 +618,40 @@ impl Explorer<'_> {
             }
         };
         lottery.chances.insert(number, BigRational::one());
-        Ok(lottery)
+        Ok(Ran::Whole(lottery))
     }
 
-    fn odds(self, whole: Lottery, courses: u64) -> Odds {
+    /// The number of the sort of roll that a point is.
+    fn sort_of(&mut self, at: usize) -> usize {
+        let Some(point) = self.game.desk.walk.as_ref().and_then(|walk| walk.points.get(at)) else { return 0 };
+        let classes = match &point.fork {
+            Fork::Roll(classes) => Some(classes),
+            Fork::Again | Fork::Answers { .. } => None,
+        };
+        let key = (classes.map(Arc::as_ptr), point.label.clone());
+        if let Some(known) = self.sort_numbers.get(&key) {
+            return *known;
+        }
+        let number = self.sorts.len();
+        self.sorts.push(match classes {
+            Some(classes) => classes.list.iter().map(|class| class.chance.clone()).collect(),
+            None => vec![BigRational::one(); point.ways()],
+        });
+        self.sort_numbers.insert(key, number);
+        number
+    }
+
+    /// The number of what a course came to.
+    fn end_of(&mut self, lottery: Lottery) -> usize {
+        let outcome = lottery.chances.keys().next().copied().unwrap_or_default();
+        let worth = lottery.worth.iter().map(|(seat, worth)| (seat.clone(), worth.clone())).collect();
+        *self.end_numbers.entry((outcome, worth)).or_insert_with(|| {
+            self.ends.push(lottery);
+            self.ends.len() - 1
+        })
+    }
+
+    fn odds(self, whole: Lottery, borne_out: Option<u64>) -> Odds {
         let mut outcomes: Vec<(Outcome, BigRational)> = whole
             .chances
             .into_iter()
@@ -547,7 +662,73 @@ impl Explorer<'_> {
         outcomes.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.line().cmp(&other.line())));
         let answers = whole.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
         let Lottery { remaining, presumed, guessed, worth, .. } = whole;
-        Odds { outcomes, fields, remaining, presumed, guessed, courses, answers, worth, unasked: Vec::new() }
+        Odds {
+            outcomes,
+            fields,
+            remaining,
+            presumed,
+            borne_out,
+            guessed,
+            courses: self.courses,
+            answers,
+            worth,
+            unasked: Vec::new(),
+        }
+    }
+}
+
+impl Courses for Explorer<'_> {
+    type Failure = Failure;
+
+    fn go(&mut self, plan: &[usize], how: Beyond) -> Result<Course, Failure> {
+        let mut plan = plan.to_vec();
+        let mut beyond = Vec::new();
+        // Where it comes back to a point where rolls begin that are made until they stand, it goes on from there.
+        for _ in 0..MOST_AGAIN {
+            self.courses += 1;
+            let late = |deadline: Instant| Instant::now() > deadline;
+            if self.courses > self.query.limits.courses
+                || (self.courses.is_multiple_of(64) && self.deadline.is_some_and(late))
+            {
+                return Err(self.too_many());
+            }
+            if let Some(walk) = &mut self.game.desk.walk {
+                walk.begin_as_planned(&plan, how);
+            }
+            let ran = self.run()?;
+            let points = self.game.desk.walk.iter().flat_map(|walk| &walk.points);
+            let mut ways: Vec<usize> = points.map(|point| point.at).collect();
+            let stand = match ran {
+                Ran::Whole(lottery) => Stand::Ends(self.end_of(lottery)),
+                Ran::Ended(Ended::Waits) => {
+                    ways.pop();
+                    Stand::Waits(self.sort_of(ways.len()))
+                }
+                Ran::Ended(Ended::Again(point)) => {
+                    beyond.extend(ways.get(plan.len()..).unwrap_or_default());
+                    let rest = plan.split_off(ways.len().min(plan.len()));
+                    plan = [&ways[..point], &rest].concat();
+                    continue;
+                }
+                Ran::Ended(Ended::Refused(refusal)) => return Err(refusal.into()),
+                Ran::Ended(Ended::Loop | Ended::Alike(_)) => return Err(self.too_many()),
+            };
+            beyond.extend(ways.get(plan.len()..).unwrap_or_default());
+            return Ok(Course { ways, beyond, stand });
+        }
+        Err(self.too_many())
+    }
+
+    fn chances(&self, sort: usize) -> &[BigRational] {
+        &self.sorts[sort]
+    }
+
+    fn too_many(&self) -> Failure {
+        Failure::TooMany(self.courses)
+    }
+
+    fn out_of_order(&self) -> Failure {
+        Failure::Order
     }
 }
 
@@ -630,13 +811,13 @@ fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<F
     list
 }
 
-/// Leaves out what is not told at the table and the same in every outcome: bookkeeping.
+/// Leaves out fields that are not told at the table and change alike in every outcome: bookkeeping.
 fn leave_out_common(outcomes: &mut [(Outcome, BigRational)]) {
     let Some((first, _)) = outcomes.first() else { return };
     let common: Vec<Effect> = first
         .effects
         .iter()
-        .filter(|effect| !effect.is_shown())
+        .filter(|effect| matches!(effect, Effect::Changed { shown: false, .. }))
         .filter(|effect| outcomes.iter().all(|(outcome, _)| outcome.effects.contains(effect)))
         .cloned()
         .collect();

@@ -199,11 +199,12 @@ impl Outcome {
     }
 }
 
-/// What is on the agenda or off it for good. An entry that goes and comes again as it was is neither.
+/// What the script has put on the agenda or taken off it for good. An entry that goes and comes again as it was is neither,
+/// nor one that goes with its owner.
 fn agenda(desk: &Desk) -> Vec<Effect> {
     let mut before: BTreeMap<EntryId, Option<Entry>> = BTreeMap::new();
     let now = |id: &EntryId| desk.state.agenda().get(*id).cloned();
-    for change in desk.state.since(0).iter().rev() {
+    for change in desk.state.since(desk.before_script).iter().rev() {
         match change {
             Change::Schedule { entry } => drop(before.insert(entry.id, None)),
             Change::Unschedule { entry } => drop(before.insert(entry.id, Some(entry.clone()))),
@@ -222,13 +223,14 @@ fn agenda(desk: &Desk) -> Vec<Effect> {
         (entry.what, owner, entry.key.places().to_vec(), args)
     };
     let mut come: Vec<_> = before.keys().filter_map(now).map(told).collect();
-    let mut gone: Vec<_> = before.into_values().flatten().map(told).collect();
+    let stays = |entry: &Entry| entry.owner.is_none_or(|owner| desk.state.entity(owner).is_some());
+    let mut gone: Vec<_> = before.into_values().flatten().filter(stays).map(told).collect();
     leave_out_same(&mut come, &mut gone);
     let gone = gone.into_iter().map(|(what, owner, key, args)| Effect::Unscheduled { what, owner, key, args });
     gone.chain(come.into_iter().map(|(what, owner, key, args)| Effect::Scheduled { what, owner, key, args })).collect()
 }
 
-/// What is attached, or not any more, or with other data.
+/// What is attached, or not any more, or with other data. What goes with its owner is not told.
 fn attachments(desk: &Desk) -> Vec<Effect> {
     let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
     let now = |id: &AttachmentId| desk.state.attachments().get(id).cloned();
@@ -251,7 +253,8 @@ fn attachments(desk: &Desk) -> Vec<Effect> {
     let same = |id: &AttachmentId| before[id] == now(id);
     let mut come: Vec<_> = before.keys().filter(|id| !same(id)).filter_map(now).map(told).collect();
     let gone = before.iter().filter(|(id, _)| !changed.contains(id));
-    let mut gone: Vec<_> = gone.filter_map(|(_, was)| was.clone()).map(told).collect();
+    let stays = |was: &Attachment| desk.state.entity(was.owner).is_some();
+    let mut gone: Vec<_> = gone.filter_map(|(_, was)| was.clone()).filter(stays).map(told).collect();
     leave_out_same(&mut come, &mut gone);
     let gone = gone.into_iter().map(|(hook, title, _)| Effect::Detached { hook, title });
     gone.chain(come.into_iter().map(|(hook, title, data)| Effect::Attached { hook, title, data })).collect()

@@ -64,6 +64,8 @@ pub(crate) struct Desk {
     pub notes: Vec<TransferNote>,
     /// Where every course of an action is gone through: it answers what the tape does not hold.
     pub walk: Option<Box<Walk>>,
+    /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
+    pub before_script: usize,
     /// Where the game runs on inside the script machine.
     pub onward: Option<Onward>,
     /// Names the moment at which all games of a simulation begin, for as long as only what is learned by rote has been played
@@ -213,6 +215,7 @@ impl Desk {
             pulse: 0,
             notes: Vec::new(),
             walk: None,
+            before_script: 0,
             onward: None,
             origin: None,
             rote: None,

@@ -715,6 +715,7 @@ impl Game {
 
 /// Runs what an action consists of.
 fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
+    desk.before_script = 0;
     match cause {
         Cause::Start => vm.call(desk, &Call::Start { scenario }),
         Cause::Free { name, .. } if leaves_out(desk, name) => Ok(Value::None),
@@ -726,6 +727,7 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
                 None => Ok(Value::None),
                 Some(entry) if leaves_out(desk, &entry.what) => Ok(Value::None),
                 Some(entry) => {
+                    desk.before_script = desk.state.since(0).len();
                     let Entry { what, owner, args, key, .. } = &entry;
                     vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
                 }

@@ -44,4 +44,4 @@ pub(crate) use onward::Onward;
 pub(crate) use rote::{Played, Rote};
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
-pub(crate) use walk::{Ended, Fork, Patience, Walk};
+pub(crate) use walk::{Beyond, Ended, Fork, Patience, Walk};

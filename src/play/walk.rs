@@ -61,6 +61,28 @@ pub(crate) struct Walk {
     asked: Vec<Remembered>,
     /// How many questions the run under way has met.
     met: usize,
+    /// Which way it is led, where courses are not gone one after the other.
+    lead: Option<Lead>,
+}
+
+/// A course that is gone by a plan.
+#[derive(Debug)]
+struct Lead {
+    /// Which way to go at each point.
+    plan: Vec<usize>,
+    beyond: Beyond,
+    luck: u64,
+}
+
+/// How a course is gone on with where its plan ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beyond {
+    /// It stops at the next point.
+    Wait,
+    /// By the chance of each way.
+    ByChance,
+    /// By any way, each as likely as any other.
+    Evenly,
 }
 
 /// A question that was asked on a course. A course that begins like it asks the same, and need not read it anew.
@@ -80,7 +102,8 @@ pub(crate) struct Point {
     pub at: usize,
     /// The chance to get here, for leaving courses that are as good as impossible.
     mass: f64,
-    label: Arc<str>,
+    /// What is rolled or asked for.
+    pub label: Arc<str>,
 }
 
 #[derive(Debug)]
@@ -105,6 +128,8 @@ pub(crate) enum Ended {
     /// It is back where the point of this number is.
     Again(usize),
     Refused(Refusal),
+    /// Its plan ends at the last point.
+    Waits,
 }
 
 /// What came of a question.
@@ -131,6 +156,35 @@ impl Patience {
 
 /// Rolls of one sort that a course goes on for until another one begins a turn of its loop.
 const SLACK: usize = 2;
+
+/// Points of a course that is gone by a plan: with more it hardly comes to an end.
+const MOST_POINTS: usize = 2_000;
+
+impl Lead {
+    /// Draws a way of a point.
+    fn draw(&mut self, point: &Point) -> usize {
+        // The steps of SplitMix64.
+        self.luck = self.luck.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.luck;
+        word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        let share = ((word ^ (word >> 31)) >> 11) as f64 / (1_u64 << 53) as f64;
+        let ways = point.ways();
+        match &point.fork {
+            Fork::Roll(classes) if self.beyond == Beyond::ByChance => {
+                let mut left = share;
+                let chance = |at: usize| classes.list[at].chance.to_f64().unwrap_or(0.0);
+                (0..ways)
+                    .find(|at| {
+                        left -= chance(*at);
+                        left < 0.0
+                    })
+                    .unwrap_or(ways - 1)
+            }
+            _ => ((share * ways as f64) as usize).min(ways - 1),
+        }
+    }
+}
 
 /// Answers that are tried for one question.
 pub(crate) const MOST_ANSWERS: usize = 200;
@@ -185,7 +239,22 @@ impl Walk {
             uneven: Vec::new(),
             asked: Vec::new(),
             met: 0,
+            lead: None,
         }
+    }
+
+    /// Before a run of the action that goes as planned.
+    pub fn begin_as_planned(&mut self, plan: &[usize], beyond: Beyond) {
+        let same = self.points.iter().zip(plan).take_while(|(point, at)| point.at == **at).count();
+        self.points.truncate(same);
+        self.asked.retain(|asked| asked.depth <= same);
+        self.depth = 0;
+        self.met = 0;
+        self.ended = None;
+        let lead = self.lead.get_or_insert_with(|| Lead { plan: Vec::new(), beyond, luck: 0 });
+        lead.beyond = beyond;
+        lead.plan.clear();
+        lead.plan.extend_from_slice(plan);
     }
 
     /// Before each run of the action.
@@ -211,6 +280,20 @@ impl Walk {
         point.at < point.ways()
     }
 
+    /// How much is gone through: the part of chance, and the part of all ways if there are as many behind each.
+    pub fn gone(&self) -> [f64; 2] {
+        let (mut chance, mut ways, mut left) = (0.0, 0.0, 1.0);
+        for point in &self.points {
+            if let Fork::Roll(classes) = &point.fork {
+                let before = classes.list[..point.at].iter().filter_map(|class| class.chance.to_f64());
+                chance += point.mass * before.sum::<f64>();
+            }
+            left /= point.ways() as f64;
+            ways += left * point.at as f64;
+        }
+        [chance, ways]
+    }
+
     /// The next question and its answer, if the course is as the last one so far.
     pub fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
         let known = self.asked.get(self.met)?;
@@ -233,6 +316,7 @@ impl Walk {
     pub fn restart(&mut self, patience: Patience) {
         self.patience = patience;
         self.points.clear();
+        self.lead = None;
         self.asked.clear();
         self.taken.clear();
     }
@@ -320,6 +404,9 @@ impl Walk {
     fn enter(&mut self, label: &Arc<str>, make: impl FnOnce(&mut Walk) -> Option<Fork>) -> Option<usize> {
         if self.depth == self.points.len() {
             let fork = make(self)?;
+            if self.lead.is_some() {
+                return self.enter_as_planned(fork, label);
+            }
             let mass = self.mass();
             let new = Point { fork, at: 0, mass, label: label.clone() };
             let same: Vec<usize> = (0..self.points.len()).filter(|at| self.points[*at].is_like(&new)).collect();
@@ -340,6 +427,26 @@ impl Walk {
                 }
             }
             self.points.push(new);
+        }
+        self.depth += 1;
+        Some(self.depth - 1)
+    }
+
+    /// Goes on to a new point as the plan says, or as is said for what is beyond it.
+    fn enter_as_planned(&mut self, fork: Fork, label: &Arc<str>) -> Option<usize> {
+        let mut point = Point { fork, at: 0, mass: 1.0, label: label.clone() };
+        let lead = self.lead.as_mut()?;
+        let planned = lead.plan.get(self.depth).copied();
+        let waits = planned.is_none() && lead.beyond == Beyond::Wait;
+        point.at = match planned {
+            Some(at) => at % point.ways(),
+            None if waits => 0,
+            None => lead.draw(&point),
+        };
+        self.points.push(point);
+        if waits || self.depth >= MOST_POINTS {
+            self.ended = Some(if waits { Ended::Waits } else { Ended::Loop });
+            return None;
         }
         self.depth += 1;
         Some(self.depth - 1)

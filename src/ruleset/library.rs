@@ -180,6 +180,7 @@ impl Library {
     }
 
     /// The folders on the disk that rulesets are looked for in.
+    #[cfg(feature = "watch")]
     pub(crate) fn folders(&self) -> Vec<PathBuf> {
         match &self.0 {
             Shelf::Disk(path) => vec![path.clone()],

@@ -642,7 +642,9 @@ pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
 pub(crate) const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "reason", "reason_args", "note", "max"];
 
 /// Methods of every entity, besides its derived values.
+#[cfg(feature = "check")]
 pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "exists"];
+#[cfg(feature = "check")]
 pub(crate) const ENTITY_FIELDS: &[&str] = &["id", "kind"];
 
 /// Names of what the host itself hands to scripts: fields of questions, options, agenda entries and the like, methods of
@@ -693,10 +695,12 @@ pub(crate) const NOT_HERE: &[(&str, &str)] = &[
     ("wait", "use rb.schedule"),
 ];
 
+#[cfg(feature = "check")]
 pub(crate) fn word(name: &str) -> Option<&'static Word> {
     WORDS.iter().find(|word| word.name == name)
 }
 
+#[cfg(feature = "check")]
 pub(crate) fn spec_method(name: &str) -> Option<&'static Method> {
     SPEC_METHODS.iter().find(|method| method.name == name)
 }

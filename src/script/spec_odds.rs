@@ -71,8 +71,11 @@ pub(super) fn chance(
     given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });
     let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).map_err(wrong)?;
     if !odds.is_exact() {
-        let left = &odds.remaining + &odds.presumed;
-        return Err(wrong(format!("the odds of {card} are not exact: {left} is left of a loop of rolls")));
+        let why = match odds.borne_out {
+            Some(_) => "it can go too many ways to go each".to_owned(),
+            None => format!("{} is left of a loop of rolls", &odds.remaining + &odds.presumed),
+        };
+        return Err(wrong(format!("the odds of {card} are not exact: {why}")));
     }
     let wanted = Wanted::read(session, wanted)?;
     Ok(odds.chance(|outcome| wanted.fits(session, &odds, outcome)))

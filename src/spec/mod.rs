@@ -5,6 +5,7 @@ mod from_fault;
 mod lines;
 mod runner;
 
+#[cfg(feature = "check")]
 pub(crate) use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, Standing};
 pub use from_fault::spec_of_fault;

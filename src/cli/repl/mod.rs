@@ -260,6 +260,12 @@ impl Repl {
     }
 
     fn command(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
+        if command.takes.is_empty() && !rest.is_empty() {
+            let name = command.name;
+            return Err(Complaint::Wrong(format!(
+                "`{name}` stands alone; leave `{rest}` out, or look at `help {name}`"
+            )));
+        }
         match command.word {
             Word::Do => {
                 let cut = answers(rest, words);

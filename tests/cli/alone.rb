@@ -1,0 +1,2 @@
+ok
+options for Bandit
