@@ -213,3 +213,75 @@ fn games_that_begin_differently_come_to_the_same_by_rote() {
         400
     );
 }
+
+/// Imps that come, act in entries of their own by a key that is worked out, ties and all, and go; kinds with very many fields; and
+/// results and numbers that functions make of everything that can be read.
+#[test]
+fn what_a_ruleset_follows_comes_to_the_same_by_rote() {
+    let mut play = files::of(&["tug"])["tug/play.luau"].clone();
+    let mut put = |from: &str, to: &str| {
+        assert!(play.contains(from), "no `{from}`");
+        play = play.replace(from, to);
+    };
+    put(
+        "entries = {",
+        r#"entries = {
+		bite = {
+			run = function(imp, args)
+				args.rope:set("at", math.clamp(args.rope.at + args.by, -20, 20))
+				if rb.at_least("1d6", 5) then
+					rb.remove(imp)
+				end
+			end,
+			key = function(entry)
+				return { entry.key[1], 5 + entry.owner.strength % 2 }
+			end,
+			tie = function(entries)
+				return rb.roll("1d" .. #entries)
+			end,
+		},"#,
+    );
+    put(
+        "return if rb.first(\"rope\").at < 0 then \"left\" else \"right\"",
+        "local n = 0 for _, p in rb.each('puller') do n += #rb.attached(p) end return `{rb.first('rope').at // 4}, {n}`",
+    );
+    put(
+        "statistics = { \"rope.at\" }",
+        r#"boundary = "turn",
+	statistics = {
+		Rope = "rope.at",
+		Pullers = function() return #rb.each("puller") end,
+		Due = function() local n = 0 for _, entry in rb.agenda() do n += entry.key[1] end return n end,
+		Fields = function() local n = 0 for _, p in rb.each("puller") do n += p.f1 + p.f70 * 10 end return n end,
+	}"#,
+    );
+    let mut kinds = files::of(&["tug"])["tug/kinds.luau"].clone();
+    let many: String = (1..=70).map(|n| format!("f{n} = rb.int({{ max = 9 }}),")).collect();
+    kinds = kinds.replace("rests = rb.int(", &format!("{many} rests = rb.int("));
+    let body = r#"
+		local a = ctx.actor
+		for n = 1, 70 do
+			if rb.under("1d4", 2) then a:set("f" .. n, (a["f" .. n] + 1) % 3) end
+		end
+		if #rb.each("puller") < 5 then
+			for by = -1, 1, 2 do
+				local imp = rb.spawn("puller", { name = "imp", seat = a.seat, strength = rb.roll("1d6"), rests = a.f64 })
+				rb.recur("bite", { rb.agenda()[1].key[1], 9 }, { 1, 0 }, imp, { rope = ctx.rope, by = by + imp.rests })
+			end
+		end
+		local worn = rb.attached(a)[1]
+		if worn == nil then
+			rb.attach("slick", a, { left = 3, x = a.f70 })
+		else
+			rb.set_data(worn.id, if a.f65 == 1 then { x = 1, left = 2 } else { left = 1, x = 2 })
+		end
+		if a.f66 == 1 and rb.under("1d10", 2) then error("a splinter") end"#;
+    let more = [("tug/play.luau", play.as_str()), ("tug/kinds.luau", kinds.as_str()), ("tug/hooks/slick.luau", HOOK)];
+    let rules = tug_with(body, &more);
+    let hasty = || Driver::Policy("hasty".into());
+    let setup = Setup::scenario("two").seat("left", hasty()).seat("right", hasty());
+    let found = check(&rules, &setup, "two", 200, "imps");
+    let tally = &found.tallies[0];
+    assert!(tally.trials > 100 && !tally.left_out.is_empty() && tally.results.len() > 3, "{tally:?}");
+    assert_eq!(tally.statistics.len(), 4);
+}

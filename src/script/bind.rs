@@ -34,6 +34,8 @@ pub(super) struct Bench {
     names: RefCell<Names>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
+    /// The functions of all other files, until they are compiled for this processor.
+    pub files: RefCell<Vec<mlua::Function>>,
     pub pages: Pages,
     /// Names of the agenda's entries.
     entries: RefCell<Vec<Arc<str>>>,

@@ -89,5 +89,6 @@ fn work(vm: Vm, stack: &Arc<Stack>, queue: &mpsc::Receiver<Job>) {
             give_back();
         }
         tell();
+        kept.iter_mut().for_each(Vm::settle_in);
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded
     if !loader.problems.is_empty() {
         return Err(failed(loader.problems));
     }
-    bench.mirror.borrow_mut().set_classes(classes);
+    bench.mirror.borrow_mut().set_classes(&lua, classes, &blueprint.schema).map_err(host)?;
     Ok(Loaded { lua, bench, trusted: prelude.trusted, blueprint })
 }
 

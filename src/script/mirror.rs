@@ -5,7 +5,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::exchange::to_lua;
-use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
+use super::raw;
+use crate::state::{Entity, EntityId, FieldId, Kind, KindId, Schema, Stale, State, Value};
 
 /// The entities of one game as a script machine sees them: a frozen table for each, holding its fields.
 ///
@@ -32,6 +33,10 @@ pub(super) struct Mirror {
     pub listed: Option<Table>,
     /// The pages of bare handles, by entity id.
     pub pages: Option<Table>,
+    /// Names of the fields of each kind: a list.
+    names: Vec<Table>,
+    /// Writes all fields of a handle.
+    fill: Option<Function>,
     /// Metatable of the handles of each kind, or what makes one for a bare handle.
     classes: Vec<Table>,
 }
@@ -45,8 +50,13 @@ impl Mirror {
         self.bare
     }
 
-    pub fn set_classes(&mut self, classes: Vec<Table>) {
+    /// `classes`: one for each kind of the schema.
+    pub fn set_classes(&mut self, lua: &Lua, classes: Vec<Table>, schema: &Schema) -> Result<()> {
+        let names = |kind: &Kind| lua.create_sequence_from(kind.fields.iter().map(|field| &*field.name));
+        self.names = schema.kinds.iter().map(names).collect::<Result<_>>()?;
         self.classes = classes;
+        self.fill = Some(raw::fill(lua)?);
+        Ok(())
     }
 
     pub fn handle(&self, id: EntityId) -> Option<&Table> {
@@ -247,10 +257,13 @@ impl Mirror {
 
     fn write_all(&mut self, lua: &Lua, schema: &Schema, id: EntityId, entity: &Entity) -> Result<()> {
         let Some(handle) = self.handle(id) else { return Ok(()) };
-        let kind = schema.kind(entity.kind);
+        let (Some(fill), Some(names)) = (&self.fill, self.names.get(entity.kind.0 as usize)) else { return Ok(()) };
         handle.set_readonly(false);
-        for (field, value) in kind.fields.iter().zip(&entity.fields) {
-            handle.raw_set(&*field.name, to_lua(lua, value, self)?)?;
+        raw::filling(&entity.fields, || fill.call::<()>((handle, names)))?;
+        for (field, value) in schema.kind(entity.kind).fields.iter().zip(&entity.fields) {
+            if matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) {
+                handle.raw_set(&*field.name, to_lua(lua, value, self)?)?;
+            }
         }
         handle.set_readonly(true);
         self.held[id.0 as usize - 1] = Some(entity.clone());

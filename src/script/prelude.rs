@@ -75,7 +75,9 @@ impl Prelude {
                     .map(|source| source.text.clone())
                     .unwrap_or_default();
                 if !measured {
-                    return sandbox::compile(lua, &path, &text, &environment);
+                    let function = sandbox::compile(lua, &path, &text, &environment)?;
+                    compiled.files.borrow_mut().push(function.clone());
+                    return Ok(function);
                 }
                 let function = sandbox::compile_measured(lua, &path, &text, &environment)?;
                 compiled.measured.borrow_mut().push((path, function.clone()));
@@ -93,11 +95,10 @@ impl Prelude {
             Ok(table)
         };
         leaves.raw_set("lock", lua.create_function(lock)?)?;
-        let (_, functions): (Table, Table) = lua
-            .load(include_str!("prelude.luau"))
-            .set_name("=host")
-            .set_mode(mlua::chunk::ChunkMode::Text)
-            .call((leaves, allowed))?;
+        let prelude = lua.load(include_str!("prelude.luau")).set_name("=host");
+        let prelude = prelude.set_mode(mlua::chunk::ChunkMode::Text).into_function()?;
+        bench.files.borrow_mut().push(prelude.clone());
+        let (_, functions): (Table, Table) = prelude.call((leaves, allowed))?;
         let get = |name: &str| functions.raw_get::<Function>(name);
         Ok(Prelude {
             install: get("install")?,

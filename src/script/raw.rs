@@ -10,7 +10,7 @@ use std::ptr;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use mlua::{Lua, Result, Table, ffi, lua_State};
+use mlua::{Function, Lua, Result, Table, ffi, lua_State};
 
 use super::bind::{Bench, MOST_ENTRIES, hold_change, need_of};
 use super::sandbox::{Budget, charge, hold, renew};
@@ -20,6 +20,43 @@ use crate::state::{EntityId, FieldId, Key, Type, Value};
 thread_local! {
     /// The bench of the machine that runs on this thread.
     static BENCH: Cell<*const Bench> = const { Cell::new(ptr::null()) };
+}
+
+thread_local! {
+    /// The fields that `fill` writes.
+    static FIELDS: Cell<*const [Value]> = const { Cell::new(ptr::slice_from_raw_parts(ptr::null(), 0)) };
+}
+
+/// Lets `fill` find the fields while `run` goes on.
+pub(super) fn filling<R>(fields: &[Value], run: impl FnOnce() -> R) -> R {
+    let outer = FIELDS.replace(fields);
+    let result = run();
+    FIELDS.set(outer);
+    result
+}
+
+/// A function of a handle and the list of the names of its fields: writes those that are no tables.
+pub(super) fn fill(lua: &Lua) -> Result<Function> {
+    // SAFETY: it keeps to the engine's rules for functions, see below.
+    unsafe { lua.create_c_function(write_all) }
+}
+
+unsafe extern "C-unwind" fn write_all(state: *mut lua_State) -> c_int {
+    // SAFETY: `filling` sets the fields for as long as its borrow of them lasts; it is given two tables, and nothing here has a
+    // destructor when the engine raises an error of its own.
+    unsafe {
+        let fields = FIELDS.get();
+        for at in 0..fields.len() {
+            ffi::lua_rawgeti(state, 2, at as ffi::lua_Integer + 1);
+            match &(&*fields)[at] {
+                Value::None => ffi::lua_pushnil(state),
+                value if push_plain(state, value) => {}
+                _ => ffi::lua_pushnil(state),
+            }
+            ffi::lua_rawset(state, 1);
+        }
+        0
+    }
 }
 
 /// Lets the functions find the bench while `run` goes on.

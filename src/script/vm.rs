@@ -14,7 +14,7 @@ use super::exchange::{from_lua, sort_of, to_lua, whole_of};
 use super::fault::{fault_of, teach};
 use super::load;
 use super::mirror::Synced;
-use super::sandbox::{Budget, Code, give_back, guarded, spent_at};
+use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Rote, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
@@ -35,6 +35,8 @@ pub(crate) struct Vm {
     known_table: u64,
     /// What `result` of play.luau is known as.
     result_name: Arc<str>,
+    /// How often scripts have run that are not compiled for this processor.
+    runs: u32,
     /// Whether scripts have run since their cards were counted.
     has_run: bool,
     /// Bytes in use from which on a call is followed by a collection.
@@ -43,6 +45,9 @@ pub(crate) struct Vm {
     spent: Option<&'static str>,
     dead: bool,
 }
+
+/// A machine that is used for longer than so many runs is worth the few milliseconds of compiling it.
+const MANY_RUNS: u32 = 2_000;
 
 /// Bytes that calls may leave behind before they are collected at once: garbage of one must not be what the next runs out of
 /// memory by.
@@ -137,12 +142,24 @@ impl Vm {
             rote: (code == Code::Learning).then(|| Box::new(Rote::new(None, 1, entry_numbers::are_seen(stack)))),
             known_table: 0,
             result_name: Arc::from("result"),
+            runs: 0,
             has_run: false,
             full,
             spent: None,
             dead: false,
         };
         Ok((vm, blueprint))
+    }
+
+    /// Between two runs: compiles the scripts for this processor once they have been used for long.
+    pub fn settle_in(&mut self) {
+        if self.runs == MANY_RUNS {
+            // It is done once.
+            self.runs += 1;
+            let files = std::mem::take(&mut *self.bench.files.borrow_mut());
+            // Where there is no memory for it, they are run as before.
+            let _ = compile_natively(&self.lua, &files);
+        }
     }
 
     /// Whether a budget was spent in it, so that it must not be used again.
@@ -707,6 +724,9 @@ impl Vm {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
         self.has_run = true;
+        if self.runs < MANY_RUNS {
+            self.runs += 1;
+        }
         let bench = self.bench.clone();
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
