@@ -36,6 +36,16 @@ fn the_same_seed_and_lines_give_the_same_bytes() {
 }
 
 #[test]
+fn the_odds_of_what_nothing_has_asked_yet_are_told_by_its_topics() {
+    let call = ["play", "--rulesets", "tests/rulesets", "--rules", "gambles"];
+    let told = play_anywhere(&call, "odds fence stake 2 parry yes\nodds fence stake 9\n");
+    let text = String::from_utf8_lossy(&told.stdout);
+    assert!(text.contains("4/15      Bea hurt 0 -> 4"), "{text}");
+    let problem = String::from_utf8_lossy(&told.stderr);
+    assert!(problem.contains("stdin:2: stake is 9, it must be 1 to 3"), "{problem}");
+}
+
+#[test]
 fn nothing_that_is_typed_makes_it_panic() {
     let lines = [
         "",
@@ -90,8 +100,11 @@ fn nothing_that_is_typed_makes_it_panic() {
 }
 
 fn play(args: &[&str], lines: &str) -> Output {
+    play_anywhere(&[&["--rulesets", RULESETS], args].concat(), lines)
+}
+
+fn play_anywhere(args: &[&str], lines: &str) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
-        .args(["--rulesets", RULESETS])
         .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

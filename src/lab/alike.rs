@@ -242,6 +242,10 @@ impl<C: Courses> Alike<'_, C> {
         let mut holds = true;
         for state in 0..self.states.len() {
             for way in 0..self.states[state].next.len() {
+                // What looks like the way before it leads where that does, which is looked at in the end.
+                if self.courses.chances(self.states[state].sort)[way].is_zero() {
+                    continue;
+                }
                 let other = self.after(state, way);
                 for time in 0..times {
                     let Target::State(to) = self.states[state].next[way] else { break };

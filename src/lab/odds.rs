@@ -188,10 +188,10 @@ impl From<Refusal> for Failure {
 /// The part of the time for loops that have no end, to be gone through in full, and once more to be left early.
 const FOR_LOOPS: u32 = 5;
 /// The part of the time to find out which points are alike, if going through everything takes too long; that is given up
-/// after another part of the time if less than so much of it is done.
+/// from another part of the time on if so much less of it is done than has to be by then.
 const FOR_ALIKE: u32 = 2;
-const HOPELESS_AFTER: u32 = 4;
-const HOPELESS: f64 = 1.0 / 16.0;
+const HOPELESS_AFTER: u32 = 8;
+const HOPELESS: f64 = 0.5;
 /// If going through everything takes too long, courses that roll the same again are left where they are less likely than
 /// this, and ten times less likely than that, and so on as long as the limits allow.
 const FIRST_LEFT: f64 = 1e-2;
@@ -292,7 +292,9 @@ fn explore_for(
         }
     };
     let loop_time = query.limits.time / FOR_LOOPS;
-    let ends = [began.checked_add(query.limits.time), began.checked_add(loop_time)];
+    // What has no end is gone through in full at once or never.
+    let first_loop_time = if may_be_alike { loop_time / 4 } else { loop_time };
+    let ends = [began.checked_add(query.limits.time), began.checked_add(first_loop_time)];
     // What is chosen as best depends on all that is left: nothing can be presumed of it.
     let full = Patience { presumes: query.answering != Answering::Best, ..Patience::FULL };
     let mut found = go(&mut walk, full, ends, How::Each);
@@ -449,10 +451,10 @@ impl Explorer<'_> {
             if self.courses > most || (self.courses.is_multiple_of(64) && deadline.is_some_and(late)) {
                 return Err(Failure::TooMany(self.courses - 1));
             }
-            let gone = |walk: &Walk| walk.gone().into_iter().fold(0.0, f64::max);
+            let lags = |walk: &Walk| walk.gone().iter().all(|gone| *gone < self.least_gone());
             if self.courses.is_multiple_of(1024)
                 && self.hopeless.is_some_and(late)
-                && walk.is_some_and(|w| gone(w) < HOPELESS)
+                && walk.is_some_and(|walk| lags(walk))
             {
                 return Err(Failure::TooMany(self.courses - 1));
             }
@@ -503,6 +505,13 @@ impl Explorer<'_> {
             ))));
         }
         Ok(self.odds(whole, None))
+    }
+
+    /// How much of everything has to be gone through by now for an end in time.
+    fn least_gone(&self) -> f64 {
+        let whole = self.query.limits.time.as_secs_f64();
+        let left = self.deadline.map_or(whole, |end| end.saturating_duration_since(Instant::now()).as_secs_f64());
+        HOPELESS * (1.0 - left / whole)
     }
 
     /// Finds out which points are alike, and from that what comes of it.

@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -241,6 +241,17 @@ impl Ruleset {
     pub(crate) fn files(&self) -> BTreeMap<Arc<str>, Arc<str>> {
         let files = self.stack.parts().iter().flat_map(|part| part.folder.files.values());
         files.map(|source| (Arc::from(&*source.path), source.text.clone())).collect()
+    }
+
+    /// Topics of questions that the rules write out, such as `topic = "risk"`.
+    pub fn topics(&self) -> BTreeSet<String> {
+        let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
+        let named = |rest: &str| {
+            let text = rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
+            let (topic, _) = text.split_once('"')?;
+            topic.chars().all(|c| c.is_ascii_alphanumeric() || c == '_').then(|| topic.to_owned())
+        };
+        scripts.flat_map(|(_, _, source)| source.text.split("topic").skip(1).filter_map(named)).collect()
     }
 
     pub(crate) fn stack(&self) -> &Arc<Stack> {

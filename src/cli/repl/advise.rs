@@ -35,7 +35,17 @@ impl Repl {
         }
         let head = answers(rest, words).head;
         let Some(sentence) = self.asked_first(&question, &head) else {
-            return self.odds_of(&question, rest, words, &compared);
+            let told = self.odds_of(&question, rest, words, &compared);
+            // Nothing has asked yet for what comes further on: the rules know its topics.
+            let wider = words.with_topics(self.session.ruleset().topics());
+            let read = |words: &Vocabulary| given_by(&question, rest, words).ok();
+            let (narrow, wide) = (read(words), read(&wider));
+            return match told {
+                Err(Complaint::Wrong(_)) if wide.is_some() && wide != narrow => {
+                    self.odds_of(&question, rest, &wider, &compared)
+                }
+                told => told,
+            };
         };
         // Something else is asked first: the odds are those from where the card can be played.
         let ahead = self.card_meant(&head).and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));

@@ -107,6 +107,13 @@ impl Vocabulary {
         }
     }
 
+    /// The same with more topics under their own names.
+    pub fn with_topics(&self, topics: BTreeSet<String>) -> Vocabulary {
+        let mut wider = self.clone();
+        wider.small.extend(topics.into_iter().map(|topic| (topic.clone(), topic)));
+        wider
+    }
+
     /// The topic that a small word answers; a topic's own name answers it too.
     pub fn topic_of(&self, word: &str) -> Option<String> {
         let same = |known: &str| known.eq_ignore_ascii_case(word);
