@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use bad::{HONEST, KINDS, PLAY};
 use riskbreaker::{
-    ByRote, Driver, Edit, EntityId, Fault, Library, Moment, Remedy, Ruleset, Session, Setup, Simulation, SpecSource,
+    Driver, Edit, EntityId, Fault, Library, MemoUse, Moment, Remedy, Ruleset, Session, Setup, Simulation, SpecSource,
     Step, Value, Variant, findings, run_specs,
 };
 
@@ -319,7 +319,7 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
             seed: 1,
             until: None,
             actions: 50,
-            by_rote: ByRote::default(),
+            memo: MemoUse::default(),
         };
         let findings = plan.run(3, None, None, &mut |_, _| true).unwrap();
         assert_eq!(findings.tallies[0].left_out.len(), 3, "{name}");

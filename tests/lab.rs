@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use riskbreaker::{
-    Answering, MemoUse, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, Moment, Odds,
+    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, MemoUse, Moment, Odds,
     OddsQuery, Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
 };
 

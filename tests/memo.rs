@@ -5,7 +5,7 @@ mod files;
 use std::path::Path;
 use std::sync::Arc;
 
-use riskbreaker::{MemoUse, Driver, Findings, Library, Ruleset, Setup, Simulation, Variant};
+use riskbreaker::{Driver, Findings, Library, MemoUse, Ruleset, Setup, Simulation, Variant};
 
 fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Findings {
     let variant = Variant::new("one", rules, setup.clone()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::{
-    MemoUse, CardOdds, Driver, Library, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
+    CardOdds, Driver, Library, MemoUse, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
 };
 use serde_json::json;
 

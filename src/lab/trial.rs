@@ -54,8 +54,8 @@ impl Table<'_> {
         // A start that eats up its machine does so again in each trial, where it is told.
         table.opening = opening(ready, &mut vm);
         let opening = table.opening.as_ref().map(|opening| &opening.desk.state);
-        table.memo = (table.use_memo != MemoUse::Never)
-            .then(|| Box::new(Memo::new(&ready.traces, opening, current_place)));
+        table.memo =
+            (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, current_place)));
         table.vm = Some(vm);
         table.clear();
         Ok(table)

@@ -3,8 +3,7 @@ use std::sync::Arc;
 
 use super::walk::Walk;
 use super::{
-    Answer, CardCounts, Choice, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape,
-    TransferNote,
+    Answer, CardCounts, Choice, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape, TransferNote,
 };
 use crate::dice::Chance;
 use crate::ruleset::Ruleset;
@@ -357,4 +356,3 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     }
     text
 }
-

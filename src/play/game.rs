@@ -8,7 +8,8 @@ use super::reload::FirstRules;
 use super::situation::{card_of, situation};
 use super::turning_back::{Op, last_seq_of};
 use super::{
-    Answer, By, Desk, Event, Fault, Happening, Headless, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop,
+    Answer, By, Desk, Event, Fault, Happening, Headless, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot,
+    Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, Entry, State, Value};
@@ -241,7 +242,9 @@ impl Game {
     fn endless(&mut self, what: &Arc<str>) -> Option<Fault> {
         let (message, cure) = if self.idle > IDLE_ENTRIES {
             (
-                format!("{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"),
+                format!(
+                    "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
+                ),
                 "an entry that schedules itself again must ask, roll or end the game some time",
             )
         } else if self.unasked > UNASKED_ENTRIES {

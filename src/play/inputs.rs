@@ -4,11 +4,9 @@
 use std::sync::Arc;
 
 use super::desk::{Asked, Asking, DICE_RUN_OUT, Desk, Sight, Stop};
-use super::walk::Foretold;
 use super::operation::Op;
-use super::{
-    Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot,
-};
+use super::walk::Foretold;
+use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
 use crate::dice::{Dice, Fate, Roll};
 use crate::ruleset::nearest;
 use crate::state::Value;
@@ -376,22 +374,20 @@ impl Desk {
                 _ => None,
             };
             match fits {
-                Some(answer) => {
-                    match question.check(&answer) {
-                        Ok(()) => {
-                            self.cursor += 1;
-                            return Ok(Asked::Answered(answer));
-                        }
-                        Err(refusal) => {
-                            let message = format!(
-                                "the tape does not fit: `{}` was answered {}, but {refusal}",
-                                asking.topic,
-                                question.tell(&answer)
-                            );
-                            self.diverge(&message)?;
-                        }
+                Some(answer) => match question.check(&answer) {
+                    Ok(()) => {
+                        self.cursor += 1;
+                        return Ok(Asked::Answered(answer));
                     }
-                }
+                    Err(refusal) => {
+                        let message = format!(
+                            "the tape does not fit: `{}` was answered {}, but {refusal}",
+                            asking.topic,
+                            question.tell(&answer)
+                        );
+                        self.diverge(&message)?;
+                    }
+                },
                 None => {
                     let found = words_of(self.tape.slots[self.cursor].as_ref());
                     let message =

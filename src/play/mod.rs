@@ -44,9 +44,9 @@ pub use view::View;
 pub use walk::{Answering, Given};
 
 pub(crate) use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
+pub(crate) use card_counts::CardCounts;
 pub(crate) use desk::{Asked, Asking, DICE_RUN_OUT, Desk, Need, Phase, Sight, Stop};
 pub(crate) use game::{Game, Standing};
-pub(crate) use card_counts::CardCounts;
 pub(crate) use headless::Headless;
 pub(crate) use inputs::{Answerer, fits_auto};
 pub use memo::NotRecorded;

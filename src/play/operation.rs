@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::desk::{Desk, Sight, Stop};
 use super::Happening;
+use super::desk::{Desk, Sight, Stop};
 use crate::dice::Dice;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value};
 

@@ -738,7 +738,7 @@ mod tests {
     /// What the host reads off a question stands in the table.
     #[test]
     fn the_table_holds_every_field_of_a_question() {
-        let host = include_str!("bind.rs");
+        let host = include_str!("host/questions.rs");
         let own = |name: &str| QUESTIONS.iter().any(|(_, fields)| fields.contains(&name));
         for (at, _) in host.match_indices("q.raw_get") {
             // A name that is worked out stands in no quotes.

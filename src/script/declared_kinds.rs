@@ -6,8 +6,8 @@ use std::sync::Arc;
 use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, sort_of, whole_of};
-use super::load::{Loader, sorted};
 use super::handles::Handles;
+use super::load::{Loader, sorted};
 use crate::ruleset::nearest;
 use crate::state::{Field, FieldId, Kind, Schema, Type};
 
@@ -153,8 +153,8 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
     let default = match table.raw_get::<Lv>("default").map_err(|error| error.to_string())? {
         Lv::Nil => ty.default_value(),
         value => {
-            let value =
-                from_lua(&value, &Handles::default()).map_err(|_| "has a default that is not plain data".to_string())?;
+            let value = from_lua(&value, &Handles::default())
+                .map_err(|_| "has a default that is not plain data".to_string())?;
             let value = ty.settle(value);
             ty.check(&value, &Schema::default(), &crate::state::State::new())
                 .map_err(|error| format!("has a default that does not fit: it {error}"))?;

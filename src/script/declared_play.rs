@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
 
-use super::declarations::{Declarations, EntryName, FreeName, Statistic};
 use super::conversion::sort_of;
+use super::declarations::{Declarations, EntryName, FreeName, Statistic};
 use super::load::{Loader, sorted};
 use crate::ruleset::{Problem, nearest};
 use crate::state::Type;

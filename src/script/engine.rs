@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use super::{Declarations, Code, Vm, give_back};
+use super::{Code, Declarations, Vm, give_back};
 use crate::ruleset::{LoadError, Problem, Stack};
 
 /// A worker thread with a script machine of one ruleset.
@@ -47,7 +47,8 @@ impl Engine {
                 }
             })
             .map_err(|error| failed(&format!("no thread for scripts can be had: {error}")))?;
-        let declarations = loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
+        let declarations =
+            loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
         Ok((Engine { jobs: Mutex::new(jobs) }, declarations))
     }
 

@@ -108,6 +108,10 @@ impl Handles {
                 others = true;
             }
         }
+        if others {
+            // Tables that were read may hold handles of entities that are gone.
+            self.tables.clear();
+        }
         self.attachments = attachments;
         self.identity = state.identity();
         Ok(Synced::Renewed { others })

@@ -1,18 +1,18 @@
 //! The script side: the only part of the host that knows Luau.
 
 pub(crate) mod api;
-mod host;
-mod declarations;
+mod conversion;
 mod convert;
+mod declarations;
 mod declared_kinds;
 mod declared_play;
 mod engine;
-mod conversion;
 mod fault;
 mod game_handle;
+mod handles;
+mod host;
 mod load;
 mod merge;
-mod handles;
 mod prelude;
 mod sandbox;
 mod source_span;
@@ -25,13 +25,13 @@ mod table;
 mod types;
 mod vm;
 
+pub(crate) use convert::Former;
 pub use declarations::FreeName;
 pub(crate) use declarations::{Declarations, Statistic};
-pub(crate) use convert::Former;
 pub(crate) use engine::{Engine, STACK};
-pub(crate) use host::current_place;
 #[cfg(feature = "check")]
 pub(crate) use fault::{cure_of_syntax, meant};
+pub(crate) use host::current_place;
 pub(crate) use sandbox::{Code, give_back};
 #[cfg(feature = "check")]
 pub(crate) use spec_events::SORTS as EVENT_SORTS;

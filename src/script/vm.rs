@@ -9,9 +9,9 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
 use super::declarations::Declarations;
 use super::fault::{fault_of, teach};
-use super::load;
 use super::handles::Synced;
 use super::host::{HostState, entry_table, read_key};
+use super::load;
 use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
 use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
@@ -54,15 +54,13 @@ struct Settings {
 
 impl Settings {
     fn of(desk: &Desk) -> Settings {
-        Settings {
-            switches: desk.switches.clone(),
-            left_out: desk.state.left_out().clone(),
-            listens: desk.listening,
-        }
+        Settings { switches: desk.switches.clone(), left_out: desk.state.left_out().clone(), listens: desk.listening }
     }
 
     fn are_of(&self, desk: &Desk) -> bool {
-        self.listens == desk.listening && self.left_out == *desk.state.left_out() && self.switches == desk.switches
+        self.listens == desk.listening
+            && self.left_out == *desk.state.left_out()
+            && (Arc::ptr_eq(&self.switches, &desk.switches) || self.switches == desk.switches)
     }
 }
 
@@ -203,7 +201,8 @@ impl Vm {
     /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
     /// between two of them.
     pub fn runs_on(&self, desk: &Desk) -> bool {
-        let acts = |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
+        let acts =
+            |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
         !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !desk.seats.values().any(acts)
     }
 
@@ -570,7 +569,8 @@ impl Vm {
         let (lua, host) = (self.lua.clone(), self.host.clone());
         let found = self.run(desk, |trusted| {
             let handles = host.handles.borrow();
-            let rows: Vec<Table> = tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
+            let rows: Vec<Table> =
+                tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
             Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
         })?;
         if desk.stop.is_some() {
@@ -676,25 +676,24 @@ impl Vm {
     fn sync(&self, desk: &mut Desk) -> Result<Option<(Function, MultiValue)>> {
         let rules = desk.rules.clone();
         let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut desk.state, rules.schema())?;
+        if !self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(desk)) {
+            *self.settings.borrow_mut() = Some(Settings::of(desk));
+            let switches = self.lua.create_table()?;
+            for (name, value) in desk.switches.iter() {
+                switches.raw_set(&**name, to_lua(&self.lua, value, &self.host.handles.borrow())?)?;
+            }
+            switches.set_readonly(true);
+            let out = self.lua.create_table()?;
+            for name in desk.state.left_out() {
+                out.raw_set(&**name, true)?;
+            }
+            let args = (switches, desk.listening, out).into_lua_multi(&self.lua)?;
+            return Ok(Some((self.trusted.refresh.clone(), args)));
+        }
         Ok(match synced {
-            Synced::Same => None,
-            Synced::Attachments => Some((self.trusted.stale.clone(), MultiValue::new())),
-            Synced::Renewed { others } => {
-                if self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(desk)) {
-                    return Ok(others.then(|| (self.trusted.stale.clone(), MultiValue::new())));
-                }
-                *self.settings.borrow_mut() = Some(Settings::of(desk));
-                let switches = self.lua.create_table()?;
-                for (name, value) in desk.switches.iter() {
-                    switches.raw_set(&**name, to_lua(&self.lua, value, &self.host.handles.borrow())?)?;
-                }
-                switches.set_readonly(true);
-                let out = self.lua.create_table()?;
-                for name in desk.state.left_out() {
-                    out.raw_set(&**name, true)?;
-                }
-                let args = (switches, desk.listening, out).into_lua_multi(&self.lua)?;
-                Some((self.trusted.refresh.clone(), args))
+            Synced::Same | Synced::Renewed { others: false } => None,
+            Synced::Attachments | Synced::Renewed { others: true } => {
+                Some((self.trusted.stale.clone(), MultiValue::new()))
             }
         })
     }

@@ -60,16 +60,17 @@ impl FieldCache {
     #[inline]
     pub fn find(&mut self, field: Guard, state: &State, interner: &Interner) -> Option<Tagged> {
         match FieldCache::slot(field).and_then(|slot| self.now.get(slot)).copied() {
-            Some(found) if found != Tagged::UNKNOWN => {
+            None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, true),
+            Some(Tagged::STALE) => self.read(field, state, interner, false),
+            Some(found) => {
                 debug_assert_eq!(Some(found), tagged(field, state, interner));
                 Some(found)
             }
-            _ => self.read(field, state, interner),
         }
     }
 
     #[cold]
-    fn read(&mut self, field: Guard, state: &State, interner: &Interner) -> Option<Tagged> {
+    fn read(&mut self, field: Guard, state: &State, interner: &Interner, is_first: bool) -> Option<Tagged> {
         let found = tagged(field, state, interner)?;
         if found == Tagged::FOREIGN {
             // A later trace may know it.
@@ -77,7 +78,7 @@ impl FieldCache {
         }
         self.set(field, found);
         let was_there = self.opening.is_some_and(|(_, ids)| field.entity().0 <= ids);
-        if let Some(slot) = FieldCache::slot(field).filter(|_| self.follows_opening && was_there) {
+        if let Some(slot) = FieldCache::slot(field).filter(|_| is_first && self.follows_opening && was_there) {
             put(&mut self.first, slot, found);
         }
         Some(found)

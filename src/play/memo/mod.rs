@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use self::field_cache::FieldCache;
 use self::guard::{FieldSet, Guard};
-pub(crate) use self::recording::{Expected, Played};
 use self::recording::{Dependency, Effect, Finished, Recording, RollKey, Root, Scheduled};
+pub(crate) use self::recording::{Expected, Played};
 use self::tagged::{Tagged, is_small};
 pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Table};
@@ -240,13 +240,8 @@ impl Memo {
         if !is_small(&root.args) {
             return self.refuse(&root.what, "its arguments are too large to be recorded");
         }
-        self.recording = Some(Recording {
-            root,
-            dependencies: Vec::new(),
-            assumptions: Vec::new(),
-            effects: Vec::new(),
-            expected,
-        });
+        self.recording =
+            Some(Recording { root, dependencies: Vec::new(), assumptions: Vec::new(), effects: Vec::new(), expected });
     }
 
     /// The entry or function under way cannot be recorded, for this reason.
@@ -420,7 +415,7 @@ impl Memo {
             return self.abort("there are too many entities or fields");
         };
         self.changed(key);
-        let tag = Tagged::plain(value).unwrap_or(Tagged::UNKNOWN);
+        let tag = Tagged::plain(value).unwrap_or(Tagged::STALE);
         self.cache.set(key, tag);
         if self.recording.is_none() {
             return;

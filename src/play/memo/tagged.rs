@@ -22,6 +22,8 @@ impl Tagged {
     const INTERNED: u32 = 4;
     /// No value: nobody has looked yet.
     pub const UNKNOWN: Tagged = Tagged(5);
+    /// No value: it has changed since somebody looked.
+    pub const STALE: Tagged = Tagged(7);
     /// No value: it is in no trace, so that no guard has it.
     pub const FOREIGN: Tagged = Tagged(6);
     /// The empty reference.
@@ -120,7 +122,7 @@ mod tests {
             for other in &values {
                 assert_eq!(interner.tag(other) == Some(tagged), other == value, "{value:?} {other:?}");
             }
-            assert!(packed != Tagged::UNKNOWN && packed != Tagged::FOREIGN);
+            assert!(![Tagged::UNKNOWN, Tagged::STALE, Tagged::FOREIGN].contains(&tagged));
         }
         assert_eq!(interner.tag(&Value::text("x".repeat(LONGEST_TEXT + 1))), None);
         assert_eq!(interner.known(&Value::text("two")), None);

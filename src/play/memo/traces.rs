@@ -180,7 +180,8 @@ impl Table {
             return Committed::Stale;
         }
         let Some(path) = self.path_of(&recording.dependencies) else { return Committed::NoRoom };
-        let count = |wanted: fn(&Effect) -> bool| recording.effects.iter().filter(|effect| wanted(effect)).count() as u32;
+        let count =
+            |wanted: fn(&Effect) -> bool| recording.effects.iter().filter(|effect| wanted(effect)).count() as u32;
         let outcome = Outcome {
             spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
             entries: count(|effect| matches!(effect, Effect::Schedule(_))),
@@ -292,8 +293,8 @@ impl Table {
     /// The effect with a tag for its value.
     fn tagged(&mut self, effect: Effect) -> Effect {
         match effect {
-            Effect::Set(field, value, Tagged::UNKNOWN) => {
-                let tag = self.interner.tag(&value).unwrap_or(Tagged::UNKNOWN);
+            Effect::Set(field, value, Tagged::STALE) => {
+                let tag = self.interner.tag(&value).unwrap_or(Tagged::STALE);
                 Effect::Set(field, value, tag)
             }
             effect => effect,

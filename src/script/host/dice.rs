@@ -5,12 +5,14 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::{text_of, to_lua, whole_of};
 use super::super::sandbox::{charge, hold};
-use super::{DIE, HostState, TOLD, fault, fill, host_function, stopped, text_arg, told};
+use super::{DIE, HostState, LONGEST_LABEL, TOLD, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
 use crate::play::{Desk, Need, Sight};
 
 /// Dice expressions that a machine keeps: as many as a ruleset writes out.
 const MOST_DICE: usize = 1_000;
+/// How many times a long label is kept, as it is counted: on the tape, in an event, and in words that are told of it.
+const COPIES: usize = 3;
 /// Cuts of a band at most.
 const MOST_CUTS: usize = 1_000;
 
@@ -30,35 +32,42 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         Ok(Some(known.len()))
     });
     // roll(dice by number or text, what is seen, what is needed, label, what fills it in)
-    host_function!(lua, host, table, "roll", |lua, b, (dice, sight, need, label, args): (
-        Lv,
-        u8,
-        Lv,
-        Lv,
-        Variadic<Lv>
-    )| {
-        let desk = b.desk()?;
-        let dice = match &dice {
-            Lv::String(text) => parsed(desk, text)?,
-            number => {
-                let at = whole_of(number).and_then(|number| usize::try_from(number - 1).ok());
-                at.and_then(|at| b.dice.borrow().get(at).cloned()).ok_or_else(|| fault(desk, "there are no such dice"))?
+    host_function!(
+        lua,
+        host,
+        table,
+        "roll",
+        |lua, b, (dice, sight, need, label, args): (Lv, u8, Lv, Lv, Variadic<Lv>)| {
+            let desk = b.desk()?;
+            let dice = match &dice {
+                Lv::String(text) => parsed(desk, text)?,
+                number => {
+                    let at = whole_of(number).and_then(|number| usize::try_from(number - 1).ok());
+                    at.and_then(|at| b.dice.borrow().get(at).cloned())
+                        .ok_or_else(|| fault(desk, "there are no such dice"))?
+                }
+            };
+            let sight = sight_of(desk, sight, &need)?;
+            let label = match &label {
+                Lv::Nil => b.label(&dice.to_string()),
+                Lv::String(text) => {
+                    let text = text.to_str()?;
+                    if text.len() > LONGEST_LABEL {
+                        hold(COPIES * text.len())?;
+                    }
+                    b.label(&text)
+                }
+                other => text_arg(desk, other, "the label of a roll")?,
+            };
+            let rolled = desk.roll(&dice, &label, &sight, |desk| fill(&label, &args, desk, &b.handles.borrow()));
+            let rolled = rolled.map_err(stopped)?;
+            charge(16 + rolled.dice as i64 / 4);
+            if desk.keeps_tape {
+                hold(TOLD + rolled.dice * DIE)?;
             }
-        };
-        let sight = sight_of(desk, sight, &need)?;
-        let label = match &label {
-            Lv::Nil => b.label(&dice.to_string()),
-            Lv::String(text) => b.label(&text.to_str()?),
-            other => text_arg(desk, other, "the label of a roll")?,
-        };
-        let rolled = desk.roll(&dice, &label, &sight, |desk| fill(&label, &args, desk, &b.handles.borrow()));
-        let rolled = rolled.map_err(stopped)?;
-        charge(16 + rolled.dice as i64 / 4);
-        if desk.keeps_tape {
-            hold(TOLD + rolled.dice * DIE)?;
+            to_lua(lua, &rolled.seen, &b.handles.borrow())
         }
-        to_lua(lua, &rolled.seen, &b.handles.borrow())
-    });
+    );
     host_function!(lua, host, table, "begin_again", |_, b, (): ()| b.desk()?.begin_again().map_err(stopped));
     host_function!(lua, host, table, "roll_again", |_, b, place: u32| b.desk()?.roll_again(place).map_err(stopped));
     host_function!(lua, host, table, "pick", |_, b, n: Lv| {

@@ -60,4 +60,3 @@ pub(super) fn no_member(desk: &Desk, kind: &str, name: &str) -> String {
         None => format!("{} has no field `{name}`; it has {}", kind.name, names.collect::<Vec<_>>().join(", ")),
     }
 }
-

@@ -517,4 +517,3 @@ fn answer_of(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answer>
         fault(desk, message)
     })
 }
-

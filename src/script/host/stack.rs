@@ -415,7 +415,9 @@ unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
     unsafe {
         let answerer = match (lent(state), text(state, 1)) {
             (None, _) => Err(NO_GAME.to_string()),
-            (Some((_, desk)), None) => Err(message_of(&desk.fault("the `seat` of a question must be a text")).to_string()),
+            (Some((_, desk)), None) => {
+                Err(message_of(&desk.fault("the `seat` of a question must be a text")).to_string())
+            }
             (Some((host, desk)), Some(seat)) => {
                 host.before_policy.set(desk.position());
                 desk.answerer(seat).map_err(|stop| message_of(&stop).to_string())

@@ -33,21 +33,27 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let text = fill(&text, &args, desk, &b.handles.borrow());
         desk.finish(text, plain).map_err(stopped)
     });
-    host_function!(lua, host, table, "term", |_, b, (label, value, path, line, depth): (
-        String,
-        Lv,
-        String,
-        u32,
-        u32
-    )| {
-        let desk = b.desk()?;
-        let value = match from_lua(&value, &b.handles.borrow()) {
-            Ok(value) => desk.words(&value),
-            Err(_) => "?".into(),
-        };
-        hold(TOLD + label.len() + value.len())?;
-        b.terms.borrow_mut().push(Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth });
-        Ok(())
-    });
+    host_function!(
+        lua,
+        host,
+        table,
+        "term",
+        |_, b, (label, value, path, line, depth): (String, Lv, String, u32, u32)| {
+            let desk = b.desk()?;
+            let value = match from_lua(&value, &b.handles.borrow()) {
+                Ok(value) => desk.words(&value),
+                Err(_) => "?".into(),
+            };
+            hold(TOLD + label.len() + value.len())?;
+            b.terms.borrow_mut().push(Term {
+                label,
+                value,
+                path: path.trim_start_matches('=').to_string(),
+                line,
+                depth,
+            });
+            Ok(())
+        }
+    );
     Ok(())
 }
