@@ -47,7 +47,8 @@ ok
 narrate
 contest 1
 not a pebble moved
-# The rogue has seen enough, and runs for the dark. The dog may oppose it, and the lame guard as well.
+# The rogue has seen enough. The GM lets the fight end with the next round. Dog and guard hesitate; the rogue runs for the dark, and
+# whoever has it in reach may oppose: the dog does, the lame guard does not.
 end fight
 do nothing
 flee
@@ -59,3 +60,7 @@ ok
 # Away from the guard, but the dog has caught up. It bites.
 melee strike
 ok
+# A miss. The GM has said that the fight ends with this round, and the story goes on outside the rounds. Everybody is reported.
+ok
+who
+end here
