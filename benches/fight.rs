@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use by_hand::{Compiled, Machine, dice, fight, play, rules, simulation, told};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use riskbreaker::{ByRote, EntityId, Ruleset, Simulation, Tally};
+use riskbreaker::{MemoUse, EntityId, Ruleset, Simulation, Tally};
 
 /// Fights in one round of measuring, and those that are compared.
 const FIGHTS: u64 = 2_000;
@@ -23,8 +23,8 @@ const KEPT: u64 = 100;
 const MANY: u64 = 100_000;
 
 /// As `sim` plays them on one thread, with a machine of its own that has learned nothing yet.
-fn simulated(rules: &Arc<Ruleset>, fights: u64, by_rote: ByRote) -> Tally {
-    let plan = Simulation { by_rote, ..simulation(rules, fights) };
+fn simulated(rules: &Arc<Ruleset>, fights: u64, memo: MemoUse) -> Tally {
+    let plan = Simulation { memo, ..simulation(rules, fights) };
     let mut found = plan.run(1, None, None, &mut |_, _| true).expect("it plays");
     let tally = found.tallies.remove(0);
     assert_eq!(tally.trials, fights, "a fight of policies ends");
@@ -98,21 +98,21 @@ fn fights(criterion: &mut Criterion) {
     let machines = Compiled::ALL.map(|compiled| (compiled, Machine::new(compiled).expect("the file runs")));
     let kept_turns = check(&rules, &machines);
     check_explained(&rules);
-    let tally = simulated(&rules, FIGHTS, ByRote::Never);
-    assert!(tally == simulated(&rules, FIGHTS, ByRote::Always), "by rote");
+    let tally = simulated(&rules, FIGHTS, MemoUse::Never);
+    assert!(tally == simulated(&rules, FIGHTS, MemoUse::Always), "by rote");
     let turns = turns_of(&tally);
     assert!(in_rust() == turns && machines.iter().all(|(_, machine)| in_luau(machine) == turns));
     println!("{FIGHTS} fights end alike each way: {turns} turns, {} agenda entries", tally.actions);
-    let many = simulated(&rules, MANY, ByRote::WhereItPays);
+    let many = simulated(&rules, MANY, MemoUse::WhereItPays);
     println!("{MANY} fights: {} turns, {} agenda entries", turns_of(&many), many.actions);
 
     let mut group = criterion.benchmark_group("four against four");
     group.sample_size(10).measurement_time(Duration::from_secs(10));
     group.throughput(Throughput::Elements(turns_of(&many)));
-    group.bench_function("ruleset", |bencher| bencher.iter(|| simulated(&rules, MANY, ByRote::WhereItPays)));
+    group.bench_function("ruleset", |bencher| bencher.iter(|| simulated(&rules, MANY, MemoUse::WhereItPays)));
     group.throughput(Throughput::Elements(turns));
     group.bench_function("ruleset, every script run", |bencher| {
-        bencher.iter(|| simulated(&rules, FIGHTS, ByRote::Never));
+        bencher.iter(|| simulated(&rules, FIGHTS, MemoUse::Never));
     });
     for (compiled, machine) in &machines {
         group.bench_function(format!("by hand in Luau, {compiled}"), |bencher| bencher.iter(|| in_luau(machine)));

@@ -14,7 +14,7 @@ mod state;
 pub use crate::check::findings;
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::lab::{
-    Advice, ByRote, CardOdds, CardUse, Effect, FieldOdds, Findings, LeftOut, Limits, Moment, Odds, OddsQuery, Outcome,
+    Advice, MemoUse, CardOdds, CardUse, Effect, FieldOdds, Findings, LeftOut, Limits, Moment, Odds, OddsQuery, Outcome,
     Place, Plan, PlannedVariant, Progress, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant,
     compare_cards,
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use riskbreaker::{
-    Answering, ByRote, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, Moment, Odds,
+    Answering, MemoUse, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Limits, Moment, Odds,
     OddsQuery, Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
 };
 
@@ -433,7 +433,7 @@ fn simulation(rules: &Arc<Ruleset>, scenario: &str, trials: u64) -> Simulation {
         seed: 7,
         until: None,
         actions: 20_000,
-        by_rote: ByRote::default(),
+        memo: MemoUse::default(),
     }
 }
 
@@ -524,7 +524,7 @@ fn rounds_are_counted_whoever_sits_there() {
             seed: 3,
             until: None,
             actions: 20_000,
-            by_rote: ByRote::default(),
+            memo: MemoUse::default(),
         };
         let tally = run(&plan, 1, None).tallies.remove(0);
         let mut rounds = 0;
@@ -566,7 +566,7 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
         seed: 1,
         until: None,
         actions: 50,
-        by_rote: ByRote::default(),
+        memo: MemoUse::default(),
     };
     let found = run(&plan, 2, None);
     assert_eq!(found.tallies[0].trials, 0);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::{
-    ByRote, CardOdds, Driver, Library, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
+    MemoUse, CardOdds, Driver, Library, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
 };
 use serde_json::json;
 
@@ -82,7 +82,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         trials: args.trials,
         seed: args.seed,
         until: None,
-        by_rote: ByRote::default(),
+        memo: MemoUse::default(),
         actions: 20_000,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

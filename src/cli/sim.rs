@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::{
-    ByRote, Driver, Findings, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
+    MemoUse, Driver, Findings, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
 };
 use serde_json::{Value as Json, json};
 
@@ -214,7 +214,7 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
         trials: args.trials,
         seed: args.seed,
         until: args.until,
-        by_rote: if args.every_script { ByRote::Never } else { ByRote::default() },
+        memo: if args.every_script { MemoUse::Never } else { MemoUse::default() },
         actions: args.actions,
     })
 }

@@ -15,7 +15,7 @@ pub use comparison::{CardOdds, compare_cards};
 pub use moment::{Moment, Place};
 pub use odds::{FieldOdds, Limits, Odds, OddsQuery};
 pub use outcome::{Effect, Outcome};
-pub use simulation::{ByRote, Findings, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
+pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 
 pub(crate) use odds::explore;

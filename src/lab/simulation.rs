@@ -26,16 +26,15 @@ pub struct Simulation {
     pub until: Option<f64>,
     /// A game that has not ended after so many actions is left out.
     pub actions: u64,
-    /// Whether what agenda entries do is learned. What comes of a simulation does not depend on it.
-    pub by_rote: ByRote,
+    /// Whether agenda entries are replayed from their traces. What comes of a simulation does not depend on it.
+    pub memo: MemoUse,
 }
 
-/// Whether a simulation learns what agenda entries do: one that meets again all that an entry has looked at when it ran does again
-/// what that did, and runs no script.
+/// Whether a simulation records what agenda entries do, and replays it where the same is found again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ByRote {
+pub enum MemoUse {
     Never,
-    /// Where there are enough trials, and for as long as more is known than not.
+    /// Where there are enough trials, and for as long as more is replayed than run.
     #[default]
     WhereItPays,
     Always,
@@ -120,6 +119,11 @@ pub enum SimulationError {
     Findings(String),
     #[error("{0} looks ahead but does not say what a state is worth: it needs `value = function(seat)` in play.luau")]
     NoValue(String),
+    #[error(
+        "the trace cache and the script of `{entry}` differ, in trial {trial} of seed {seed}: this is a bug of the host, or the \
+         script keeps something between calls. Recorded: {known}. The script: {found}. `--every-script` plays without the cache"
+    )]
+    Differs { entry: String, seed: u64, trial: u64, known: String, found: String },
     #[error("the machine of {0} could not be started: {1}")]
     Machine(String, String),
 }
@@ -252,12 +256,13 @@ impl Simulation {
             if !variant.ahead.is_empty() && !variant.rules.measures() {
                 return Err(SimulationError::NoValue(variant.rules.id().to_string()));
             }
-            let blueprint = variant.rules.blueprint();
+            let declarations = variant.rules.declarations();
             ready.push(Ready {
                 prepared: Prepared::new(&variant.rules, variant.setup.clone())?,
                 ahead: variant.ahead.clone(),
-                boundary: blueprint.boundary.clone(),
-                statistics: blueprint.statistics.clone(),
+                boundary: declarations.boundary.clone(),
+                statistics: declarations.statistics.clone(),
+                traces: Arc::default(),
             });
         }
         let mut findings = match before {
@@ -342,10 +347,10 @@ impl Simulation {
     }
 
     /// What a table begins with: it may give up learning later.
-    fn learning(&self) -> ByRote {
-        match self.by_rote {
-            ByRote::WhereItPays if self.trials < WORTH_LEARNING => ByRote::Never,
-            by_rote => by_rote,
+    fn learning(&self) -> MemoUse {
+        match self.memo {
+            MemoUse::WhereItPays if self.trials < WORTH_LEARNING => MemoUse::Never,
+            memo => memo,
         }
     }
 

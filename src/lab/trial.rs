@@ -1,14 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZero;
 use std::sync::{Arc, Mutex};
 
 use super::advice::best_answer;
 use super::simulation::{not_answered, not_ended};
 use super::tally::{LeftOut, Sum, Tally};
-use super::{ByRote, SimulationError};
+use super::{MemoUse, SimulationError};
 use crate::dice::Chance;
-use crate::play::{Desk, DicePosition, Game, Prepared, Standing};
-use crate::script::{Code, Statistic, Vm, give_back};
+use crate::play::{CardCounts, Desk, DicePosition, Game, Memo, NotRecorded, Prepared, Standing, Traces};
+use crate::script::{Code, Statistic, Vm, current_place, give_back};
 use crate::state::{State, Value};
 
 /// A variant made ready: everything that all its games share.
@@ -17,6 +16,8 @@ pub(super) struct Ready {
     pub ahead: BTreeSet<Arc<str>>,
     pub boundary: Option<Arc<str>>,
     pub statistics: Vec<Statistic>,
+    /// The traces that all threads share.
+    pub traces: Arc<Traces>,
 }
 
 /// A table at which games of one variant are played one after the other.
@@ -27,7 +28,8 @@ pub(super) struct Table<'r> {
     opening: Option<Game>,
     /// The state of a game that is over: the next one takes its room.
     spare: State,
-    learning: ByRote,
+    use_memo: MemoUse,
+    memo: Option<Box<Memo>>,
     /// How many play at once.
     tables: usize,
 }
@@ -44,14 +46,16 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 impl Table<'_> {
     /// One of so many tables at which is played at once.
-    pub fn new(ready: &Ready, tables: usize, learning: ByRote) -> Result<Table<'_>, SimulationError> {
+    pub fn new(ready: &Ready, tables: usize, use_memo: MemoUse) -> Result<Table<'_>, SimulationError> {
         // Who looks ahead tries out what may come, and is asked between two entries.
-        let learning = if ready.ahead.is_empty() { learning } else { ByRote::Never };
-        let mut table = Table { ready, vm: None, opening: None, spare: State::default(), learning, tables };
+        let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
+        let mut table = Table { ready, vm: None, opening: None, spare: State::default(), use_memo, memo: None, tables };
         let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
         table.opening = opening(ready, &mut vm);
-        table.begin_at_opening(&mut vm);
+        let opening = table.opening.as_ref().map(|opening| &opening.desk.state);
+        table.memo = (table.use_memo != MemoUse::Never)
+            .then(|| Box::new(Memo::new(&ready.traces, opening, current_place)));
         table.vm = Some(vm);
         table.clear();
         Ok(table)
@@ -59,23 +63,19 @@ impl Table<'_> {
 
     /// A machine with this table's share of memory.
     fn machine(&self) -> Result<Vm, SimulationError> {
-        let code = if self.learning == ByRote::Never { Code::Native } else { Code::Learning };
         let share = (TOGETHER / self.tables.max(1)).max(LEAST_SHARE);
-        let mut vm = machine(self.ready, code, Some(share))?;
-        self.begin_at_opening(&mut vm);
-        Ok(vm)
+        machine(self.ready, Some(share))
     }
 
-    fn begin_at_opening(&self, vm: &mut Vm) {
-        if let Some(opening) = &self.opening {
-            vm.begin_at(&opening.desk.state, self.tables);
-        }
-    }
-
-    /// Whether more has been known than not, once enough has been tried.
+    /// Whether more has been replayed than run, once enough has been tried.
     fn pays(&self) -> bool {
-        let (known, begun) = self.vm.as_ref().and_then(Vm::tried).unwrap_or_default();
-        self.learning != ByRote::WhereItPays || begun < JUDGED_AFTER || known > begun
+        let (replayed, recorded) = self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default();
+        self.use_memo != MemoUse::WhereItPays || recorded < JUDGED_AFTER || replayed > recorded
+    }
+
+    /// Why entries were not recorded.
+    pub fn not_recorded(&self) -> Vec<NotRecorded> {
+        self.memo.as_ref().map(|memo| memo.not_recorded()).unwrap_or_default()
     }
 
     /// Throws a machine away in which a budget was spent.
@@ -94,13 +94,14 @@ impl Table<'_> {
                 state.clone_from(&opening.desk.state);
                 let mut game = opening.fork_onto(state);
                 game.actions = opening.actions;
-                game.desk.origin = NonZero::new(opening.desk.state.identity());
                 game
             }
             None => self.ready.prepared.game(),
         };
         game.desk.listening = false;
         game.desk.keeps_tape = false;
+        game.desk.counts = Some(Box::new(CardCounts::default()));
+        game.desk.memo = self.memo.take();
         game
     }
 
@@ -117,26 +118,28 @@ impl Table<'_> {
         tally: &mut Tally,
     ) -> Result<Option<String>, SimulationError> {
         let mut result = self.play_through(seed, trial, actions, tally)?;
-        if self.learning != ByRote::Never && self.vm.as_ref().is_some_and(Vm::is_dead) {
-            // Reading uses up more of a budget where somebody learns: only a machine that does not can say what happens.
-            self.learning = ByRote::Never;
-            self.clear();
-            tally.left_out.pop();
-            result = self.play_through(seed, trial, actions, tally)?;
-        }
         if self.vm.as_ref().is_some_and(Vm::ran_out_of_memory) {
             self.clear();
             let _alone = ALONE.lock();
             tally.left_out.pop();
-            self.vm = Some(machine(self.ready, Code::Native, None)?);
+            self.vm = Some(machine(self.ready, None)?);
             result = self.play_through(seed, trial, actions, tally)?;
             self.vm = None;
             give_back();
         }
         self.clear();
+        if let Some(found) = self.memo.as_mut().and_then(|memo| memo.take_difference()) {
+            return Err(SimulationError::Differs {
+                entry: found.entry.to_string(),
+                seed,
+                trial,
+                known: found.known,
+                found: found.found,
+            });
+        }
         if !self.pays() {
-            self.learning = ByRote::Never;
-            self.vm = None;
+            self.use_memo = MemoUse::Never;
+            self.memo = None;
         }
         Ok(result)
     }
@@ -194,12 +197,13 @@ impl Table<'_> {
                 }
             }
         };
-        let counts = vm.counts();
+        let counts: Vec<_> = game.desk.counts.iter_mut().flat_map(|counts| counts.take()).collect();
         let ended = ended.and_then(|text| {
             sample(ready, vm, &mut game.desk, round, &mut samples)?;
             let result = vm.result(&mut game.desk).map_err(|fault| fault.to_string())?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
         });
+        self.memo = game.desk.memo.take();
         let (result, text) = match ended {
             Ok(ended) => ended,
             Err(why) => {
@@ -240,14 +244,14 @@ fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mu
 }
 
 /// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
-fn machine(ready: &Ready, code: Code, share: Option<usize>) -> Result<Vm, SimulationError> {
+fn machine(ready: &Ready, share: Option<usize>) -> Result<Vm, SimulationError> {
     let rules = &ready.prepared.rules;
-    match Vm::load(rules.stack(), code) {
+    match Vm::load(rules.stack(), Code::Native) {
         Ok((mut vm, _)) => {
             if let Some(share) = share {
                 vm.hold_to(share);
             }
-            vm.count();
+            vm.share_entries(rules.declarations());
             Ok(vm)
         }
         Err(error) => Err(SimulationError::Machine(rules.id().to_string(), error.to_string())),
@@ -257,11 +261,12 @@ fn machine(ready: &Ready, code: Code, share: Option<usize>) -> Result<Vm, Simula
 /// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
 fn opening(ready: &Ready, vm: &mut Vm) -> Option<Game> {
     let mut game = ready.prepared.game();
+    game.desk.counts = Some(Box::new(CardCounts::default()));
     let stands = game.advance(vm, 1);
     let alike = stands == Standing::Paused
         && game.desk.position() == DicePosition::default()
         && game.history.iter().all(|done| done.tape.slots.is_empty())
-        && vm.counts().is_empty();
+        && game.desk.counts.as_ref().is_some_and(|counts| counts.is_empty());
     alike.then(|| {
         let mut opening = game.fork();
         opening.actions = game.actions;

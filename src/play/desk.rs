@@ -1,16 +1,14 @@
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::num::NonZero;
 use std::sync::Arc;
 
-use super::walk::{Foretold, Walk};
+use super::walk::Walk;
 use super::{
-    Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
-    Rote, Slot, Tape, TransferNote,
+    Answer, CardCounts, Choice, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape,
+    TransferNote,
 };
-use crate::dice::{Chance, Dice, Roll, Seen};
+use crate::dice::Chance;
 use crate::ruleset::Ruleset;
-use crate::state::{Change, EntityId, EntryId, FieldId, Key, State, Value};
+use crate::state::{EntityId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
@@ -67,23 +65,32 @@ pub(crate) struct Desk {
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
     /// Where the game runs on inside the script machine.
-    pub onward: Option<Onward>,
-    /// Names the moment at which all games of a simulation begin, for as long as only what is learned by rote has been played
-    /// since.
-    pub origin: Option<NonZero<u64>>,
-    /// Where it learns: what entries have done before.
-    pub rote: Option<Box<Rote>>,
+    pub headless: Option<Headless>,
+    /// Observes the action for the trace cache of a simulation.
+    pub memo: Option<Box<Memo>>,
+    /// Counts what cards come to.
+    pub counts: Option<Box<CardCounts>>,
 }
 
 /// How much of a roll the script sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sight {
     Total,
-    /// Whether what is needed was met.
-    Need,
-    /// How many of these cuts are reached; filled in only where courses are gone through.
-    Cuts(Vec<i64>),
+    /// Whether this was met.
+    Need(Need),
+    /// How many of these cuts the total reaches.
+    Cuts(Arc<[i64]>),
+    /// The faces that were kept, in the order rolled.
     Faces,
+}
+
+impl Sight {
+    pub fn need(&self) -> Need {
+        match self {
+            Sight::Need(need) => *need,
+            _ => Need::Nothing,
+        }
+    }
 }
 
 /// What a script may do at the moment.
@@ -115,6 +122,8 @@ pub(crate) enum Asked {
     Answered(Answer),
     /// This policy should answer.
     Policy(Arc<str>),
+    /// Nobody sits there: the default is taken.
+    Default,
     /// It waits for somebody.
     Open,
 }
@@ -138,31 +147,13 @@ impl Need {
         }
     }
 
-    fn words(self) -> Option<String> {
+    pub fn words(self) -> Option<String> {
         match self {
             Need::Nothing => None,
             Need::Under(n) => Some(format!("under {n}")),
             Need::AtMost(n) => Some(format!("at most {n}")),
             Need::AtLeast(n) => Some(format!("at least {n}")),
         }
-    }
-}
-
-/// Dice of one sort and a number, of which is seen their total, or whether it meets what is needed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Throw {
-    pub count: u32,
-    pub sides: u32,
-    pub plus: i64,
-    pub need: Need,
-}
-
-impl Throw {
-    /// Draws the dice: a number, or yes or no.
-    pub fn draw(self, chance: &mut Chance) -> Value {
-        let faces: i64 = (0..self.count).map(|_| i64::from(chance.face(self.sides))).sum();
-        let total = faces + self.plus;
-        self.need.met(total).map_or(Value::Int(total), Value::Bool)
     }
 }
 
@@ -216,9 +207,9 @@ impl Desk {
             notes: Vec::new(),
             walk: None,
             before_script: 0,
-            onward: None,
-            origin: None,
-            rote: None,
+            headless: None,
+            memo: None,
+            counts: None,
         }
     }
 
@@ -268,20 +259,12 @@ impl Desk {
         stop
     }
 
-    /// Whether nobody will ever ask what was rolled, asked and said: the script side settles it all by itself then.
-    pub fn settles_quietly(&self) -> bool {
+    /// Whether nobody will ever read what is rolled, asked and said: no words are made then, and no tape is kept.
+    pub fn is_headless(&self) -> bool {
         !self.listening
             && !self.keeps_tape
             && self.walk.is_none()
             && self.dice == DiceSource::Seeded
-            && !self.seats.values().any(|driver| *driver == Driver::Human)
-    }
-
-    /// Whether no person sits anywhere, so that no question will ever be shown.
-    pub fn is_unattended(&self) -> bool {
-        self.walk.is_none()
-            && self.suggest_at.is_none()
-            && self.dice != DiceSource::Typed
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 
@@ -314,493 +297,6 @@ impl Desk {
         let from = Arc::make_mut(&mut self.switches).insert(name.to_string(), value.clone()).unwrap_or_default();
         self.state.renew_identity();
         Ok(format!("house rule: {name} {from} -> {value}"))
-    }
-
-    // Dice
-
-    pub fn position(&self) -> DicePosition {
-        DicePosition { words: self.chance.position(), written: self.written }
-    }
-
-    pub fn set_position(&mut self, position: DicePosition) {
-        self.chance.set_position(position.words);
-        self.written = position.written;
-    }
-
-    /// Rolls dice, or reads the roll off the tape. `tell` words what the roll is for; it is called only if someone listens.
-    pub fn roll(
-        &mut self,
-        dice: &Dice,
-        label: &Arc<str>,
-        need: Need,
-        sight: Sight,
-        tell: impl Fn(&Desk) -> String,
-    ) -> Result<Roll, Stop> {
-        self.may_leave_open("rolling dice")?;
-        if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
-            return self.foresee(dice, label, need, sight);
-        }
-        let roll = self.draw(dice, label, &tell)?;
-        if self.listening {
-            let total = roll.total();
-            let drawn = roll.drawn();
-            let happening = Happening::Rolled {
-                label: tell(self),
-                dice: Arc::from(dice.to_string()),
-                total,
-                need: need.words(),
-                success: need.met(total),
-                explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
-                faces: drawn,
-            };
-            self.tell(happening, None);
-        }
-        Ok(roll)
-    }
-
-    /// The roll on the course that is gone through.
-    fn foresee(&mut self, dice: &Dice, label: &Arc<str>, need: Need, sight: Sight) -> Result<Roll, Stop> {
-        let seen = match (sight, need) {
-            (Sight::Faces, _) => Seen::Faces,
-            (Sight::Cuts(cuts), _) => Seen::Cuts(cuts),
-            (Sight::Need, Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![n]),
-            (Sight::Need, Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
-            (Sight::Total, _) | (Sight::Need, Need::Nothing) => Seen::Total,
-        };
-        match self.walk.as_mut().and_then(|walk| walk.roll(dice, seen, label)) {
-            Some(roll) => Ok(roll),
-            None => Err(self.break_off()),
-        }
-    }
-
-    /// Before rolls that are made until they stand; gives the number that names them.
-    pub fn begin_again(&mut self) -> Result<u32, Stop> {
-        self.may_act("rolling dice")?;
-        let Some(walk) = &mut self.walk else { return Ok(0) };
-        match walk.begin_again() {
-            Some(place) => Ok(place),
-            None => Err(self.break_off()),
-        }
-    }
-
-    /// They do not stand. Where every course is gone through, this one is back where it began: nothing new comes of it.
-    pub fn roll_again(&mut self, place: u32) -> Result<(), Stop> {
-        let Some(walk) = &mut self.walk else { return Ok(()) };
-        walk.roll_again(place);
-        Err(self.break_off())
-    }
-
-    /// Ends a course before its action does.
-    fn break_off(&mut self) -> Stop {
-        self.stop = Some(Stop::Question);
-        Stop::Question
-    }
-
-    /// One of the seeded dice.
-    fn face(&mut self, sides: u32) -> u32 {
-        draw_face(&mut self.chance, &mut self.rote, sides)
-    }
-
-    /// Rolls seeded dice of which nobody is told.
-    pub fn throw(&mut self, throw: Throw) -> Value {
-        let seen = throw.draw(&mut self.chance);
-        if let Some(rote) = &mut self.rote {
-            rote.threw(throw, &seen);
-        }
-        seen
-    }
-
-    /// The value of a field, if there is one; that it was read is noted for the lesson.
-    pub fn noted_field(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
-        let value = self.state.field(entity, field)?;
-        if let Some(rote) = &mut self.rote {
-            rote.read(entity, field, value);
-        }
-        Some(value)
-    }
-
-    /// Puts an entry on the agenda.
-    pub fn schedule(
-        &mut self,
-        what: Arc<str>,
-        key: Key,
-        owner: Option<EntityId>,
-        args: Value,
-        every: Option<Key>,
-    ) -> EntryId {
-        let id = self.state.schedule(what, key, owner, args, every);
-        if let (Some(rote), Some(entry)) = (&mut self.rote, self.state.agenda().get(id)) {
-            rote.scheduled(entry);
-        }
-        id
-    }
-
-    /// What is done now cannot be learned by rote.
-    pub fn spoil(&mut self) {
-        if let Some(rote) = &mut self.rote {
-            rote.spoil();
-        }
-    }
-
-    /// A number from 1 to `n` for a policy.
-    pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
-        let Some(walk) = &mut self.walk else { return Ok(self.face(n)) };
-        match walk.pick(n) {
-            Some(picked) => Ok(picked),
-            None => Err(self.break_off()),
-        }
-    }
-
-    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
-        let mut typed = None;
-        if self.cursor < self.tape.slots.len() {
-            match &self.tape.slots[self.cursor] {
-                Some(Slot::Roll { label: was, dice: was_dice, faces, .. })
-                    if was == label && **was_dice == *dice.to_string() =>
-                {
-                    match dice.roll_faces(faces) {
-                        Ok(roll) => {
-                            self.cursor += 1;
-                            return Ok(roll);
-                        }
-                        // Real dice: some exploded, and the next faces have not been typed yet.
-                        Err(_) if self.dice == DiceSource::Typed => typed = Some(faces.clone()),
-                        Err(error) => {
-                            let message = format!("the tape does not fit: {error}");
-                            self.diverge(&message)?;
-                        }
-                    }
-                }
-                // A roll of real dice that has not been typed.
-                None if self.dice == DiceSource::Typed => {}
-                found => {
-                    let message = format!(
-                        "the tape does not fit: the action rolls {dice} for `{label}`, the tape holds {}",
-                        words_of(found.as_ref())
-                    );
-                    self.diverge(&message)?;
-                }
-            }
-        }
-        // Nobody should see dice fall for what is not what was said.
-        if let Some(refusal) = self.contradiction() {
-            let stop = self.fault(refusal.message.clone());
-            self.contradicted = Some(refusal);
-            return Err(stop);
-        }
-        let before = self.position();
-        let roll = match &self.dice {
-            DiceSource::Seeded => {
-                let (chance, rote) = (&mut self.chance, &mut self.rote);
-                dice.roll_with(&mut |sides| Some(draw_face(chance, rote, sides)))
-            }
-            DiceSource::Written(faces) => {
-                let (mut at, mut bad) = (self.written as usize, None);
-                let roll = dice.roll_with(&mut |sides| {
-                    let face = *faces.get(at)?;
-                    at += 1;
-                    if face < 1 || face > sides {
-                        bad = Some((face, sides));
-                        return None;
-                    }
-                    Some(face)
-                });
-                if let Some((face, sides)) = bad {
-                    return Err(self.fault_with(
-                        format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
-                        Some("write the faces in the order in which the dice are rolled".into()),
-                    ));
-                }
-                self.written = at as u32;
-                roll
-            }
-            DiceSource::Typed => {
-                self.rolled_for = Some(label.clone());
-                return self.ask_for_faces(dice, tell(self), typed.unwrap_or_default());
-            }
-        };
-        let Some(roll) = roll else {
-            return Err(self.fault_with(
-                format!("{DICE_RUN_OUT}: {dice} is rolled: {}", tell(self)),
-                Some("write more faces, or let the seed roll on".into()),
-            ));
-        };
-        self.tape.slots.push(Some(Slot::Roll {
-            label: label.clone(),
-            dice: Arc::from(dice.to_string()),
-            faces: roll.drawn(),
-            before,
-            seq: None,
-        }));
-        self.cursor = self.tape.slots.len();
-        Ok(roll)
-    }
-
-    /// Something that was said of a question to which only another answer was possible.
-    fn contradiction(&self) -> Option<Refusal> {
-        self.named.iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
-    }
-
-    /// Real dice: puts the question for the next faces out and stops.
-    fn ask_for_faces(&mut self, dice: &Dice, label: String, typed: Vec<u32>) -> Result<Roll, Stop> {
-        let mut missing = Vec::new();
-        let mut known = typed.iter();
-        let _ = dice.roll_with(&mut |sides| match known.next() {
-            Some(face) => Some(*face),
-            None => {
-                missing.push(sides);
-                // Any face will do to find out how many dice are thrown at once; the lowest makes none explode.
-                (missing.len() < 100).then_some(1)
-            }
-        });
-        if self.cursor == self.tape.slots.len() {
-            self.tape.slots.push(None);
-        }
-        self.questions.push(Question {
-            id: QuestionId { action: self.action, ordinal: self.cursor as u32 },
-            seat: Arc::from("dice"),
-            topic: Arc::from("dice"),
-            about: None,
-            why: format!("{label}: roll {dice}"),
-            ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
-            default: None,
-            proposes: true,
-            audience: None,
-            sealed: false,
-        });
-        self.cursor += 1;
-        self.stop = Some(Stop::Question);
-        Err(Stop::Question)
-    }
-
-    /// The tape holds something else than the action asks for: cut it there, or fault where it must fit.
-    fn diverge(&mut self, message: &str) -> Result<(), Stop> {
-        if self.strict {
-            return Err(self.fault_with(
-                message.to_string(),
-                Some(
-                    "the ruleset, or a script that keeps something between calls, has changed since the tape was made"
-                        .into(),
-                ),
-            ));
-        }
-        self.dropped.get_or_insert(self.cursor);
-        let position = self.tape.cut(self.cursor);
-        if let Some(position) = position {
-            self.set_position(position);
-        }
-        Ok(())
-    }
-
-    // Questions
-
-    /// Looks for the answer to the next question: on the tape, at a policy, or at the default where nobody sits.
-    ///
-    /// `build` makes the whole question; it is called only if it has to go out or be checked.
-    pub fn ask(
-        &mut self,
-        asking: &Asking,
-        build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
-    ) -> Result<Asked, Stop> {
-        self.may_leave_open("asking")?;
-        // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
-        if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
-            let fits = match found {
-                Slot::Answer { topic, seat, about, answer, .. }
-                    if *topic == asking.topic && *seat == asking.seat && *about == asking.about =>
-                {
-                    Some(answer.clone())
-                }
-                _ => None,
-            };
-            match fits {
-                Some(answer) => {
-                    let question = build(self)?;
-                    match question.check(&answer) {
-                        Ok(()) => {
-                            self.cursor += 1;
-                            return Ok(Asked::Answered(answer));
-                        }
-                        Err(refusal) => {
-                            let message = format!(
-                                "the tape does not fit: `{}` was answered {}, but {refusal}",
-                                asking.topic,
-                                question.tell(&answer)
-                            );
-                            self.diverge(&message)?;
-                        }
-                    }
-                }
-                None => {
-                    let found = words_of(self.tape.slots[self.cursor].as_ref());
-                    let message =
-                        format!("the tape does not fit: the action asks `{}`, the tape holds {found}", asking.topic);
-                    self.diverge(&message)?;
-                }
-            }
-        }
-        if self.walk.is_some() {
-            return self.foretell(asking, build);
-        }
-        match self.seats.get(&asking.seat) {
-            Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
-            Some(Driver::Absent) => {
-                let question = build(self)?;
-                match question.default.clone() {
-                    Some(answer) => {
-                        self.record(asking, answer.clone(), By::Default, self.position());
-                        Ok(Asked::Answered(answer))
-                    }
-                    None => self.put_out(question),
-                }
-            }
-            Some(Driver::Human) | None => {
-                let question = build(self)?;
-                self.put_out(question)
-            }
-        }
-    }
-
-    /// The answer on the course that is gone through.
-    fn foretell(
-        &mut self,
-        asking: &Asking,
-        build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
-    ) -> Result<Asked, Stop> {
-        let question = build(self)?;
-        match self.walk.as_mut().map(|walk| walk.answer(&question)) {
-            Some(Foretold::Answer(answer)) => {
-                self.record(asking, answer.clone(), By::Default, DicePosition::default());
-                Ok(Asked::Answered(answer))
-            }
-            Some(Foretold::Policy(policy)) => Ok(Asked::Policy(policy)),
-            Some(Foretold::Nothing) | None => Err(self.break_off()),
-        }
-    }
-
-    /// The next question and its answer, where courses are gone through and this one began like the last.
-    pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
-        if self.walk.is_some() {
-            self.may_leave_open("asking")?;
-        }
-        Ok(self.walk.as_mut().and_then(|walk| walk.recall()))
-    }
-
-    /// Puts a question out and leaves its place on the tape empty.
-    pub fn put_out(&mut self, question: Question) -> Result<Asked, Stop> {
-        if self.cursor == self.tape.slots.len() {
-            self.tape.slots.push(None);
-        }
-        self.cursor += 1;
-        self.questions.push(question);
-        Ok(Asked::Open)
-    }
-
-    /// Notes an answer that was found in place.
-    pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
-        if self.suggest_at == Some(self.cursor) {
-            self.suggested = Some(answer);
-            self.stop = Some(Stop::Question);
-            return;
-        }
-        let slot = Slot::Answer {
-            topic: asking.topic.clone(),
-            seat: asking.seat.clone(),
-            about: asking.about,
-            answer,
-            by,
-            before,
-        };
-        match self.tape.slots.get_mut(self.cursor) {
-            Some(place) => *place = Some(slot),
-            None => self.tape.slots.push(Some(slot)),
-        }
-        self.cursor += 1;
-    }
-
-    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.
-    pub fn refuse(&mut self, topic: &str, reason: &str) -> Stop {
-        let ordinal = self.cursor.saturating_sub(1);
-        let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
-        if !person || self.strict {
-            return self.fault(format!("the answer to `{topic}` is refused: {reason}"));
-        }
-        let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };
-        self.stop = Some(stop.clone());
-        stop
-    }
-
-    /// Stops the action if one of the questions just asked is open.
-    pub fn stop_if_open(&mut self) -> Result<(), Stop> {
-        if self.questions.is_empty() {
-            return Ok(());
-        }
-        self.stop = Some(Stop::Question);
-        Err(Stop::Question)
-    }
-
-    // Events
-
-    pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {
-        let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
-        if self.listening && !(self.quiet && piece) {
-            let n = self.events.len() as u32;
-            self.events.push(Event { action: self.action, n, audience, happening });
-        }
-    }
-
-    /// Tells the change of a field that has just been made.
-    pub fn tell_change(&mut self, entity: EntityId, field: FieldId, from: &Value, to: &Value) {
-        if !self.listening || from == to {
-            return;
-        }
-        let Some(happening) = self.changed(entity, field, from, to) else { return };
-        let audience = self.audience_of(entity, field);
-        self.tell(happening, audience);
-    }
-
-    /// The event for a change of a field, if the field is shown.
-    pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<Happening> {
-        let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
-        let declared = kind.field(field);
-        if !declared.show {
-            return None;
-        }
-        Some(Happening::Changed {
-            entity,
-            title: self.title(entity),
-            field: declared.name.clone(),
-            label: declared.label.clone(),
-            from: from.clone(),
-            to: to.clone(),
-            text: format!("{} -> {}", self.words(from), self.words(to)),
-        })
-    }
-
-    fn audience_of(&self, entity: EntityId, field: FieldId) -> Option<Arc<str>> {
-        let kind = self.rules.schema().kind(self.state.entity(entity)?.kind);
-        kind.field(field).audience.clone()
-    }
-
-    /// Events for settled changes, the last one first and turned round: what an undo did.
-    pub fn reversed(&self, changes: &[Change]) -> Vec<Happening> {
-        let mut places: BTreeMap<(EntityId, FieldId), usize> = BTreeMap::new();
-        let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();
-        for change in changes {
-            if let Change::Set { entity, field, from, to } = change {
-                match places.entry((*entity, *field)) {
-                    Entry::Occupied(place) => net[*place.get()].3 = to,
-                    Entry::Vacant(place) => {
-                        place.insert(net.len());
-                        net.push((*entity, *field, from, to));
-                    }
-                }
-            }
-        }
-        net.into_iter()
-            .filter(|(.., from, to)| from != to)
-            .filter_map(|(entity, field, from, to)| self.changed(entity, field, to, from))
-            .collect()
     }
 
     // Words
@@ -844,14 +340,6 @@ impl Desk {
     }
 }
 
-fn draw_face(chance: &mut Chance, rote: &mut Option<Box<Rote>>, sides: u32) -> u32 {
-    let face = chance.face(sides);
-    if let Some(rote) = rote {
-        rote.rolled(sides, face);
-    }
-    face
-}
-
 /// Longest list in words, in bytes: beyond that nobody reads on.
 const LONGEST_LIST: usize = 4_000;
 
@@ -870,28 +358,3 @@ fn joined(parts: impl Iterator<Item = String>) -> String {
     text
 }
 
-/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none.
-pub(crate) fn fits_auto(autos: &[(Question, Answer)], topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
-    let mut refusal = None;
-    for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *topic) {
-        match question.read(reply) {
-            Ok(given) if given == *answer => return Some(Ok(())),
-            Ok(_) => {
-                let told = Refusal::new(format!("{topic}: only {} is possible", question.tell(answer)));
-                refusal.get_or_insert(told);
-            }
-            Err(wrong) => {
-                refusal.get_or_insert(wrong);
-            }
-        }
-    }
-    refusal.map(Err)
-}
-
-fn words_of(slot: Option<&Slot>) -> String {
-    match slot {
-        Some(Slot::Roll { label, dice, .. }) => format!("a roll of {dice} for `{label}`"),
-        Some(Slot::Answer { topic, .. }) => format!("an answer to `{topic}`"),
-        None => "an open question".into(),
-    }
-}

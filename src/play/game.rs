@@ -3,12 +3,12 @@ use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
 use super::going_over::Pending;
-use super::onward::Current;
+use super::headless::Current;
 use super::reload::FirstRules;
 use super::situation::{card_of, situation};
 use super::turning_back::{Op, last_seq_of};
 use super::{
-    Answer, By, Desk, Event, Fault, Happening, Onward, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop,
+    Answer, By, Desk, Event, Fault, Happening, Headless, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, Entry, State, Value};
@@ -37,6 +37,8 @@ pub(crate) struct Game {
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
     idle: u32,
+    /// Actions done since a person last decided something.
+    pub(super) unasked: u64,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Why the last answer did not stand, where its question's own check said so.
@@ -61,6 +63,9 @@ pub(crate) enum Standing {
 /// After so many entries in a row without a roll, a question or an outcome, the game is taken to turn in circles.
 const IDLE_ENTRIES: u32 = 10_000;
 
+/// After so many entries in a row without a decision by a person, the game is taken to be endless.
+const UNASKED_ENTRIES: u64 = 100_000;
+
 impl Game {
     pub fn new(desk: Desk, setup: Arc<Setup>, scenario: Value) -> Game {
         let before = desk.position();
@@ -79,6 +84,7 @@ impl Game {
             next_seq: 1,
             asked_policies: false,
             idle: 0,
+            unasked: 0,
             autos: VecDeque::new(),
             refused: None,
             actions: 0,
@@ -133,26 +139,29 @@ impl Game {
         self.held.is_empty()
             && self.queued.is_empty()
             && self.idle < IDLE_ENTRIES
-            && self.desk.settles_quietly()
+            && self.unasked < UNASKED_ENTRIES
+            && self.desk.is_headless()
             && self.desk.state.agenda().first().is_some()
             && vm.runs_on(&self.desk)
     }
 
     /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
     fn run_on(&mut self, vm: &mut Vm, until: u64, boundary: Option<&Arc<str>>) -> Option<Standing> {
-        let onward = Onward::new(until - self.actions, boundary.cloned(), self.idle, IDLE_ENTRIES);
+        let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
+        let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES);
         let desk = &mut self.desk;
         desk.phase = Phase::Play;
         desk.stop = None;
         desk.quiet = false;
-        desk.onward = Some(onward);
+        desk.headless = Some(headless);
         let result = vm.run_on(desk);
         let stop = desk.stop.take();
-        let onward = desk.onward.take()?;
-        self.actions += onward.done;
-        self.idle = onward.idle;
-        self.next_number += onward.done as u32;
-        match (result, onward.current) {
+        let headless = desk.headless.take()?;
+        self.actions += headless.done;
+        self.unasked += headless.done;
+        self.idle = headless.idle;
+        self.next_number += headless.done as u32;
+        match (result, headless.current) {
             (Ok(()), None) => {
                 let due = desk.state.agenda().first();
                 let bounded = boundary.is_some_and(|boundary| due.is_some_and(|due| due.what == *boundary));
@@ -166,6 +175,7 @@ impl Game {
             // The action was cut short by its own script: what it has changed stands.
             (Ok(()), Some(_)) => {
                 desk.state.settle_unread();
+                desk.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
                 self.actions += 1;
                 self.next_number += 1;
                 None
@@ -184,6 +194,7 @@ impl Game {
     /// Takes back what an action has done while the game ran on, and opens it.
     fn begin_again(&mut self, current: Current) -> Open {
         self.desk.state.rollback(0);
+        self.desk.counts.iter_mut().for_each(|counts| counts.drop_action());
         self.desk.set_position(current.before);
         let Entry { id, what, owner, .. } = current.entry;
         self.fresh(Cause::Entry { id, what, owner })
@@ -217,18 +228,35 @@ impl Game {
         let what = entry.what.clone();
         self.open = Some(self.fresh(cause));
         self.idle += 1;
-        if self.idle > IDLE_ENTRIES {
-            let mut fault = Fault::new(format!(
-                "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
-            ));
-            fault.cure = Some("an entry that schedules itself again must ask, roll or end the game some time".into());
-            fault.action = Some(what);
-            if let Some(open) = &mut self.open {
-                open.fault = Some(fault);
-            }
-            self.idle = 0;
+        self.unasked += 1;
+        if let Some(fault) = self.endless(&what)
+            && let Some(open) = &mut self.open
+        {
+            open.fault = Some(fault);
         }
         Ok(())
+    }
+
+    /// The fault of a game that goes on without end, and counts anew from there.
+    fn endless(&mut self, what: &Arc<str>) -> Option<Fault> {
+        let (message, cure) = if self.idle > IDLE_ENTRIES {
+            (
+                format!("{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"),
+                "an entry that schedules itself again must ask, roll or end the game some time",
+            )
+        } else if self.unasked > UNASKED_ENTRIES {
+            (
+                format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
+                "let the game end, or retry to let it go on",
+            )
+        } else {
+            return None;
+        };
+        (self.idle, self.unasked) = (0, 0);
+        let mut fault = Fault::new(message);
+        fault.cure = Some(cure.into());
+        fault.action = Some(what.clone());
+        Some(fault)
     }
 
     fn fresh(&mut self, cause: Cause) -> Open {
@@ -264,7 +292,6 @@ impl Game {
 
     /// Runs the open action from its start.
     fn run(&mut self, vm: &mut Vm) {
-        self.desk.origin = None;
         let Some(mut open) = self.open.take() else { return };
         if open.fault.is_some() {
             self.open = Some(open);
@@ -274,6 +301,7 @@ impl Game {
         if open.ran {
             desk.state.rollback(0);
         }
+        desk.counts.iter_mut().for_each(|counts| counts.drop_action());
         desk.action = open.number;
         desk.tape = std::mem::take(&mut open.tape);
         desk.cursor = 0;
@@ -424,6 +452,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
+        self.desk.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
         if !self.desk.keeps_tape {
             self.desk.state.settle_unread();
             return;
@@ -458,6 +487,7 @@ impl Game {
 
     /// The number of the next decision, which is taken.
     pub(super) fn take_seq(&mut self) -> u32 {
+        self.unasked = 0;
         self.next_seq += 1;
         self.next_seq - 1
     }
@@ -567,7 +597,7 @@ impl Game {
                 }
                 let mut open = self.open.take().expect("looked at above");
                 if let Cause::Entry { id, .. } = &open.cause {
-                    self.desk.take_entry(*id);
+                    self.desk.state.take_entry(*id);
                 }
                 open.seq = Some(self.next_seq);
                 open.tape = Default::default();
@@ -723,7 +753,7 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
         Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
         Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
             Err(fault) => Err(fault),
-            Ok(id) => match desk.take_entry(id) {
+            Ok(id) => match desk.state.take_entry(id) {
                 None => Ok(Value::None),
                 Some(entry) if leaves_out(desk, &entry.what) => Ok(Value::None),
                 Some(entry) => {

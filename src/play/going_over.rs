@@ -67,7 +67,7 @@ impl Game {
             return false;
         }
         let agenda = self.desk.state.agenda();
-        let boundary = self.desk.rules.blueprint().boundary.as_deref();
+        let boundary = self.desk.rules.declarations().boundary.as_deref();
         let is_boundary = |what: &str| boundary == Some(what);
         let Some(open) = &self.open else {
             let due = boundary.is_some_and(|boundary| agenda.entries().iter().any(|entry| &*entry.what == boundary));
@@ -83,7 +83,7 @@ impl Game {
 
     /// Whether the entry that other rules wait for is on the agenda as it stood before the open action.
     fn boundary_is_due(&self) -> bool {
-        let Some(boundary) = self.desk.rules.blueprint().boundary.as_deref() else { return false };
+        let Some(boundary) = self.desk.rules.declarations().boundary.as_deref() else { return false };
         let state = self.desk.state.before_journal();
         state.agenda().entries().iter().any(|entry| &*entry.what == boundary)
     }
@@ -105,7 +105,7 @@ impl Game {
             return Ok(ready);
         }
         let mut state = self.desk.state.before_journal();
-        let waits_for = if self.at_boundary() { None } else { from.blueprint().boundary.clone() };
+        let waits_for = if self.at_boundary() { None } else { from.declarations().boundary.clone() };
         let due = state.agenda().entries().iter().position(|entry| Some(&entry.what) == waits_for.as_ref());
         let before_it = state.agenda().entries().iter().take(due.unwrap_or(0)).map(|entry| entry.id);
         for id in before_it.collect::<Vec<_>>() {
@@ -332,7 +332,7 @@ fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, TransferError> {
     if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
         return Ok(Way::ByName);
     }
-    let converts = &to.blueprint().converts;
+    let converts = &to.declarations().converts;
     if let Some(part) = old.iter().rev().find(|part| converts.iter().any(|known| **known == ***part)) {
         return Ok(Way::Convert(part.clone()));
     }

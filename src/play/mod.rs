@@ -1,6 +1,8 @@
 //! How a game moves: entries leave the agenda, run as actions over a tape, and stop where somebody must decide.
 
 mod action;
+mod answer_check;
+mod card_counts;
 mod desk;
 mod edit;
 mod event;
@@ -8,12 +10,15 @@ mod explanation;
 mod fault;
 mod game;
 mod going_over;
-mod onward;
+mod headless;
+mod inputs;
+mod memo;
+mod observers;
+mod operation;
 mod possible;
 mod question;
 mod reload;
 mod reply;
-mod rote;
 mod save;
 mod session;
 mod setup;
@@ -38,10 +43,15 @@ pub use transfer::{Transfer, TransferError, TransferFate, TransferNote};
 pub use view::View;
 pub use walk::{Answering, Given};
 
-pub(crate) use desk::{Asked, Asking, DICE_RUN_OUT, Desk, Need, Phase, Sight, Stop, Throw, fits_auto};
+pub(crate) use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
+pub(crate) use desk::{Asked, Asking, DICE_RUN_OUT, Desk, Need, Phase, Sight, Stop};
 pub(crate) use game::{Game, Standing};
-pub(crate) use onward::Onward;
-pub(crate) use rote::{Played, Rote};
+pub(crate) use card_counts::CardCounts;
+pub(crate) use headless::Headless;
+pub(crate) use inputs::{Answerer, fits_auto};
+pub use memo::NotRecorded;
+pub(crate) use memo::{Memo, Traces};
+pub(crate) use operation::{Op, settled};
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 pub(crate) use walk::{Beyond, Ended, Fork, Patience, Walk};

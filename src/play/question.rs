@@ -163,89 +163,6 @@ impl Question {
         self.default.as_ref().filter(|_| self.proposes)
     }
 
-    /// Checks an exact answer against the question.
-    ///
-    /// # Errors
-    ///
-    /// A sentence that names the option, number or rule that does not fit, with the reason the option is greyed.
-    pub fn check(&self, answer: &Answer) -> Result<(), Refusal> {
-        match (&self.ask, answer) {
-            (Ask::Choose { options, other: true }, Answer::Choice(id))
-                if options.iter().all(|option| option.id != *id) =>
-            {
-                (Ask::Line { max: 200 }).check_line(id)
-            }
-            (Ask::Choose { options, .. }, Answer::Choice(id)) => enabled(options, id).map(|_| ()),
-            (Ask::ChooseMany { options, min, max }, Answer::Choices(ids)) => {
-                distinct(options, ids)?;
-                if ids.len() < *min || ids.len() > *max {
-                    return Err(Refusal::new(format!(
-                        "{} wanted, {} given",
-                        between(*min as i64, *max as i64),
-                        ids.len()
-                    )));
-                }
-                Ok(())
-            }
-            (Ask::Number { min, max }, Answer::Number(n)) => {
-                if n < min || n > max {
-                    return Err(Refusal::new(format!("{} is {n}, it must be {}", self.topic, between(*min, *max))));
-                }
-                Ok(())
-            }
-            (Ask::Allot { options, total, least }, Answer::Allotment(parts)) => {
-                let ids: Vec<_> = parts.iter().map(|(id, _)| id.clone()).collect();
-                distinct(options, &ids)?;
-                let mut sum = 0_i64;
-                for (id, points) in parts {
-                    let option = enabled(options, id)?;
-                    let most = option.max.unwrap_or(*total);
-                    if *points < 0 || *points > most {
-                        return Err(Refusal::new(format!(
-                            "{} can be given {}, not {points}",
-                            option.label,
-                            between(0, most)
-                        )));
-                    }
-                    sum += points;
-                }
-                if sum < *least || sum > *total {
-                    return Err(Refusal::new(format!(
-                        "{sum} {} given out, there are {} to give",
-                        if sum == 1 { "point is" } else { "points are" },
-                        between(*least, *total)
-                    )));
-                }
-                Ok(())
-            }
-            (Ask::Confirm, Answer::Confirm(_)) => Ok(()),
-            (Ask::Order { options }, Answer::Order(ids)) => {
-                distinct(options, ids)?;
-                if ids.len() != options.len() {
-                    return Err(Refusal::new(format!(
-                        "an order names all {} of them, {} given",
-                        options.len(),
-                        ids.len()
-                    )));
-                }
-                Ok(())
-            }
-            (Ask::Line { .. }, Answer::Line(line)) => self.ask.check_line(line),
-            (Ask::Dice { sides, .. }, Answer::Faces(faces)) => {
-                if faces.len() != sides.len() {
-                    return Err(Refusal::new(format!("{} wanted, {} given", self.ask.wanted(), faces.len())));
-                }
-                for (face, sides) in faces.iter().zip(sides) {
-                    if *face < 1 || face > sides {
-                        return Err(Refusal::new(format!("a die of {sides} shows 1 to {sides}, not {face}")));
-                    }
-                }
-                Ok(())
-            }
-            _ => Err(Refusal::new(format!("{} is wanted here", self.ask.wanted()))),
-        }
-    }
-
     /// Reads a loose reply - what was typed, or what a program gave - as an exact answer to this question.
     ///
     /// Options are found by id, label or number in the list, in any case, or by an unambiguous beginning.
@@ -285,61 +202,12 @@ impl Question {
 }
 
 impl Ask {
-    fn check_line(&self, line: &str) -> Result<(), Refusal> {
-        let Ask::Line { max } = self else { return Ok(()) };
-        if line.chars().count() > *max {
-            return Err(Refusal::new(format!("at most {max} characters")));
-        }
-        if line.chars().any(char::is_control) {
-            return Err(Refusal::new("one line of plain text, without control characters"));
-        }
-        Ok(())
-    }
-
     /// What an answer looks like, for messages.
     pub fn wanted(&self) -> String {
         match self {
-            Ask::Choose { .. } => "one of the options".into(),
-            Ask::ChooseMany { min, max, .. } => format!("{} of the options", between(*min as i64, *max as i64)),
-            Ask::Number { min, max } => format!("a number, {}", between(*min, *max)),
-            Ask::Allot { total, least, .. } => {
-                let points = if *total == 1 { "point" } else { "points" };
-                format!("{} {points} given out, such as `a 1, b 2`", between(*least, *total))
-            }
-            Ask::Confirm => "yes or no".into(),
-            Ask::Order { .. } => "all options in an order".into(),
-            Ask::Line { .. } => "a line of text".into(),
             Ask::Dice { sides, .. } if sides.len() == 1 => format!("the face of a die of {}", sides[0]),
             Ask::Dice { sides, .. } => format!("the faces of {} dice, in order", sides.len()),
+            asked => asked.shape().map_or_else(String::new, |shape| shape.wanted()),
         }
     }
-}
-
-fn between(min: i64, max: i64) -> String {
-    if min == max { format!("{min}") } else { format!("{min} to {max}") }
-}
-
-fn enabled<'a>(options: &'a [Choice], id: &str) -> Result<&'a Choice, Refusal> {
-    let option = options
-        .iter()
-        .find(|option| &*option.id == id)
-        .ok_or_else(|| Refusal::new(format!("there is no option `{id}`")))?;
-    if !option.enabled {
-        return Err(Refusal::new(format!(
-            "{} is not open: {}",
-            option.label,
-            option.reason.as_deref().unwrap_or("the rules do not allow it now")
-        )));
-    }
-    Ok(option)
-}
-
-fn distinct(options: &[Choice], ids: &[Arc<str>]) -> Result<(), Refusal> {
-    for (at, id) in ids.iter().enumerate() {
-        let option = enabled(options, id)?;
-        if ids[..at].contains(id) {
-            return Err(Refusal::new(format!("{} is named twice", option.label)));
-        }
-    }
-    Ok(())
 }

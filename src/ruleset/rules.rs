@@ -6,14 +6,14 @@ use serde::Serialize;
 use super::layering::with_layers;
 use super::{Data, Library, LoadError, Stack, Switch, nearest};
 use crate::play::{Desk, Fault, Scenario, StartError};
-use crate::script::{Blueprint, Engine, FreeName};
+use crate::script::{Declarations, Engine, FreeName};
 use crate::spec::Hits;
 use crate::state::{Schema, Value};
 
 /// A loaded ruleset: merged, checked, frozen. Cheap to share; any number of games may use one.
 pub struct Ruleset {
     stack: Arc<Stack>,
-    blueprint: Arc<Blueprint>,
+    declarations: Arc<Declarations>,
     scenarios: BTreeMap<String, Value>,
     cast: BTreeMap<String, Value>,
     /// Layers put on it besides those of its manifest.
@@ -97,7 +97,7 @@ impl Ruleset {
         let mut problems = Vec::new();
         let scenarios = tables(&stack, "scenarios", &mut problems);
         let cast = tables(&stack, "cast", &mut problems);
-        let (engine, blueprint) = match Engine::start(stack.clone()) {
+        let (engine, declarations) = match Engine::start(stack.clone()) {
             Ok(started) => started,
             Err(error) => {
                 problems.extend(error.problems);
@@ -107,7 +107,7 @@ impl Ruleset {
         if !problems.is_empty() {
             return Err(LoadError::new(id, problems));
         }
-        Ok(Arc::new(Ruleset { stack, blueprint, scenarios, cast, layers: layers.to_vec(), engine }))
+        Ok(Arc::new(Ruleset { stack, declarations, scenarios, cast, layers: layers.to_vec(), engine }))
     }
 
     pub fn id(&self) -> &str {
@@ -153,12 +153,12 @@ impl Ruleset {
     }
 
     pub fn schema(&self) -> &Schema {
-        &self.blueprint.schema
+        &self.declarations.schema
     }
 
     /// By id.
     pub fn cards(&self) -> &[Card] {
-        &self.blueprint.cards
+        &self.declarations.cards
     }
 
     pub fn card(&self, id: &str) -> Option<&Card> {
@@ -167,16 +167,16 @@ impl Ruleset {
 
     /// Items, by id.
     pub fn items(&self) -> &[Card] {
-        &self.blueprint.items
+        &self.declarations.items
     }
 
     /// Ids of the hook holders that are not items.
     pub fn hooks(&self) -> &[Arc<str>] {
-        &self.blueprint.hooks
+        &self.declarations.hooks
     }
 
     pub fn verbs(&self) -> &[Arc<str>] {
-        &self.blueprint.verbs
+        &self.declarations.verbs
     }
 
     pub fn switches(&self) -> impl Iterator<Item = &Switch> {
@@ -204,17 +204,17 @@ impl Ruleset {
 
     /// Ids of the policies.
     pub fn policies(&self) -> &[Arc<str>] {
-        &self.blueprint.policies
+        &self.declarations.policies
     }
 
     /// Names and titles of the acts that are nobody's turn.
     pub fn free_acts(&self) -> &[FreeName] {
-        &self.blueprint.free
+        &self.declarations.free
     }
 
     /// Names and titles of what can be looked at by name.
     pub fn views(&self) -> &[FreeName] {
-        &self.blueprint.views
+        &self.declarations.views
     }
 
     pub fn scenarios(&self) -> &BTreeMap<String, Value> {
@@ -260,23 +260,23 @@ impl Ruleset {
 
     /// Names of the parameters of a verb; nothing if it takes any.
     pub(crate) fn verb_params(&self, name: &str) -> Option<&[String]> {
-        let at = self.blueprint.verbs.iter().position(|verb| **verb == *name)?;
-        self.blueprint.verb_params.get(at).map(Vec::as_slice)
+        let at = self.declarations.verbs.iter().position(|verb| **verb == *name)?;
+        self.declarations.verb_params.get(at).map(Vec::as_slice)
     }
 
     /// The file that each verb comes from, in the order of [`Ruleset::verbs`].
     pub(crate) fn verb_origins(&self) -> &[Arc<str>] {
-        &self.blueprint.verb_origins
+        &self.declarations.verb_origins
     }
 
     /// Names of the entries that scripts may schedule.
     pub(crate) fn entries(&self) -> impl Iterator<Item = &str> {
-        self.blueprint.entries.iter().map(|entry| &*entry.name)
+        self.declarations.entries.iter().map(|entry| &*entry.name)
     }
 
     /// Whether scripts may schedule an entry of that name.
     pub(crate) fn has_entry(&self, name: &str) -> bool {
-        self.blueprint.entries.iter().any(|entry| *entry.name == *name)
+        self.declarations.entries.iter().any(|entry| *entry.name == *name)
     }
 
     /// Its spec files, by path; with layers put on it, theirs: what holds below them need not hold under them.
@@ -352,22 +352,22 @@ impl Ruleset {
         &self.engine
     }
 
-    pub(crate) fn blueprint(&self) -> &Blueprint {
-        &self.blueprint
+    pub(crate) fn declarations(&self) -> &Declarations {
+        &self.declarations
     }
 
     /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
     pub fn measures(&self) -> bool {
-        self.blueprint.value
+        self.declarations.value
     }
 
     /// What may stand on the agenda.
     pub(crate) fn entry_names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.blueprint.entries.iter().map(|entry| &*entry.name)
+        self.declarations.entries.iter().map(|entry| &*entry.name)
     }
 
     pub(crate) fn computes_keys(&self) -> bool {
-        self.blueprint.entries.iter().any(|entry| entry.key)
+        self.declarations.entries.iter().any(|entry| entry.key)
     }
 
     /// The starting position as a table.

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use mlua::{IntoLuaMulti, Lua, Result, Table, Value as Lv, Variadic};
 
 use super::Vm;
-use super::bind::{Bench, entity_arg, entry_table, fill, stopped, text_arg};
-use super::exchange::{from_lua, to_lua};
-use super::mirror::Mirror;
-use crate::play::{Desk, Fault, Phase, TransferFate, TransferNote};
+use super::conversion::{from_lua, to_lua};
+use super::handles::Handles;
+use super::host::{HostState, entity_arg, entry_table, fill, stopped, text_arg};
+use crate::play::{Desk, Fault, Op, Phase, TransferFate, TransferNote};
 use crate::state::{EntityId, Schema, State, Value};
 
 /// What a game was under the rules that it comes from.
@@ -30,9 +30,9 @@ impl Vm {
     /// What the script did wrong.
     pub fn convert(&mut self, desk: &mut Desk, former: &Former) -> std::result::Result<(), Fault> {
         desk.phase = Phase::Conversion;
-        let (lua, bench) = (self.lua.clone(), self.bench.clone());
+        let (lua, host) = (self.lua.clone(), self.host.clone());
         self.run(desk, |trusted| {
-            let old = former.table(&lua, &bench.mirror.borrow())?;
+            let old = former.table(&lua, &host.handles.borrow())?;
             Ok((trusted.convert.clone(), (former.ruleset.as_str(), old).into_lua_multi(&lua)?))
         })?;
         Ok(())
@@ -41,7 +41,7 @@ impl Vm {
 
 impl Former {
     /// As plain data; references are to the entities as they are now.
-    fn table(&self, lua: &Lua, mirror: &Mirror) -> Result<Table> {
+    fn table(&self, lua: &Lua, handles: &Handles) -> Result<Table> {
         let (rows, kinds) = (lua.create_table()?, lua.create_table()?);
         for kind in &self.schema.kinds {
             kinds.raw_set(&*kind.name, lua.create_table()?)?;
@@ -50,22 +50,22 @@ impl Former {
             let kind = self.schema.kind(entity.kind);
             let row = lua.create_table()?;
             for (field, value) in kind.fields.iter().zip(&entity.fields) {
-                row.raw_set(&*field.name, to_lua(lua, value, mirror)?)?;
+                row.raw_set(&*field.name, to_lua(lua, value, handles)?)?;
             }
             row.raw_set("id", id.0)?;
             row.raw_set("kind", &*kind.name)?;
-            row.raw_set("now", mirror.handle(id))?;
+            row.raw_set("now", handles.handle(id))?;
             row.set_readonly(true);
             rows.raw_set(id.0, &row)?;
             kinds.raw_get::<Table>(&*kind.name)?.raw_push(row)?;
         }
         let switches = lua.create_table()?;
         for (name, value) in self.switches.iter() {
-            switches.raw_set(&**name, to_lua(lua, value, mirror)?)?;
+            switches.raw_set(&**name, to_lua(lua, value, handles)?)?;
         }
         let agenda = lua.create_table()?;
         for entry in self.state.agenda().entries() {
-            agenda.raw_push(entry_table(lua, entry, mirror)?)?;
+            agenda.raw_push(entry_table(lua, entry, handles)?)?;
         }
         let table = lua.create_table()?;
         for (name, value) in [("rows", rows), ("kinds", kinds), ("switches", switches), ("agenda", agenda)] {
@@ -76,66 +76,64 @@ impl Former {
     }
 }
 
-/// Adds the leaf functions that only a file of `convert/` reaches.
-pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
-    let add = |name: &str, function: mlua::Function| table.raw_set(name, function);
-    let b = bench.clone();
+/// Adds the functions that only a file of `convert/` reaches.
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    let put = |name: &str, function: mlua::Function| table.raw_set(name, function);
+    let b = host.clone();
     let note = lua.create_function(
         move |_, (fate, rule, topic, text, args): (String, Option<String>, Lv, Lv, Variadic<Lv>)| {
             let desk = b.desk()?;
             desk.may_go_on().map_err(stopped)?;
             let topic = text_arg(desk, &topic, "the topic of a note")?;
             let template = text_arg(desk, &text, "the text of a note")?;
-            let text = fill(&template, &args, desk, &b.mirror.borrow());
+            let text = fill(&template, &args, desk, &b.handles.borrow());
             let Some(fate) = TransferFate::named(&fate) else {
                 return Err(stopped(desk.fault(format!("there is no note `{fate}`"))));
             };
+            desk.observe(&Op::Note);
             desk.notes.push(TransferNote { fate, topic: topic.to_string(), text, rule });
             Ok(())
         },
     )?;
-    add("transfer_note", note)?;
-    let b = bench.clone();
-    let shelve = lua.create_function(move |lua, (handle, ruleset): (Lv, String)| {
+    put("transfer_note", note)?;
+    let b = host.clone();
+    let shelve = lua.create_function(move |_, (handle, ruleset): (Lv, String)| {
         let desk = b.desk()?;
         desk.may_act("keeping an entity aside").map_err(stopped)?;
-        let mut mirror = b.mirror.borrow_mut();
-        let id = entity_arg(desk, &mirror, &handle, "shelve")?;
+        let mut handles = b.handles.borrow_mut();
+        let id = entity_arg(desk, &handles, &handle, "shelve")?;
         let rules = desk.rules.clone();
         let touched = desk.state.shelve(id, rules.schema(), &ruleset);
-        mirror.remove(id);
-        for (other, field) in touched {
-            let Some(entity) = desk.state.entity(other) else { continue };
-            mirror.write_field(lua, rules.schema(), other, field, &entity.fields[field.0 as usize])?;
-        }
-        Ok(())
+        desk.observe(&Op::Note);
+        handles.remove(id);
+        touched.iter().try_for_each(|(other, field)| handles.forget_field(rules.schema(), *other, *field))
     })?;
-    add("shelve", shelve)?;
-    let b = bench.clone();
+    put("shelve", shelve)?;
+    let b = host.clone();
     let keep = lua.create_function(move |_, (handle, name, value): (Lv, Lv, Lv)| {
         let desk = b.desk()?;
         desk.may_act("keeping a value aside").map_err(stopped)?;
         let (id, name) = named(&b, desk, &handle, &name, "keep")?;
-        let value = match from_lua(&value, &b.mirror.borrow()) {
+        let value = match from_lua(&value, &b.handles.borrow()) {
             Ok(value) => value,
             Err(error) => return Err(stopped(desk.fault(format!("what is kept aside must be plain data: {error}")))),
         };
         desk.state.dormant_mut().notes.entry(id).or_default().insert(name, value);
         Ok(())
     })?;
-    add("keep", keep)?;
-    let b = bench.clone();
+    put("keep", keep)?;
+    let b = host.clone();
     let kept = lua.create_function(move |lua, (handle, name): (Lv, Lv)| {
         let desk = b.desk()?;
         desk.may_go_on().map_err(stopped)?;
         let (id, name) = named(&b, desk, &handle, &name, "kept")?;
         match desk.state.dormant().kept(id, &name) {
-            Some(value) => to_lua(lua, value, &b.mirror.borrow()),
+            Some(value) => to_lua(lua, value, &b.handles.borrow()),
             None => Ok(Lv::Nil),
         }
     })?;
-    add("kept", kept)?;
-    let b = bench.clone();
+    put("kept", kept)?;
+    let b = host.clone();
     let forget = lua.create_function(move |_, (handle, name): (Lv, Lv)| {
         let desk = b.desk()?;
         desk.may_act("forgetting a value").map_err(stopped)?;
@@ -143,10 +141,10 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> 
         desk.state.dormant_mut().forget(id, &name);
         Ok(())
     })?;
-    add("forget", forget)
+    put("forget", forget)
 }
 
-fn named(bench: &Bench, desk: &mut Desk, handle: &Lv, name: &Lv, what: &str) -> Result<(EntityId, Arc<str>)> {
-    let id = entity_arg(desk, &bench.mirror.borrow(), handle, what)?;
+fn named(host: &HostState, desk: &mut Desk, handle: &Lv, name: &Lv, what: &str) -> Result<(EntityId, Arc<str>)> {
+    let id = entity_arg(desk, &host.handles.borrow(), handle, what)?;
     Ok((id, text_arg(desk, name, "the name of a value")?))
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
 
-use super::exchange::{from_lua, sort_of, whole_of};
+use super::conversion::{from_lua, sort_of, whole_of};
 use super::load::{Loader, sorted};
-use super::mirror::Mirror;
+use super::handles::Handles;
 use crate::ruleset::nearest;
 use crate::state::{Field, FieldId, Kind, Schema, Type};
 
@@ -154,7 +154,7 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
         Lv::Nil => ty.default_value(),
         value => {
             let value =
-                from_lua(&value, &Mirror::default()).map_err(|_| "has a default that is not plain data".to_string())?;
+                from_lua(&value, &Handles::default()).map_err(|_| "has a default that is not plain data".to_string())?;
             let value = ty.settle(value);
             ty.check(&value, &Schema::default(), &crate::state::State::new())
                 .map_err(|error| format!("has a default that does not fit: it {error}"))?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use mlua::{Result, Table, Value as Lv};
 
-use super::blueprint::{Blueprint, EntryName, FreeName, Statistic};
-use super::exchange::sort_of;
+use super::declarations::{Declarations, EntryName, FreeName, Statistic};
+use super::conversion::sort_of;
 use super::load::{Loader, sorted};
 use crate::ruleset::{Problem, nearest};
 use crate::state::Type;
@@ -16,7 +16,7 @@ impl Loader<'_> {
         play: &Table,
         sheets: Table,
         overviews: Table,
-        blueprint: &mut Blueprint,
+        declarations: &mut Declarations,
     ) -> Result<Table> {
         let lua = self.lua;
         let known = [
@@ -44,9 +44,9 @@ impl Loader<'_> {
         made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
         made.raw_set("sheets", sheets)?;
         made.raw_set("overviews", overviews)?;
-        blueprint.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
-        blueprint.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
-        for (name, found) in [("value", &mut blueprint.value), ("result", &mut blueprint.result)] {
+        declarations.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
+        declarations.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
+        for (name, found) in [("value", &mut declarations.value), ("result", &mut declarations.result)] {
             let function = play.raw_get::<Lv>(name)?;
             *found = matches!(function, Lv::Function(_));
             if !*found && !function.is_nil() {
@@ -55,7 +55,7 @@ impl Loader<'_> {
             }
             made.raw_set(name, function)?;
         }
-        made.raw_set("statistics", self.statistics(play, blueprint)?)?;
+        made.raw_set("statistics", self.statistics(play, declarations)?)?;
         let entries = lua.create_table()?;
         if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
             for (name, entry) in sorted(&table)? {
@@ -78,7 +78,7 @@ impl Loader<'_> {
                     }
                 }
                 entries.raw_set(&*name, entry)?;
-                blueprint.entries.push(known);
+                declarations.entries.push(known);
             }
         }
         made.raw_set("entries", entries)?;
@@ -101,17 +101,17 @@ impl Loader<'_> {
                     self.problem("play", &format!("{path}/seats"), message, Some(cure));
                 }
                 let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-                blueprint.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+                declarations.free.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
                 free.raw_set(&*name, body)?;
             }
         }
         made.raw_set("free", free)?;
-        made.raw_set("views", self.views(play, blueprint)?)?;
+        made.raw_set("views", self.views(play, declarations)?)?;
         Ok(made)
     }
 
     /// What can be looked at by name: `{ title, show = function(seat) }`.
-    fn views(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
+    fn views(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let views = self.lua.create_table()?;
         let Lv::Table(table) = play.raw_get::<Lv>("views")? else { return Ok(views) };
         for (name, view) in sorted(&table)? {
@@ -127,13 +127,13 @@ impl Loader<'_> {
                 _ => self.missing("play", &path, "show", "a function(seat)"),
             }
             let title = body.raw_get::<Option<String>>("title").ok().flatten().unwrap_or_else(|| name.clone());
-            blueprint.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
+            declarations.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
         }
         Ok(views)
     }
 
     /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
-    fn statistics(&mut self, play: &Table, blueprint: &mut Blueprint) -> Result<Table> {
+    fn statistics(&mut self, play: &Table, declarations: &mut Declarations) -> Result<Table> {
         let functions = self.lua.create_table()?;
         let table = match play.raw_get::<Lv>("statistics")? {
             Lv::Nil => return Ok(functions),
@@ -149,12 +149,12 @@ impl Loader<'_> {
             let path = format!("statistics/{name}");
             match value {
                 Lv::Function(function) => {
-                    blueprint.statistics.push(Statistic { label: Arc::from(&*name), field: None });
+                    declarations.statistics.push(Statistic { label: Arc::from(&*name), field: None });
                     functions.raw_set(&*name, function)?;
                 }
                 Lv::String(text) => {
                     let text = text.to_string_lossy();
-                    let schema = &blueprint.schema;
+                    let schema = &declarations.schema;
                     let found = text.split_once('.').and_then(|(kind, field)| {
                         let kind = schema.kind_named(kind)?;
                         let field = schema.kind(kind).field_named(field)?;
@@ -179,7 +179,7 @@ impl Loader<'_> {
                     let listed = name.starts_with('[');
                     let own = &schema.kind(kind).field(field).label;
                     let label = if listed { own.clone() } else { Arc::from(&*name) };
-                    blueprint.statistics.push(Statistic { label, field: Some((kind, field)) });
+                    declarations.statistics.push(Statistic { label, field: Some((kind, field)) });
                 }
                 other => {
                     let message = format!("the statistic `{name}` is a text or a function, not a {}", sort_of(&other));

@@ -1,7 +1,7 @@
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
-use super::{Blueprint, Code, Vm, give_back};
+use super::{Declarations, Code, Vm, give_back};
 use crate::ruleset::{LoadError, Problem, Stack};
 
 /// A worker thread with a script machine of one ruleset.
@@ -28,7 +28,7 @@ impl Engine {
     /// # Errors
     ///
     /// Every problem of the ruleset at once.
-    pub fn start(stack: Arc<Stack>) -> Result<(Engine, Arc<Blueprint>), LoadError> {
+    pub fn start(stack: Arc<Stack>) -> Result<(Engine, Arc<Declarations>), LoadError> {
         let (jobs, queue) = mpsc::channel::<Job>();
         let (back, loaded) = mpsc::sync_channel(1);
         let id = stack.main().id().to_string();
@@ -37,8 +37,8 @@ impl Engine {
             .name("rules".into())
             .stack_size(STACK)
             .spawn(move || match Vm::load(&stack, Code::Interpreted) {
-                Ok((vm, blueprint)) => {
-                    let _ = back.send(Ok(blueprint));
+                Ok((vm, declarations)) => {
+                    let _ = back.send(Ok(declarations));
                     work(vm, &stack, &queue);
                 }
                 Err(error) => {
@@ -47,8 +47,8 @@ impl Engine {
                 }
             })
             .map_err(|error| failed(&format!("no thread for scripts can be had: {error}")))?;
-        let blueprint = loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
-        Ok((Engine { jobs: Mutex::new(jobs) }, blueprint))
+        let declarations = loaded.recv().map_err(|_| failed("the host itself failed while the ruleset was loaded"))??;
+        Ok((Engine { jobs: Mutex::new(jobs) }, declarations))
     }
 
     /// Runs a job on the worker and waits for it.

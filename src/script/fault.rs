@@ -2,7 +2,7 @@
 
 use mlua::Error;
 
-use super::span::span_of;
+use super::source_span::span_of;
 use crate::play::{Fault, Stop};
 use crate::ruleset::{Stack, nearest};
 use crate::state::Schema;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
 
-use super::exchange::{plain_from, plain_to};
+use super::conversion::{plain_from, plain_to};
 use super::table::Shared;
 use crate::play::{DiceSource, Driver, Edit, Question, Refusal, Scenario, Session, Setup, Step, Transfer};
 use crate::ruleset::{Library, Ruleset};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
-use super::bind::{Bench, Names};
-use super::blueprint::Blueprint;
-use super::exchange::{from_lua, sort_of, to_lua, whole_of};
+use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::declarations::Declarations;
 use super::fault::{fault_of, meant};
+use super::host::{HostState, Names};
 use super::merge::{Declared, Merger};
-use super::mirror::Mirror;
+use super::handles::Handles;
 use super::prelude::Prelude;
 use super::sandbox::{self, Budget, Code, guarded, spent_at};
 use super::vm::Trusted;
@@ -20,9 +20,9 @@ use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain
 
 pub(super) struct Loaded {
     pub lua: Lua,
-    pub bench: Rc<Bench>,
+    pub host: Rc<HostState>,
     pub trusted: Trusted,
-    pub blueprint: Blueprint,
+    pub declarations: Declarations,
 }
 
 /// What a file of a folder declares, and whether one file holds one thing.
@@ -45,24 +45,23 @@ const PLACES: &[(&str, &str, bool)] = &[
 /// All problems that were found.
 pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded, LoadError> {
     let failed = |problems: Vec<Problem>| LoadError::new(stack.main().id(), problems);
-    let host = |error: mlua::Error| {
+    let engine = |error: mlua::Error| {
         failed(vec![Problem::new(stack.main().id(), format!("the script engine cannot start: {error}"))])
     };
-    let (lua, allowed) = sandbox::machine(code).map_err(host)?;
-    let bench = Rc::new(Bench::default());
-    *bench.mirror.borrow_mut() = Mirror::new(code == Code::Learning);
-    let prelude = Prelude::start(&lua, &bench, stack, &allowed).map_err(host)?;
-    sandbox::close(&lua, &allowed).map_err(host)?;
+    let (lua, allowed) = sandbox::machine(code).map_err(engine)?;
+    let host = Rc::new(HostState::default());
+    let prelude = Prelude::start(&lua, &host, stack, &allowed).map_err(engine)?;
+    sandbox::close(&lua, &allowed).map_err(engine)?;
 
     let mut loader = Loader { lua: &lua, stack, problems: Vec::new(), merger: Merger::new(&lua, stack, &prelude.wrap) };
-    loader.run_files(&prelude, &allowed).map_err(host)?;
-    let (installed, _) = guarded(Budget::LOAD, || loader.install(&prelude, &bench));
-    let (blueprint, classes) = installed.map_err(host)?;
+    loader.run_files(&prelude, &allowed).map_err(engine)?;
+    let (installed, _) = guarded(Budget::LOAD, || loader.install(&prelude, &host));
+    let (declarations, classes) = installed.map_err(engine)?;
     if !loader.problems.is_empty() {
         return Err(failed(loader.problems));
     }
-    bench.mirror.borrow_mut().set_classes(&lua, classes, &blueprint.schema).map_err(host)?;
-    Ok(Loaded { lua, bench, trusted: prelude.trusted, blueprint })
+    host.handles.borrow_mut().set_classes(&lua, classes, &declarations.schema).map_err(engine)?;
+    Ok(Loaded { lua, host, trusted: prelude.trusted, declarations })
 }
 
 /// What is read of a stack, and what was found to be wrong with it.
@@ -144,14 +143,14 @@ impl Loader<'_> {
     }
 
     /// Checks what was merged and hands it to the prelude.
-    fn install(&mut self, prelude: &Prelude, bench: &Rc<Bench>) -> Result<(Blueprint, Vec<Table>)> {
+    fn install(&mut self, prelude: &Prelude, host: &Rc<HostState>) -> Result<(Declarations, Vec<Table>)> {
         let lua = self.lua;
         let kinds = self.merger.table("kinds")?;
         let verbs = self.merger.table("verbs")?;
         let play = self.merger.table("play")?;
         let (sheets, overviews) = (lua.create_table()?, lua.create_table()?);
         let (schema, parts) = self.schema(&kinds, &sheets, &overviews)?;
-        let mut blueprint = Blueprint { schema, ..Blueprint::default() };
+        let mut declarations = Declarations { schema, ..Declarations::default() };
 
         let merged = lua.create_table()?;
         let made_verbs = lua.create_table()?;
@@ -170,17 +169,17 @@ impl Loader<'_> {
                         }
                     }
                     let named = params.sequence_values::<String>().filter_map(Result::ok);
-                    blueprint.verb_params.push(named.collect());
+                    declarations.verb_params.push(named.collect());
                     made_verbs.raw_set(&*name, verb)?;
-                    blueprint.verbs.push(Arc::from(&*name));
+                    declarations.verbs.push(Arc::from(&*name));
                 }
                 Lv::Function(run) => {
                     let verb = lua.create_table()?;
                     verb.raw_set("params", lua.create_table()?)?;
                     verb.raw_set("run", run)?;
                     made_verbs.raw_set(&*name, verb)?;
-                    blueprint.verb_params.push(Vec::new());
-                    blueprint.verbs.push(Arc::from(&*name));
+                    declarations.verb_params.push(Vec::new());
+                    declarations.verbs.push(Arc::from(&*name));
                 }
                 other => {
                     let message = format!("the verb `{name}` is {}, not rb.verb({{...}}, function)", sort_of(&other));
@@ -191,30 +190,30 @@ impl Loader<'_> {
         }
         merged.raw_set("verbs", made_verbs)?;
         let origin = |verb: &Arc<str>| Arc::from(self.merger.origin("verbs", verb).unwrap_or_default());
-        blueprint.verb_origins = blueprint.verbs.iter().map(origin).collect();
+        declarations.verb_origins = declarations.verbs.iter().map(origin).collect();
 
         let facts: Option<Table> = play.raw_get("card")?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
-        blueprint.cards = listed;
+        declarations.cards = listed;
         merged.raw_set("cards", cards)?;
         merged.raw_set("card_ids", card_ids)?;
         let facts: Option<Table> = play.raw_get("item")?;
         let (items, _, listed) = self.cards("item", facts)?;
-        blueprint.items = listed;
+        declarations.items = listed;
         merged.raw_set("items", &items)?;
-        let (hooks, hook_ids) = self.hooks(&blueprint.verbs)?;
-        blueprint.hooks = hook_ids.iter().map(|id| Arc::from(&**id)).collect();
+        let (hooks, hook_ids) = self.hooks(&declarations.verbs)?;
+        declarations.hooks = hook_ids.iter().map(|id| Arc::from(&**id)).collect();
         merged.raw_set("hooks", hooks)?;
         merged.raw_set("hook_ids", lua.create_sequence_from(hook_ids)?)?;
         let policies = lua.create_table()?;
         for (id, policy) in self.merger.all("policy") {
             self.known_keys("policy", &id, &policy, &["id", "title", "text", "answer", "act"], None)?;
             if matches!(policy.raw_get::<Lv>("act")?, Lv::Function(_)) {
-                blueprint.acting.push(Arc::from(&*id));
+                declarations.acting.push(Arc::from(&*id));
             }
             match policy.raw_get::<Lv>("answer")? {
                 Lv::Function(_) => {
-                    blueprint.policies.push(Arc::from(&*id));
+                    declarations.policies.push(Arc::from(&*id));
                     policies.raw_set(&*id, policy)?;
                 }
                 _ => self.missing("policy", &id, "answer", "a function(question)"),
@@ -226,7 +225,7 @@ impl Loader<'_> {
             self.known_keys("convert", &id, &convert, &["id", "title", "text", "rules", "run"], None)?;
             match convert.raw_get::<Lv>("run")? {
                 Lv::Function(run) => {
-                    blueprint.converts.push(Arc::from(&*id));
+                    declarations.converts.push(Arc::from(&*id));
                     converts.raw_set(&*id, run)?;
                 }
                 _ => self.missing("convert", &id, "run", "a function(change)"),
@@ -234,39 +233,40 @@ impl Loader<'_> {
         }
         merged.raw_set("converts", converts)?;
         merged.raw_set("cast", self.cast()?)?;
-        merged.raw_set("play", self.play(&play, sheets, overviews, &mut blueprint)?)?;
+        merged.raw_set("play", self.play(&play, sheets, overviews, &mut declarations)?)?;
         let creation = self.merger.table("creation")?;
         self.known_keys("creation", "", &creation, &["check", "build"], None)?;
-        blueprint.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));
+        declarations.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));
         merged.raw_set("creation", creation)?;
 
         if !self.problems.is_empty() {
-            return Ok((blueprint, Vec::new()));
+            return Ok((declarations, Vec::new()));
         }
         let mut classes = Vec::new();
         for (kind, derived, nullable) in parts {
             let places = lua.create_table()?;
-            let declared = blueprint.schema.kind_named(&kind).map(|kind| blueprint.schema.kind(kind));
+            let declared = declarations.schema.kind_named(&kind).map(|kind| declarations.schema.kind(kind));
             for (at, field) in declared.iter().flat_map(|kind| kind.fields.iter().enumerate()) {
                 places.raw_set(&*field.name, at)?;
             }
-            classes.push(prelude.class.call::<Table>((kind, derived, nullable, places))?);
+            classes.push(prelude.class.call::<Table>((kind, classes.len(), derived, nullable, places))?);
         }
-        bench.set_names(self.names(&blueprint));
+        let entries = declarations.entries.iter().map(|entry| entry.name.clone()).collect();
+        host.set_names(self.names(&declarations), entries);
         prelude.install.call::<()>(merged)?;
-        Ok((blueprint, classes))
+        Ok((declarations, classes))
     }
 
-    fn names(&self, blueprint: &Blueprint) -> Names {
+    fn names(&self, declarations: &Declarations) -> Names {
         let texts = |names: &[Arc<str>]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
         let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
-        let holders = texts(&blueprint.hooks).into_iter().chain(ids(&blueprint.items)).collect();
+        let holders = texts(&declarations.hooks).into_iter().chain(ids(&declarations.items)).collect();
         Names(BTreeMap::from([
-            ("card", ids(&blueprint.cards)),
-            ("item", ids(&blueprint.items)),
+            ("card", ids(&declarations.cards)),
+            ("item", ids(&declarations.items)),
             ("hook", holders),
-            ("verb", texts(&blueprint.verbs)),
-            ("entry", blueprint.entries.iter().map(|entry| entry.name.to_string()).collect()),
+            ("verb", texts(&declarations.verbs)),
+            ("entry", declarations.entries.iter().map(|entry| entry.name.to_string()).collect()),
             ("switch", self.stack.switches().iter().map(|switch| switch.name.clone()).collect()),
             (
                 "cast",
@@ -340,7 +340,7 @@ impl Loader<'_> {
                 }
                 let fact = match &value {
                     Lv::Function(_) => Fact::Function,
-                    value => match from_lua(value, &Mirror::default()) {
+                    value => match from_lua(value, &Handles::default()) {
                         Ok(value) => Fact::Plain(value),
                         Err(_) => continue,
                     },
@@ -420,7 +420,7 @@ impl Loader<'_> {
             let Some(name) = path.rsplit('/').next().and_then(|name| name.strip_suffix(".toml")) else { continue };
             if let Ok(data) = Data::read(source) {
                 let value = plain(&data.value);
-                table.raw_set(name, to_lua(self.lua, &value, &Mirror::default())?)?;
+                table.raw_set(name, to_lua(self.lua, &value, &Handles::default())?)?;
             }
         }
         Ok(table)

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
-use super::exchange::sort_of;
+use super::conversion::sort_of;
 use super::load::{line_of, sorted};
 use crate::ruleset::{Problem, Role, Stack, nearest};
 

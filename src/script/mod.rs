@@ -1,23 +1,21 @@
 //! The script side: the only part of the host that knows Luau.
 
 pub(crate) mod api;
-mod bind;
-mod blueprint;
+mod host;
+mod declarations;
 mod convert;
 mod declared_kinds;
 mod declared_play;
 mod engine;
-mod entry_numbers;
-mod exchange;
+mod conversion;
 mod fault;
 mod game_handle;
 mod load;
 mod merge;
-mod mirror;
+mod handles;
 mod prelude;
-mod raw;
 mod sandbox;
-mod span;
+mod source_span;
 mod spec_case;
 mod spec_events;
 mod spec_file;
@@ -27,10 +25,11 @@ mod table;
 mod types;
 mod vm;
 
-pub use blueprint::FreeName;
-pub(crate) use blueprint::{Blueprint, Statistic};
+pub use declarations::FreeName;
+pub(crate) use declarations::{Declarations, Statistic};
 pub(crate) use convert::Former;
 pub(crate) use engine::{Engine, STACK};
+pub(crate) use host::current_place;
 #[cfg(feature = "check")]
 pub(crate) use fault::{cure_of_syntax, meant};
 pub(crate) use sandbox::{Code, give_back};

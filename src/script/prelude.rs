@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table};
 
-use super::bind::{self, Bench};
+use super::host::{self, HostState};
 use super::sandbox;
 use super::vm::Trusted;
 use crate::ruleset::{Stack, nearest};
@@ -19,11 +19,11 @@ pub(super) struct Prelude {
 }
 
 impl Prelude {
-    pub fn start(lua: &Lua, bench: &Rc<Bench>, stack: &Arc<Stack>, allowed: &Table) -> Result<Prelude> {
-        let leaves = bind::leaves(lua, bench)?;
+    pub fn start(lua: &Lua, host: &Rc<HostState>, stack: &Arc<Stack>, allowed: &Table) -> Result<Prelude> {
+        let functions = host::functions(lua, host)?;
         let own = stack.clone();
         // Finds and compiles what `require` names: its key, and the function that makes the module.
-        leaves.raw_set(
+        functions.raw_set(
             "find",
             lua.create_function(move |lua, (part, name): (usize, String)| {
                 let fault = |message: String| mlua::Error::RuntimeError(message);
@@ -61,8 +61,8 @@ impl Prelude {
         let environments = lua.create_table()?;
         let own = stack.clone();
         let compiled_in = environments.clone();
-        let compiled = bench.clone();
-        leaves.raw_set(
+        let compiled = host.clone();
+        functions.raw_set(
             "compile",
             lua.create_function(move |lua, (part, path): (usize, String)| {
                 let measured = own.is_measured();
@@ -84,22 +84,12 @@ impl Prelude {
                 Ok(function)
             })?,
         )?;
-        leaves.raw_set("environments", environments)?;
-        let thaw = |_: &Lua, table: Table| {
-            table.set_readonly(false);
-            Ok(())
-        };
-        leaves.raw_set("thaw", lua.create_function(thaw)?)?;
-        let lock = |_: &Lua, table: Table| {
-            table.set_readonly(true);
-            Ok(table)
-        };
-        leaves.raw_set("lock", lua.create_function(lock)?)?;
+        functions.raw_set("environments", environments)?;
         let prelude = lua.load(include_str!("prelude.luau")).set_name("=host");
         let prelude = prelude.set_mode(mlua::chunk::ChunkMode::Text).into_function()?;
-        bench.files.borrow_mut().push(prelude.clone());
-        let (_, functions): (Table, Table) = prelude.call((leaves, allowed))?;
-        let get = |name: &str| functions.raw_get::<Function>(name);
+        host.files.borrow_mut().push(prelude.clone());
+        let (_, trusted): (Table, Table) = prelude.call((functions, allowed))?;
+        let get = |name: &str| trusted.raw_get::<Function>(name);
         Ok(Prelude {
             install: get("install")?,
             class: get("class")?,
@@ -118,8 +108,6 @@ impl Prelude {
                 view: get("view")?,
                 measure: get("measure")?,
                 statistic: get("statistic")?,
-                count: get("count")?,
-                counts: get("counts")?,
                 key: get("key")?,
                 tie: get("tie")?,
                 may_act: get("may_act")?,

@@ -16,9 +16,6 @@ pub(crate) enum Code {
     Interpreted,
     /// Compiled for this processor, for simulations: about a quarter faster, and built in a few milliseconds.
     Native,
-    /// The same, where what agenda entries do is learned by rote: scripts read each field from the host, which is slower, but
-    /// what has been learned need not be run again.
-    Learning,
 }
 
 /// How much a call into a script may use.
@@ -170,7 +167,7 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
 }
 
 /// The innermost place of a ruleset's file in the running calls.
-unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
+pub(super) unsafe fn place_of(state: *mut mlua::lua_State) -> Option<Place> {
     for level in 0..20 {
         // SAFETY: an all-zero debug record is what the engine fills; its source text lives as long as the function.
         unsafe {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use mlua::{Error, Result, Table as LuaTable, Value as Lv};
 
-use super::exchange::{plain_from, sort_of};
+use super::conversion::{plain_from, sort_of};
 use super::game_handle::{replies_of, value_of};
 use super::sandbox::charge;
 use super::spec_events;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use mlua::{Lua, MetaMethod, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv, Variadic};
 use num_rational::BigRational;
 
-use super::exchange::{plain_from, plain_to};
+use super::conversion::{plain_from, plain_to};
 use super::game_handle::{notes_table, question_table, replies_of, value_of};
 use super::spec_case::{Case, for_question, in_words_of, same, take_default, wrong};
 use super::table::in_words;

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
 
-use super::exchange;
+use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
 use super::sandbox::{self, Budget, Code, guarded};
@@ -155,7 +155,7 @@ pub(super) fn in_words(value: &Lv) -> String {
         Lv::String(text) => {
             text.to_string_lossy().chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect()
         }
-        Lv::Table(_) => match exchange::plain_from(value) {
+        Lv::Table(_) => match conversion::plain_from(value) {
             Ok(value) => format!("{{{value}}}"),
             Err(_) => "table".into(),
         },

@@ -1,44 +1,36 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
-use super::bind::{Bench, entry_table, read_key};
-use super::blueprint::Blueprint;
-use super::entry_numbers;
-use super::exchange::{from_lua, sort_of, to_lua, whole_of};
+use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::declarations::Declarations;
 use super::fault::{fault_of, teach};
 use super::load;
-use super::mirror::Synced;
+use super::handles::Synced;
+use super::host::{HostState, entry_table, read_key};
 use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
-use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Rote, Stop};
+use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
-use crate::state::{EntityId, Entry, EntryId, Key, State, Value};
+use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
-/// One script machine with one ruleset in it. It mirrors one game at a time and keeps nothing of it.
+/// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
     pub(super) lua: Lua,
-    pub(super) bench: Rc<Bench>,
+    pub(super) host: Rc<HostState>,
     trusted: Trusted,
     stack: Arc<Stack>,
-    blueprint: Arc<Blueprint>,
-    /// Switches, seats, what is left out, and how the game is played, as the prelude knows them.
-    laid: RefCell<Option<Laid>>,
-    /// Where it learns: what entries have done before.
-    rote: Option<Box<Rote>>,
-    /// Identity of the last state whose table it is known to hold for.
-    known_table: u64,
+    declarations: Arc<Declarations>,
+    /// Switches, what is left out, and whether anybody listens, as the prelude knows them.
+    settings: RefCell<Option<Settings>>,
     /// What `result` of play.luau is known as.
     result_name: Arc<str>,
     /// How often scripts have run that are not compiled for this processor.
     runs: u32,
-    /// Whether scripts have run since their cards were counted.
-    has_run: bool,
     /// Bytes in use from which on a call is followed by a collection.
     full: usize,
     /// The budget that was spent in it.
@@ -53,33 +45,24 @@ const MANY_RUNS: u32 = 2_000;
 /// memory by.
 const LEFT_BEHIND: usize = 12 << 20;
 
-/// What a table has laid down for a game.
-struct Laid {
+/// What the prelude knows of a game besides its state.
+struct Settings {
     switches: Arc<BTreeMap<String, Value>>,
-    seats: BTreeMap<Arc<str>, Driver>,
     left_out: BTreeSet<Arc<str>>,
-    how: (bool, bool, bool),
+    listens: bool,
 }
 
-impl Laid {
-    fn of(desk: &Desk) -> Laid {
-        Laid {
+impl Settings {
+    fn of(desk: &Desk) -> Settings {
+        Settings {
             switches: desk.switches.clone(),
-            seats: desk.seats.clone(),
             left_out: desk.state.left_out().clone(),
-            how: Laid::how(desk),
+            listens: desk.listening,
         }
     }
 
-    fn is_of(&self, desk: &Desk) -> bool {
-        self.how == Laid::how(desk)
-            && self.left_out == *desk.state.left_out()
-            && self.seats == desk.seats
-            && self.switches == desk.switches
-    }
-
-    fn how(desk: &Desk) -> (bool, bool, bool) {
-        (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some())
+    fn are_of(&self, desk: &Desk) -> bool {
+        self.listens == desk.listening && self.left_out == *desk.state.left_out() && self.switches == desk.switches
     }
 }
 
@@ -96,8 +79,6 @@ pub(super) struct Trusted {
     pub view: Function,
     pub measure: Function,
     pub statistic: Function,
-    pub count: Function,
-    pub counts: Function,
     pub key: Function,
     pub tie: Function,
     pub may_act: Function,
@@ -128,27 +109,24 @@ impl Vm {
     /// # Errors
     ///
     /// Every problem of the ruleset at once.
-    pub fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<(Vm, Arc<Blueprint>), LoadError> {
+    pub fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<(Vm, Arc<Declarations>), LoadError> {
         let loaded = load::load(stack, code)?;
-        let blueprint = Arc::new(loaded.blueprint);
+        let declarations = Arc::new(loaded.declarations);
         let full = loaded.lua.used_memory() + LEFT_BEHIND;
         let vm = Vm {
             lua: loaded.lua,
-            bench: loaded.bench,
+            host: loaded.host,
             trusted: loaded.trusted,
             stack: stack.clone(),
-            blueprint: blueprint.clone(),
-            laid: RefCell::new(None),
-            rote: (code == Code::Learning).then(|| Box::new(Rote::new(None, 1, entry_numbers::are_seen(stack)))),
-            known_table: 0,
+            declarations: declarations.clone(),
+            settings: RefCell::new(None),
             result_name: Arc::from("result"),
             runs: 0,
-            has_run: false,
             full,
             spent: None,
             dead: false,
         };
-        Ok((vm, blueprint))
+        Ok((vm, declarations))
     }
 
     /// Between two runs: compiles the scripts for this processor once they have been used for long.
@@ -156,7 +134,7 @@ impl Vm {
         if self.runs == MANY_RUNS {
             // It is done once.
             self.runs += 1;
-            let files = std::mem::take(&mut *self.bench.files.borrow_mut());
+            let files = std::mem::take(&mut *self.host.files.borrow_mut());
             // Where there is no memory for it, they are run as before.
             let _ = compile_natively(&self.lua, &files);
         }
@@ -186,11 +164,11 @@ impl Vm {
     ///
     /// What the script did wrong.
     pub fn call(&mut self, desk: &mut Desk, call: &Call) -> std::result::Result<Value, Fault> {
-        let (lua, bench) = (self.lua.clone(), self.bench.clone());
+        let (lua, host) = (self.lua.clone(), self.host.clone());
         self.run(desk, |trusted| {
-            let mirror = bench.mirror.borrow();
-            let value = |value: &Value| to_lua(&lua, value, &mirror);
-            let handle = |id: EntityId| mirror.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
+            let handles = host.handles.borrow();
+            let value = |value: &Value| to_lua(&lua, value, &handles);
+            let handle = |id: EntityId| handles.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
             Ok(match call {
                 Call::Start { scenario } => (trusted.start.clone(), (value(scenario)?,).into_lua_multi(&lua)?),
                 Call::Entry { what, owner, args, key } => {
@@ -211,80 +189,32 @@ impl Vm {
         .and_then(|found| {
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
             if matches!(call, Call::Derived { .. }) {
-                return from_lua(&found, &self.bench.mirror.borrow())
+                return from_lua(&found, &self.host.handles.borrow())
                     .map_err(|error| fault_of(&error, None, None, &self.stack));
             }
-            // Something was rolled or asked; a stop says so by itself.
-            if found == Lv::Boolean(true) || desk.stop.is_some() {
+            // A stop is an outcome by itself.
+            if desk.stop.is_some() {
                 desk.pulse += 1;
             }
             Ok(Value::None)
         })
     }
 
-    /// From here on all games begin with this state.
-    ///
-    /// `tables`: so many learn at once, and share the room that there is.
-    pub fn begin_at(&mut self, opening: &State, tables: usize) {
-        if let Some(rote) = &mut self.rote {
-            rote.begin_at(opening, tables);
-        }
-    }
-
-    /// How many entries it has known by rote and how many it has not; nothing where it does not learn.
-    pub fn tried(&self) -> Option<(u64, u64)> {
-        self.rote.as_ref().map(|rote| rote.tried())
-    }
-
     /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
     /// between two of them.
     pub fn runs_on(&self, desk: &Desk) -> bool {
-        let acts = |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.blueprint.acting.contains(policy));
-        !self.blueprint.entries.iter().any(|entry| entry.key || entry.tie) && !desk.seats.values().any(acts)
+        let acts = |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
+        !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !desk.seats.values().any(acts)
     }
 
-    /// Runs entry after entry for as long as [`Desk::go_on`] gives one.
+    /// Runs entry after entry for as long as [`Desk::next_headless`] gives one.
     pub fn run_on(&mut self, desk: &mut Desk) -> std::result::Result<(), Fault> {
-        if self.rote.as_ref().is_none_or(|rote| rote.origin() != desk.origin) {
-            return self.run_scripts_on(desk);
-        }
-        self.learning(desk, |vm, desk| {
-            if vm.knows_table(desk) {
-                if desk.go_on(false, || None).is_none() {
-                    return Ok(());
-                }
-                // The script comes to it first.
-                desk.onward.iter_mut().for_each(|onward| onward.waits = true);
-            }
-            vm.run_scripts_on(desk)
-        })
-    }
-
-    fn run_scripts_on(&mut self, desk: &mut Desk) -> std::result::Result<(), Fault> {
         self.run(desk, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
     }
 
-    /// Lends the desk what is known by rote while `work` goes on.
-    fn learning<R>(&mut self, desk: &mut Desk, work: impl FnOnce(&mut Vm, &mut Desk) -> R) -> R {
-        desk.rote = self.rote.take();
-        let result = work(self, desk);
-        desk.spoil();
-        self.rote = desk.rote.take();
-        result
-    }
-
-    /// Whether what is known by rote holds for this table: the house rules, the seats and what is left out are the same.
-    fn knows_table(&mut self, desk: &Desk) -> bool {
-        let Some(rote) = self.rote.as_ref().or(desk.rote.as_ref()) else { return false };
-        if rote.origin() != desk.origin {
-            return false;
-        }
-        let identity = desk.origin.map_or(desk.state.identity(), NonZero::get);
-        if self.known_table != identity {
-            let known = self.laid.borrow().as_ref().is_some_and(|laid| laid.is_of(desk));
-            self.known_table = if known { identity } else { 0 };
-        }
-        self.known_table == identity
+    /// Shares the names of agenda entries with the other machines of the ruleset.
+    pub fn share_entries(&mut self, declarations: &Declarations) {
+        self.host.share_entries(declarations.entries.iter().map(|entry| entry.name.clone()));
     }
 
     /// Reads something without changing the game: whatever a script tries to change is a fault.
@@ -300,19 +230,19 @@ impl Vm {
         name: &str,
     ) -> std::result::Result<Explanation, Fault> {
         self.reading(desk, |vm, desk| {
-            vm.bench.terms.borrow_mut().clear();
-            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            vm.host.terms.borrow_mut().clear();
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
             let found = vm.run(desk, |trusted| {
-                let handle = bench.mirror.borrow().handle(entity).cloned();
+                let handle = host.handles.borrow().handle(entity).cloned();
                 Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
             let value =
-                from_lua(&found, &vm.bench.mirror.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+                from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
                 title: format!("{}: {name}", desk.title(entity)),
                 value: desk.words(&value),
-                terms: vm.bench.terms.take(),
+                terms: vm.host.terms.take(),
                 changes: Vec::new(),
             })
         })
@@ -354,8 +284,8 @@ impl Vm {
         let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
         let whose = format!("the {what} of a {name}");
-        self.lines(desk, &whose, |lua, bench, trusted| {
-            let handle = bench.mirror.borrow().handle(entity).cloned();
+        self.lines(desk, &whose, |lua, host, trusted| {
+            let handle = host.handles.borrow().handle(entity).cloned();
             Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(lua)?))
         })
     }
@@ -367,7 +297,7 @@ impl Vm {
         name: &str,
         seat: &str,
     ) -> std::result::Result<Vec<(String, String)>, Fault> {
-        if self.blueprint.views.iter().all(|view| *view.name != *name) {
+        if self.declarations.views.iter().all(|view| *view.name != *name) {
             return Err(Fault::new(format!("there is no view `{name}`")));
         }
         self.lines(desk, &format!("the view `{name}`"), |lua, _, trusted| {
@@ -380,17 +310,17 @@ impl Vm {
         &mut self,
         desk: &mut Desk,
         whose: &str,
-        call: impl Fn(&Lua, &Bench, &Trusted) -> Result<(Function, MultiValue)>,
+        call: impl Fn(&Lua, &HostState, &Trusted) -> Result<(Function, MultiValue)>,
     ) -> std::result::Result<Vec<(String, String)>, Fault> {
         self.reading(desk, |vm, desk| {
-            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
-            let rows = vm.run(desk, |trusted| call(&lua, &bench, trusted))?;
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
+            let rows = vm.run(desk, |trusted| call(&lua, &host, trusted))?;
             let Some(Lv::Table(rows)) = rows.into_iter().next() else {
                 return Err(Fault::new(format!("{whose} must be a list of lines")));
             };
-            let mirror = vm.bench.mirror.borrow();
+            let handles = vm.host.handles.borrow();
             let text = |value: &Lv| {
-                from_lua(value, &mirror).map(|value| match value {
+                from_lua(value, &handles).map(|value| match value {
                     Value::Text(text) => text.to_string(),
                     value => desk.words(&value),
                 })
@@ -398,7 +328,7 @@ impl Vm {
             let mut lines = Vec::new();
             for row in rows.sequence_values::<Lv>() {
                 let line = match row {
-                    Ok(Lv::Table(row)) if mirror.id_of(&row).is_none() => {
+                    Ok(Lv::Table(row)) if handles.id_of(&row).is_none() => {
                         let label: Lv = row.raw_get(1).unwrap_or(Lv::Nil);
                         let value: Lv = row.raw_get(2).unwrap_or(Lv::Nil);
                         text(&label).and_then(|label| Ok((label, text(&value)?)))
@@ -419,13 +349,13 @@ impl Vm {
         about: Option<EntityId>,
         seat: &str,
     ) -> std::result::Result<String, Fault> {
-        if !self.blueprint.prompt {
+        if !self.declarations.prompt {
             return Ok(String::new());
         }
         self.reading(desk, |vm, desk| {
-            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
             let found = vm.run(desk, |trusted| {
-                let about = about.and_then(|about| bench.mirror.borrow().handle(about).cloned());
+                let about = about.and_then(|about| host.handles.borrow().handle(about).cloned());
                 Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
             })?;
             Ok(match found.into_iter().next() {
@@ -437,7 +367,7 @@ impl Vm {
 
     /// What the state is worth to a seat, as the ruleset measures it; `None` if it does not.
     pub fn worth(&mut self, desk: &mut Desk, seat: &str) -> std::result::Result<Option<i64>, Fault> {
-        if !self.blueprint.value {
+        if !self.declarations.value {
             return Ok(None);
         }
         let found = self.reading(desk, |vm, desk| {
@@ -452,7 +382,7 @@ impl Vm {
 
     /// How the game has ended, as the ruleset names it; `None` if it does not say.
     pub fn result(&mut self, desk: &mut Desk) -> std::result::Result<Option<String>, Fault> {
-        if !self.blueprint.result {
+        if !self.declarations.result {
             return Ok(None);
         }
         let name = self.result_name.clone();
@@ -471,38 +401,10 @@ impl Vm {
         Ok(found.as_text().map(str::to_string))
     }
 
-    /// Counts from here on what cards come to; [`Vm::counts`] gives it.
-    pub fn count(&mut self) {
-        // It only makes a table: there is nothing in it that could fail but memory, and then the next call says so.
-        let _ = guarded(Budget::ACTION, || self.trusted.count.call::<()>(()));
-    }
-
-    /// What cards came to since the last call: seat and card, how often used, rolled for and met.
-    pub fn counts(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
-        let mut found: Vec<(Arc<str>, Arc<str>, [u64; 3])> = Vec::new();
-        if let Some(rote) = &mut self.rote {
-            found.extend(rote.take_counts());
-        }
-        if !std::mem::take(&mut self.has_run) {
-            return found;
-        }
-        let (Ok(list), _) = guarded(Budget::ACTION, || self.trusted.counts.call::<Table>(())) else { return found };
-        for row in list.sequence_values::<Table>().flatten() {
-            let number = |at: i64| row.raw_get::<u64>(at).unwrap_or(0);
-            let name = |at: i64| Arc::from(row.raw_get::<String>(at).unwrap_or_default());
-            let (seat, card, count) = (name(1), name(2), [number(3), number(4), number(5)]);
-            match found.iter_mut().find(|(one, other, _)| *one == seat && *other == card) {
-                Some((.., known)) => (0..3).for_each(|at| known[at] += count[at]),
-                None => found.push((seat, card, count)),
-            }
-        }
-        found
-    }
-
     /// How often each line of the scripts has run, by file; nothing unless the ruleset was loaded to be measured.
     pub fn hits(&self) -> Hits {
         let mut hits = Hits::new();
-        for (path, function) in self.bench.measured.borrow().iter() {
+        for (path, function) in self.host.measured.borrow().iter() {
             let lines = hits.entry(path.clone()).or_default();
             function.coverage(|info| {
                 for (line, count) in info.hits.iter().enumerate().filter(|(_, count)| **count >= 0) {
@@ -526,34 +428,31 @@ impl Vm {
         Ok(found.as_int().unwrap_or_default())
     }
 
-    /// What a function that only reads comes to, by rote where that is known. `name` is a name that nothing else has.
+    /// The value of a function that only reads, from its trace where that is known. `name` is a name that nothing else has.
     fn known_or_worked_out(
         &mut self,
         desk: &mut Desk,
         name: &Arc<str>,
         work_out: impl FnOnce(&mut Vm, &mut Desk) -> std::result::Result<Value, Fault>,
     ) -> std::result::Result<Value, Fault> {
-        if !self.knows_table(desk) {
-            return self.reading(desk, work_out);
+        if let Some(memo) = &mut desk.memo
+            && let Some(known) = memo.value(name, &mut desk.state)
+        {
+            return Ok(known);
         }
-        self.learning(desk, |vm, desk| {
-            if let Some(known) = desk.rote.as_mut().and_then(|rote| rote.value(name, &mut desk.state)) {
-                return Ok(known);
-            }
-            let value = vm.reading(desk, work_out)?;
-            if let Some(rote) = &mut desk.rote {
-                rote.learn_value(&value);
-            }
-            Ok(value)
-        })
+        let value = self.reading(desk, work_out)?;
+        if let Some(memo) = &mut desk.memo {
+            memo.finish_value(&value);
+        }
+        Ok(value)
     }
 
     /// The acts that are nobody's turn, for every seat that may know of them.
     pub fn free_acts(&mut self, desk: &mut Desk) -> Vec<FreeAct> {
-        let blueprint = self.blueprint.clone();
+        let declarations = self.declarations.clone();
         let seats: Vec<Arc<str>> = desk.seats.keys().cloned().collect();
         let mut acts = Vec::new();
-        for free in &blueprint.free {
+        for free in &declarations.free {
             for seat in &seats {
                 let found = self.reading(desk, |vm, desk| {
                     let lua = vm.lua.clone();
@@ -591,7 +490,7 @@ impl Vm {
 
     /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
     pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
-        if self.blueprint.acting.is_empty() || self.blueprint.free.is_empty() {
+        if self.declarations.acting.is_empty() || self.declarations.free.is_empty() {
             return Ok(None);
         }
         let seats: Vec<(Arc<str>, Arc<str>)> = desk
@@ -634,13 +533,13 @@ impl Vm {
 
     /// The key of an entry, worked out anew, if its ruleset does that.
     pub fn key_of(&mut self, desk: &mut Desk, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
-        if !self.blueprint.entries.iter().any(|known| known.key && known.name == entry.what) {
+        if !self.declarations.entries.iter().any(|known| known.key && known.name == entry.what) {
             return Ok(None);
         }
         self.reading(desk, |vm, desk| {
-            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
             let found = vm.run(desk, |trusted| {
-                let row = entry_table(&lua, entry, &bench.mirror.borrow())?;
+                let row = entry_table(&lua, entry, &host.handles.borrow())?;
                 Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
@@ -654,7 +553,7 @@ impl Vm {
     /// The ruleset's function may ask and roll: it is a part of the action that it opens.
     pub fn settle_tie(&mut self, desk: &mut Desk, first: EntryId) -> std::result::Result<EntryId, Fault> {
         let Some(entry) = desk.state.agenda().get(first).cloned() else { return Ok(first) };
-        if !self.blueprint.entries.iter().any(|known| known.tie && known.name == entry.what) {
+        if !self.declarations.entries.iter().any(|known| known.tie && known.name == entry.what) {
             return Ok(first);
         }
         let tied: Vec<Entry> = desk
@@ -668,10 +567,10 @@ impl Vm {
         if tied.len() < 2 {
             return Ok(first);
         }
-        let (lua, bench) = (self.lua.clone(), self.bench.clone());
+        let (lua, host) = (self.lua.clone(), self.host.clone());
         let found = self.run(desk, |trusted| {
-            let mirror = bench.mirror.borrow();
-            let rows: Vec<Table> = tied.iter().map(|entry| entry_table(&lua, entry, &mirror)).collect::<Result<_>>()?;
+            let handles = host.handles.borrow();
+            let rows: Vec<Table> = tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
             Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
         })?;
         if desk.stop.is_some() {
@@ -686,17 +585,17 @@ impl Vm {
 
     /// Checks a sheet: the breaches as plain data.
     pub fn check_sheet(&mut self, desk: &mut Desk, sheet: &Value) -> std::result::Result<Value, Fault> {
-        if !self.blueprint.creation {
+        if !self.declarations.creation {
             return Err(Fault::new("this ruleset has no rules of creation"));
         }
         self.reading(desk, |vm, desk| {
-            let (lua, bench) = (vm.lua.clone(), vm.bench.clone());
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
             let found = vm.run(desk, |trusted| {
-                let sheet = to_lua(&lua, sheet, &bench.mirror.borrow())?;
+                let sheet = to_lua(&lua, sheet, &host.handles.borrow())?;
                 Ok((trusted.check_sheet.clone(), sheet.into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            from_lua(&found, &vm.bench.mirror.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
+            from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
         })
     }
 
@@ -723,15 +622,14 @@ impl Vm {
         if self.dead {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
-        self.has_run = true;
         if self.runs < MANY_RUNS {
             self.runs += 1;
         }
-        let bench = self.bench.clone();
+        let host = self.host.clone();
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
                 let renewed = self.sync(desk)?;
-                bench.lend(desk, || {
+                host.lend(desk, || {
                     if let Some((function, args)) = renewed {
                         function.call::<()>(args)?;
                     }
@@ -765,7 +663,7 @@ impl Vm {
             (Err(_), Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(MultiValue::new()),
             (Err(error), stop) => {
                 let mut fault = fault_of(&error, stop.as_ref(), None, &self.stack);
-                teach(&mut fault, &self.blueprint.schema);
+                teach(&mut fault, &self.declarations.schema);
                 Err(fault)
             }
             (Ok(_), Some(stop @ Stop::Fault { .. })) => {
@@ -774,41 +672,28 @@ impl Vm {
         }
     }
 
-    /// Brings the mirror up to the desk's state; gives the prelude's function that has to be told, if any.
+    /// Brings the handles up to the desk's state; gives the prelude's function that has to be told, if any.
     fn sync(&self, desk: &mut Desk) -> Result<Option<(Function, MultiValue)>> {
         let rules = desk.rules.clone();
-        let synced = self.bench.mirror.borrow_mut().sync(&self.lua, &mut desk.state, rules.schema())?;
+        let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut desk.state, rules.schema())?;
         Ok(match synced {
             Synced::Same => None,
-            Synced::Fields => Some((self.trusted.stale.clone(), MultiValue::new())),
-            Synced::Refilled { others } => {
-                if self.laid.borrow().as_ref().is_some_and(|laid| laid.is_of(desk)) {
+            Synced::Attachments => Some((self.trusted.stale.clone(), MultiValue::new())),
+            Synced::Renewed { others } => {
+                if self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(desk)) {
                     return Ok(others.then(|| (self.trusted.stale.clone(), MultiValue::new())));
                 }
-                if let Some(rote) = &mut desk.rote {
-                    rote.forget();
-                }
-                let laid = Laid::of(desk);
-                let how = laid.how;
-                *self.laid.borrow_mut() = Some(laid);
+                *self.settings.borrow_mut() = Some(Settings::of(desk));
                 let switches = self.lua.create_table()?;
                 for (name, value) in desk.switches.iter() {
-                    switches.raw_set(&**name, to_lua(&self.lua, value, &self.bench.mirror.borrow())?)?;
+                    switches.raw_set(&**name, to_lua(&self.lua, value, &self.host.handles.borrow())?)?;
                 }
                 switches.set_readonly(true);
-                let seats = self.lua.create_table()?;
-                for (seat, driver) in &desk.seats {
-                    match driver {
-                        Driver::Policy(policy) => seats.raw_set(&**seat, &**policy)?,
-                        Driver::Absent => seats.raw_set(&**seat, false)?,
-                        Driver::Human => {}
-                    }
-                }
                 let out = self.lua.create_table()?;
                 for name in desk.state.left_out() {
                     out.raw_set(&**name, true)?;
                 }
-                let args = (switches, seats, how.0, how.1, how.2, out).into_lua_multi(&self.lua)?;
+                let args = (switches, desk.listening, out).into_lua_multi(&self.lua)?;
                 Some((self.trusted.refresh.clone(), args))
             }
         })

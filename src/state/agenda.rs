@@ -130,10 +130,6 @@ impl Agenda {
         Some(from)
     }
 
-    pub(super) fn take_first(&mut self) -> Option<Entry> {
-        self.entries.pop_front()
-    }
-
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.id == id)?;
         self.entries.remove(at)

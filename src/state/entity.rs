@@ -66,15 +66,22 @@ pub struct State {
     /// Told apart from every other state of the process, so that a mirror knows whose it is.
     #[serde(skip, default = "next_identity")]
     identity: u64,
-    /// Hashes of who is there and of what hangs on them, until that changes.
+    /// Hashes of who is there and of what is attached to them, until that changes.
     #[serde(skip)]
-    roster: Option<u64>,
+    population: Option<u64>,
     #[serde(skip)]
-    worn: Option<u64>,
+    attached: Option<u64>,
     /// How often anything about its entities has changed.
     #[serde(skip)]
     moves: u64,
+    /// Changes are not noted in the journal: they cannot be taken back.
+    #[serde(skip)]
+    unjournaled: bool,
 }
+
+/// Most entries that an agenda holds, and most entities of a game, by the ids given out.
+pub const MOST_ENTRIES: usize = 10_000;
+pub const MOST_ENTITIES: usize = 1_000_000;
 
 /// Something that a mirror of the state has to read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,9 +127,10 @@ impl Clone for State {
             journal: Vec::new(),
             stale: Vec::new(),
             identity: next_identity(),
-            roster: self.roster,
-            worn: self.worn,
+            population: self.population,
+            attached: self.attached,
             moves: self.moves,
+            unjournaled: false,
         }
     }
 
@@ -144,9 +152,10 @@ impl Clone for State {
             journal,
             stale: Vec::new(),
             identity: next_identity(),
-            roster: other.roster,
-            worn: other.worn,
+            population: other.population,
+            attached: other.attached,
             moves: other.moves,
+            unjournaled: false,
         };
     }
 }
@@ -193,25 +202,28 @@ impl State {
     }
 
     /// A hash of who is there: ids and kinds, and how many ids have been given out.
-    pub fn roster(&mut self) -> u64 {
-        if let Some(known) = self.roster {
+    pub fn population_hash(&mut self) -> u64 {
+        if let Some(known) = self.population {
             return known;
         }
         let hash = hash_of(|hasher| {
             self.ids().hash(hasher);
             self.entities().for_each(|(id, entity)| (id, entity.kind).hash(hasher));
         });
-        self.roster = Some(hash);
+        self.population = Some(hash);
         hash
     }
 
-    /// A hash of what hangs on them.
-    pub fn worn(&mut self) -> u64 {
-        if let Some(known) = self.worn {
+    /// A hash of what is attached to them, and of the number of the next attachment.
+    pub fn attachments_hash(&mut self) -> u64 {
+        if let Some(known) = self.attached {
             return known;
         }
-        let hash = hash_of(|hasher| self.attachments.iter().for_each(|attachment| attachment.hash(hasher)));
-        self.worn = Some(hash);
+        let hash = hash_of(|hasher| {
+            self.next_attachment.hash(hasher);
+            self.attachments.iter().for_each(|attachment| attachment.hash(hasher));
+        });
+        self.attached = Some(hash);
         hash
     }
 
@@ -254,8 +266,8 @@ impl State {
 
     /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
     pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
-        self.roster = None;
-        self.worn = None;
+        self.population = None;
+        self.attached = None;
         let owned = self.agenda.entries().iter().filter(|entry| entry.owner == Some(id)).map(|entry| entry.id);
         let owned: Vec<EntryId> = owned.collect();
         let entries = owned.into_iter().filter_map(|id| self.agenda.take(id)).collect();
@@ -269,8 +281,8 @@ impl State {
 
     /// Puts an entity into its old place. Not noted in the journal.
     pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
-        self.roster = None;
-        self.worn = None;
+        self.population = None;
+        self.attached = None;
         self.moves += 1;
         self.entities[id.0 as usize - 1] = Some(entity);
     }
@@ -282,8 +294,8 @@ impl State {
         entries: &dyn Fn(&str) -> bool,
         hooks: &dyn Fn(&str) -> bool,
     ) -> Belongings {
-        self.roster = None;
-        self.worn = None;
+        self.population = None;
+        self.attached = None;
         let mut sorted = Belongings::default();
         let unknown: Vec<EntryId> =
             self.agenda.entries().iter().filter(|entry| !entries(&entry.what)).map(|entry| entry.id).collect();
@@ -348,35 +360,58 @@ impl State {
         self.stale.push(Stale::Field(entity, field));
     }
 
-    /// Tells a mirror that an entity was taken away by the host itself.
+    /// Tells a mirror that an entity came or was taken away by the host itself.
     pub fn note_gone(&mut self, entity: EntityId) {
         self.stale.push(Stale::Entity(entity));
     }
 
+    /// Tells a mirror that attachments were changed by the host itself.
+    pub fn note_attachments(&mut self) {
+        self.stale.push(Stale::Attachments);
+    }
+
+    /// Whether so many more entities and agenda entries fit into the limits.
+    #[inline]
+    pub fn has_room(&self, entities: u32, entries: u32) -> bool {
+        self.entities.len() + entities as usize <= MOST_ENTITIES
+            && self.agenda.entries().len() + entries as usize <= MOST_ENTRIES
+    }
+
     // Changing
 
-    /// Writes a field and returns what was there. The value must already be checked against the field's type.
+    /// Says whether changes are noted in the journal, so that they can be taken back.
+    pub fn keep_journal(&mut self, keeps: bool) {
+        self.unjournaled = !keeps;
+    }
+
+    #[inline]
+    fn note(&mut self, change: impl FnOnce() -> Change) {
+        if !self.unjournaled {
+            self.journal.push(change());
+        }
+    }
+
+    /// Writes a field. The value must already be checked against the field's type.
+    #[inline]
     pub fn set(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        let unjournaled = self.unjournaled;
         let Some(slot) = self.slot_mut(entity, field) else { return };
+        if unjournaled {
+            *slot = to;
+            return;
+        }
         let from = std::mem::replace(slot, to.clone());
         if from != to {
             self.journal.push(Change::Set { entity, field, from, to });
         }
     }
 
-    /// Writes a field for good: it cannot be taken back.
-    pub fn put(&mut self, entity: EntityId, field: FieldId, to: Value) {
-        if let Some(slot) = self.slot_mut(entity, field) {
-            *slot = to;
-        }
-    }
-
     pub fn spawn(&mut self, made: Entity) -> EntityId {
-        self.roster = None;
+        self.population = None;
         let entity = EntityId(self.entities.len() as u32 + 1);
         self.moves += 1;
         self.entities.push(Some(made.clone()));
-        self.journal.push(Change::Spawn { entity, made });
+        self.note(|| Change::Spawn { entity, made });
         entity
     }
 
@@ -413,9 +448,9 @@ impl State {
             fields.push((id, field));
         }
         if let Some(was) = self.entities[entity.0 as usize - 1].take() {
-            self.roster = None;
+            self.population = None;
             self.moves += 1;
-            self.journal.push(Change::Remove { entity, was });
+            self.note(|| Change::Remove { entity, was });
         }
         fields
     }
@@ -431,72 +466,80 @@ impl State {
         self.next_entry += 1;
         let id = EntryId(self.next_entry);
         let entry = Entry { id, key, what, owner, args, every: every.map(Box::new) };
-        self.agenda.insert(entry.clone());
-        self.journal.push(Change::Schedule { entry });
+        if !self.unjournaled {
+            self.journal.push(Change::Schedule { entry: entry.clone() });
+        }
+        self.agenda.insert(entry);
         id
     }
 
-    /// Puts an entry on the agenda for good: it cannot be taken back.
-    pub fn put_due(&mut self, what: Arc<str>, key: Key, owner: Option<EntityId>, args: Value, every: Option<Key>) {
-        self.next_entry += 1;
-        let id = EntryId(self.next_entry);
-        self.agenda.insert(Entry { id, key, what, owner, args, every: every.map(Box::new) });
+    /// Takes an entry off the agenda to run it; one that recurs is put there again at once, so that skipping it ends nothing.
+    pub fn take_entry(&mut self, id: EntryId) -> Option<Entry> {
+        let entry = self.unschedule(id)?;
+        if let Some(step) = &entry.every {
+            let key = entry.key.plus(step);
+            self.schedule(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step));
+        }
+        Some(entry)
     }
 
-    /// Takes the first entry off the agenda for good: it cannot be taken back.
+    /// Takes the first entry off the agenda to run it.
+    #[inline]
     pub fn take_first(&mut self) -> Option<Entry> {
-        self.agenda.take_first()
+        let id = self.agenda.first()?.id;
+        self.take_entry(id)
     }
 
     /// Takes an entry off the agenda.
     pub fn unschedule(&mut self, id: EntryId) -> Option<Entry> {
         let entry = self.agenda.take(id)?;
-        self.journal.push(Change::Unschedule { entry: entry.clone() });
+        self.note(|| Change::Unschedule { entry: entry.clone() });
         Some(entry)
     }
 
     /// Gives an entry another key; false if there is no such entry.
     pub fn rekey(&mut self, id: EntryId, key: Key) -> bool {
         let Some(from) = self.agenda.rekey(id, key) else { return false };
-        self.journal.push(Change::Rekey { id, from, to: key });
+        self.note(|| Change::Rekey { id, from, to: key });
         true
     }
 
     pub fn attach(&mut self, made: Attachment) -> AttachmentId {
-        self.worn = None;
+        self.attached = None;
         self.next_attachment += 1;
         let id = AttachmentId(self.next_attachment);
         self.attachments.insert(id, made.clone());
-        self.journal.push(Change::Attach { id, made });
+        self.note(|| Change::Attach { id, made });
         id
     }
 
     /// Takes an attachment off; false if there is no such attachment.
     pub fn detach(&mut self, id: AttachmentId) -> bool {
         let Some(was) = self.attachments.remove(&id) else { return false };
-        self.worn = None;
-        self.journal.push(Change::Detach { id, was });
+        self.attached = None;
+        self.note(|| Change::Detach { id, was });
         true
     }
 
     /// Replaces the data of an attachment; false if there is no such attachment.
     pub fn set_data(&mut self, id: AttachmentId, to: Value) -> bool {
         let Some(attachment) = self.attachments.get_mut(&id) else { return false };
-        self.worn = None;
+        self.attached = None;
         let from = std::mem::replace(&mut attachment.data, to.clone());
-        self.journal.push(Change::Data { id, from, to });
+        self.note(|| Change::Data { id, from, to });
         true
     }
 
     pub fn finish(&mut self, outcome: String) {
         let from = self.outcome.replace(outcome);
-        self.journal.push(Change::Finish { from, to: self.outcome.clone() });
+        let to = self.outcome.clone();
+        self.note(|| Change::Finish { from, to });
     }
 
     /// Leaves something of the rules out of this game, or takes it in again.
     pub fn leave_out(&mut self, name: Arc<str>, out: bool) {
         self.note_left_out(&name, out);
-        self.journal.push(Change::LeaveOut { name, out });
+        self.note(|| Change::LeaveOut { name, out });
     }
 
     /// The mirror holds what is left out as a whole: it is filled anew.
@@ -554,8 +597,8 @@ impl State {
     }
 
     fn invert(&mut self, change: Change) {
-        self.roster = None;
-        self.worn = None;
+        self.population = None;
+        self.attached = None;
         self.moves += 1;
         match change {
             Change::Set { entity, field, from, .. } => {

@@ -14,6 +14,7 @@ pub use convert::Converted;
 pub(crate) use convert::Orphans;
 pub(crate) use dormant::Dormant;
 pub(crate) use entity::Belongings;
+pub(crate) use entity::MOST_ENTRIES;
 pub use entity::{Attachment, AttachmentId, Entity, Stale, State};
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
 pub use value::{EntityId, Value};

@@ -5,24 +5,24 @@ mod files;
 use std::path::Path;
 use std::sync::Arc;
 
-use riskbreaker::{ByRote, Driver, Findings, Library, Ruleset, Setup, Simulation, Variant};
+use riskbreaker::{MemoUse, Driver, Findings, Library, Ruleset, Setup, Simulation, Variant};
 
-fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, by_rote: ByRote) -> Findings {
+fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Findings {
     let variant = Variant::new("one", rules, setup.clone()).unwrap();
     let (scenario, variants) = (scenario.to_string(), vec![variant]);
-    let plan = Simulation { scenario, variants, trials, seed: 11, until: None, actions: 2_000, by_rote };
+    let plan = Simulation { scenario, variants, trials, seed: 11, until: None, actions: 2_000, memo };
     plan.run(1, None, None, &mut |_, _| true).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn check(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, what: &str) -> Findings {
-    let expected = found(rules, setup, scenario, trials, ByRote::Never);
-    let learned = found(rules, setup, scenario, trials, ByRote::Always);
+    let expected = found(rules, setup, scenario, trials, MemoUse::Never);
+    let learned = found(rules, setup, scenario, trials, MemoUse::Always);
     assert!(expected == learned, "{what}:\n{:?}\n{:?}", expected.tallies, learned.tallies);
     expected
 }
 
 #[test]
-fn every_scenario_comes_to_the_same_by_rote_under_every_policy() {
+fn every_scenario_comes_to_the_same_memo_under_every_policy() {
     let mut compared = 0;
     for folder in ["rulesets", "tests/rulesets"] {
         let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
@@ -80,7 +80,7 @@ return rb.hook({
 "#;
 
 #[test]
-fn whatever_a_script_looks_at_and_does_comes_to_the_same_by_rote() {
+fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
     let hook = [("tug/hooks/slick.luau", HOOK)];
     let bodies: &[(&str, &[(&str, &str)])] = &[
         // All fields at once.
@@ -201,7 +201,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_by_rote() {
 }
 
 #[test]
-fn games_that_begin_differently_come_to_the_same_by_rote() {
+fn games_that_begin_differently_come_to_the_same_memo() {
     let play = files::of(&["tug"])["tug/play.luau"].replace(
         "local rope = rb.spawn(\"rope\", {})",
         "local rope = rb.spawn(\"rope\", { at = rb.roll(\"1d3\") - 2 })\nif rb.roll(\"1d2\") == 1 then rb.spawn(\"rope\", { at = 1 }) end",
@@ -217,7 +217,7 @@ fn games_that_begin_differently_come_to_the_same_by_rote() {
 /// Imps that come, act in entries of their own by a key that is worked out, ties and all, and go; kinds with very many fields; and
 /// results and numbers that functions make of everything that can be read.
 #[test]
-fn what_a_ruleset_follows_comes_to_the_same_by_rote() {
+fn what_a_ruleset_follows_comes_to_the_same_memo() {
     let mut play = files::of(&["tug"])["tug/play.luau"].clone();
     let mut put = |from: &str, to: &str| {
         assert!(play.contains(from), "no `{from}`");

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
-use super::mirror::Mirror;
+use super::handles::Handles;
+use super::host::entry_of;
 use super::sandbox::hold;
 use crate::state::Value;
 
@@ -24,23 +25,23 @@ fn unfit(message: impl Into<String>) -> Error {
     Error::RuntimeError(message.into())
 }
 
-/// Reads a script's value as plain data. Entities are known by the mirror.
-pub(super) fn from_lua(value: &Lv, mirror: &Mirror) -> Result<Value> {
+/// Reads a script's value as plain data. Entities are known by their handles.
+pub(super) fn from_lua(value: &Lv, handles: &Handles) -> Result<Value> {
     let mut nodes = 0;
-    read(value, mirror, 0, &mut nodes)
+    read(value, handles, 0, &mut nodes)
 }
 
 /// Reads a value of a program that knows no entities.
 pub(super) fn plain_from(value: &Lv) -> Result<Value> {
-    from_lua(value, &Mirror::default())
+    from_lua(value, &Handles::default())
 }
 
 /// Gives a program plain data, entities left out.
 pub(super) fn plain_to(lua: &Lua, value: &Value) -> Result<Lv> {
-    to_lua(lua, value, &Mirror::default())
+    to_lua(lua, value, &Handles::default())
 }
 
-fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<Value> {
+fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Result<Value> {
     *nodes += 1;
     if *nodes > MAX_NODES || depth > MAX_DEPTH {
         return Err(unfit(format!("the table is too large: at most {MAX_NODES} values, {MAX_DEPTH} deep")));
@@ -49,11 +50,18 @@ fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<
     Ok(match value {
         Lv::Nil => Value::None,
         Lv::Boolean(yes) => Value::Bool(*yes),
+        Lv::Integer(n) if n.unsigned_abs() > MAX_WHOLE as u64 => {
+            return Err(unfit(format!("{n} is too large; whole numbers go to 2^53")));
+        }
         Lv::Integer(n) => Value::Int(*n),
         Lv::Number(n) => Value::Int(whole(*n)?),
+        Lv::LightUserData(_) => {
+            handles.saw_entry_number.set(true);
+            Value::Int(entry_of(value).map_or(0, |id| i64::from(id.0)))
+        }
         Lv::String(text) => Value::Text(text_of(text)?),
         Lv::Table(table) => {
-            if let Some(id) = mirror.id_of(table) {
+            if let Some(id) = handles.id_of(table) {
                 return Ok(Value::Entity(id));
             }
             if table.metatable().is_some() {
@@ -66,7 +74,7 @@ fn read(value: &Lv, mirror: &Mirror, depth: usize, nodes: &mut usize) -> Result<
             for pair in table.pairs::<Lv, Lv>() {
                 let (key, item) = pair?;
                 pairs += 1;
-                let item = read(&item, mirror, depth + 1, nodes)?;
+                let item = read(&item, handles, depth + 1, nodes)?;
                 match &key {
                     Lv::String(key) => {
                         map.insert(text_of(key)?, item);
@@ -115,7 +123,7 @@ pub(super) fn sort_of(value: &Lv) -> &'static str {
 /// A script's number, if it is a whole one that the state can hold.
 pub(super) fn whole_of(value: &Lv) -> Option<i64> {
     match value {
-        Lv::Integer(n) => Some(*n),
+        Lv::Integer(n) => (n.unsigned_abs() <= MAX_WHOLE as u64).then_some(*n),
         Lv::Number(n) => whole(*n).ok(),
         _ => None,
     }
@@ -136,22 +144,22 @@ pub(super) fn text_of(text: &mlua::LuaString) -> Result<Arc<str>> {
 }
 
 /// Gives a script plain data: lists and maps are frozen, maps made in the order of their keys.
-pub(super) fn to_lua(lua: &Lua, value: &Value, mirror: &Mirror) -> Result<Lv> {
+pub(super) fn to_lua(lua: &Lua, value: &Value, handles: &Handles) -> Result<Lv> {
     Ok(match value {
         Value::None => Lv::Nil,
         Value::Bool(yes) => Lv::Boolean(*yes),
         Value::Int(n) => Lv::Number(*n as f64),
         Value::Ratio(n, d) => frozen(lua, [*n as f64, *d as f64].into_iter().map(Lv::Number))?,
         Value::Text(text) => Lv::String(lua.create_string(&**text)?),
-        Value::Entity(id) => mirror.handle(*id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone())),
+        Value::Entity(id) => handles.handle(*id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone())),
         Value::List(items) => {
-            let items: Vec<Lv> = items.iter().map(|item| to_lua(lua, item, mirror)).collect::<Result<_>>()?;
+            let items: Vec<Lv> = items.iter().map(|item| to_lua(lua, item, handles)).collect::<Result<_>>()?;
             frozen(lua, items.into_iter())?
         }
         Value::Map(items) => {
             let table = lua.create_table_with_capacity(0, items.len())?;
             for (key, item) in items.iter() {
-                table.raw_set(&**key, to_lua(lua, item, mirror)?)?;
+                table.raw_set(&**key, to_lua(lua, item, handles)?)?;
             }
             table.set_readonly(true);
             Lv::Table(table)

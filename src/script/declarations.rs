@@ -7,7 +7,7 @@ use crate::state::{FieldId, KindId, Schema};
 
 /// What a ruleset declares, as plain data.
 #[derive(Debug, Default)]
-pub(crate) struct Blueprint {
+pub(crate) struct Declarations {
     pub schema: Schema,
     pub cards: Vec<Card>,
     pub items: Vec<Card>,

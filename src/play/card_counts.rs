@@ -1,0 +1,60 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::memo::Played;
+use super::operation::Op;
+use crate::state::Value;
+
+/// Observes what cards come to, for simulations: how often each was used, rolled for, and met what it needed.
+///
+/// The card of an action is the first that was chosen in it; its roll is the first after that which needed something.
+#[derive(Debug, Default)]
+pub(crate) struct CardCounts {
+    counts: BTreeMap<(Arc<str>, Arc<str>), [u64; 3]>,
+    current: Option<Played>,
+}
+
+impl CardCounts {
+    pub fn observe(&mut self, op: &Op) {
+        match op {
+            Op::Answer { seat, card: Some(card), .. } if self.current.is_none() => {
+                self.current = Some(Played { seat: (*seat).clone(), card: card.clone(), met: None });
+            }
+            Op::Roll { seen: Value::Bool(met), .. } => {
+                if let Some(played) = &mut self.current {
+                    played.met.get_or_insert(*met);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The action is over: counts its card, and gives it.
+    pub fn end_action(&mut self) -> Option<Played> {
+        let played = self.current.take()?;
+        self.add(&played);
+        Some(played)
+    }
+
+    /// The action is taken back.
+    pub fn drop_action(&mut self) {
+        self.current = None;
+    }
+
+    pub fn add(&mut self, played: &Played) {
+        let key = (played.seat.clone(), played.card.clone());
+        let count = self.counts.entry(key).or_default();
+        count[0] += 1;
+        count[1] += u64::from(played.met.is_some());
+        count[2] += u64::from(played.met == Some(true));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty() && self.current.is_none()
+    }
+
+    /// Takes out what has been counted: seat and card, how often used, rolled for and met.
+    pub fn take(&mut self) -> impl Iterator<Item = (Arc<str>, Arc<str>, [u64; 3])> + use<> {
+        std::mem::take(&mut self.counts).into_iter().map(|((seat, card), count)| (seat, card, count))
+    }
+}

@@ -1,0 +1,136 @@
+use std::sync::Arc;
+
+use super::memo::{Expected, Lookup};
+use super::{Desk, DicePosition};
+use crate::state::Entry;
+
+/// The loop of games that nobody watches: entry after entry, without leaving the script machine between two of them.
+///
+/// Entries whose trace is known are replayed on the way.
+#[derive(Debug)]
+pub(crate) struct Headless {
+    /// Most actions that may still be done.
+    left: u64,
+    /// Stop when this entry is due, unless it is the first.
+    boundary: Option<Arc<str>>,
+    /// Most entries in a row without a roll, a question or an outcome.
+    most_idle: u32,
+    pub idle: u32,
+    /// Actions that have been done.
+    pub done: u64,
+    /// The action under way.
+    pub current: Option<Current>,
+    /// The desk's pulse when it began.
+    pulse: u64,
+}
+
+/// The action that a game is in.
+#[derive(Debug)]
+pub(crate) struct Current {
+    pub entry: Entry,
+    /// Where the dice stood when it began.
+    pub before: DicePosition,
+}
+
+impl Headless {
+    pub fn new(left: u64, boundary: Option<Arc<str>>, idle: u32, most_idle: u32) -> Headless {
+        Headless { left, boundary, most_idle, idle, done: 0, current: None, pulse: 0 }
+    }
+
+    /// An action is over; `pulsed`: it has rolled or asked.
+    fn count(&mut self, pulsed: bool) {
+        self.done += 1;
+        self.left = self.left.saturating_sub(1);
+        if pulsed {
+            self.idle = 0;
+        }
+    }
+}
+
+impl Desk {
+    /// Lets the action under way stand and takes the next entry off the agenda that a script has to run; nothing where the loop
+    /// ends.
+    pub fn next_headless(&mut self) -> Option<&Entry> {
+        let headless = self.headless.as_mut()?;
+        if headless.current.take().is_some() {
+            let pulsed = self.pulse != headless.pulse;
+            headless.count(pulsed);
+            self.state.settle_unread();
+            let played = self.counts.as_mut().and_then(|counts| counts.end_action());
+            if let Some(memo) = &mut self.memo {
+                memo.finish(&self.state, pulsed, played);
+            }
+        }
+        let expected = self.replay_known();
+        let id = self.next_due()?.id;
+        let before = self.position();
+        if let Some(memo) = &mut self.memo {
+            memo.start(&mut self.state, expected);
+        }
+        let entry = self.state.take_entry(id)?;
+        let pulse = self.pulse;
+        let headless = self.headless.as_mut()?;
+        headless.idle += 1;
+        headless.pulse = pulse;
+        Some(&headless.current.insert(Current { entry, before }).entry)
+    }
+
+    /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.
+    fn replay_known(&mut self) -> Option<Expected> {
+        let mut memo = self.memo.take()?;
+        let traces = memo.traces();
+        let mut expected = None;
+        'table: loop {
+            memo.commit_finished();
+            let table = traces.read();
+            while self.next_due().is_some() {
+                let before = self.position();
+                match memo.replay(&table, &mut self.state, &mut self.chance) {
+                    Lookup::Replayed { pulsed, played } => {
+                        if let (Some(played), Some(counts)) = (played, &mut self.counts) {
+                            counts.add(&played);
+                        }
+                        if let Some(headless) = &mut self.headless {
+                            headless.idle += 1;
+                            headless.count(pulsed);
+                        }
+                        if memo.must_tell() {
+                            continue 'table;
+                        }
+                    }
+                    Lookup::Missing => {
+                        self.set_position(before);
+                        break 'table;
+                    }
+                    Lookup::Check(known) => {
+                        self.set_position(before);
+                        expected = Some(known);
+                        break 'table;
+                    }
+                }
+            }
+            break;
+        }
+        self.memo = Some(memo);
+        expected
+    }
+
+    /// The next entry of the agenda, if it is the time for one.
+    fn next_due(&self) -> Option<&Entry> {
+        let headless = self.headless.as_ref()?;
+        if self.state.outcome().is_some() || headless.left == 0 || headless.idle >= headless.most_idle {
+            return None;
+        }
+        let first = self.state.agenda().first()?;
+        if headless.done > 0 && headless.boundary.as_ref().is_some_and(|boundary| *boundary == first.what) {
+            return None;
+        }
+        // What is left out is told where somebody listens.
+        (!self.state.left_out().contains(&first.what)).then_some(first)
+    }
+
+    /// The entry that runs in the headless loop.
+    pub fn due(&self) -> Option<&Entry> {
+        Some(&self.headless.as_ref()?.current.as_ref()?.entry)
+    }
+}

@@ -1,0 +1,507 @@
+//! Where rolls, answers and picks come from: the tape first, then what is attached - the explorer, typed, written or seeded
+//! dice, a policy, a default - and last a person, for whom the action stops. No operation knows which of them answered.
+
+use std::sync::Arc;
+
+use super::desk::{Asked, Asking, DICE_RUN_OUT, Desk, Sight, Stop};
+use super::walk::Foretold;
+use super::operation::Op;
+use super::{
+    Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot,
+};
+use crate::dice::{Dice, Fate, Roll};
+use crate::ruleset::nearest;
+use crate::state::Value;
+
+/// What a script gets to see of a roll.
+pub(crate) struct Rolled {
+    /// A total, whether the need was met, how many cuts were reached, or the faces.
+    pub seen: Value,
+    /// How many dice fell.
+    pub dice: usize,
+}
+
+/// Who answers the next question.
+#[derive(Debug)]
+pub(crate) enum Answerer {
+    /// The tape, the explorer or a person: each needs the whole question.
+    Reader,
+    Policy(Arc<str>),
+    /// Nobody sits there: the question's default.
+    Default,
+}
+
+impl Sight {
+    /// What is seen of a roll by its total.
+    pub fn of_total(&self, total: i64) -> Value {
+        match self {
+            Sight::Total | Sight::Faces => Value::Int(total),
+            Sight::Need(need) => need.met(total).map_or(Value::Int(total), Value::Bool),
+            Sight::Cuts(cuts) => Value::Int(cuts.iter().filter(|cut| total >= **cut).count() as i64),
+        }
+    }
+
+    /// What is seen of a roll.
+    pub fn of_roll(&self, roll: &Roll) -> Value {
+        match self {
+            Sight::Faces => {
+                let kept = roll.faces().iter().filter(|face| face.fate == Fate::Kept);
+                Value::list(kept.map(|face| Value::Int(i64::from(face.value))))
+            }
+            _ => self.of_total(roll.total()),
+        }
+    }
+}
+
+impl Desk {
+    // Dice
+
+    pub fn position(&self) -> DicePosition {
+        DicePosition { words: self.chance.position(), written: self.written }
+    }
+
+    pub fn set_position(&mut self, position: DicePosition) {
+        self.chance.set_position(position.words);
+        self.written = position.written;
+    }
+
+    /// Rolls dice. `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
+    ///
+    /// # Errors
+    ///
+    /// Nothing can be rolled now, the dice have run out, or the roll waits for a person.
+    pub fn roll(
+        &mut self,
+        dice: &Arc<Dice>,
+        label: &Arc<str>,
+        sight: &Sight,
+        tell: impl Fn(&Desk) -> String,
+    ) -> Result<Rolled, Stop> {
+        self.may_leave_open("rolling dice")?;
+        self.pulse += 1;
+        let rolled = if self.is_headless() && *sight != Sight::Faces {
+            // Nobody reads the faces: the total is enough.
+            let rng = &mut self.chance;
+            match dice.total_with(&mut |sides| Some(rng.face(sides))) {
+                Some(total) => Rolled { seen: sight.of_total(total), dice: 1 },
+                None => return Err(self.ran_out(dice, &tell)),
+            }
+        } else if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
+            let roll = self.foresee(dice, label, sight)?;
+            return Ok(Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() });
+        } else {
+            let roll = self.draw(dice, label, &tell)?;
+            self.tell_roll(dice, &roll, sight, &tell);
+            Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
+        };
+        self.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
+        Ok(rolled)
+    }
+
+    fn tell_roll(&mut self, dice: &Dice, roll: &Roll, sight: &Sight, tell: &dyn Fn(&Desk) -> String) {
+        if !self.listening {
+            return;
+        }
+        let (total, drawn, need) = (roll.total(), roll.drawn(), sight.need());
+        let happening = Happening::Rolled {
+            label: tell(self),
+            dice: Arc::from(dice.to_string()),
+            total,
+            need: need.words(),
+            success: need.met(total),
+            explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
+            faces: drawn,
+        };
+        self.tell(happening, None);
+    }
+
+    fn ran_out(&mut self, dice: &Dice, tell: &dyn Fn(&Desk) -> String) -> Stop {
+        self.fault_with(
+            format!("{DICE_RUN_OUT}: {dice} is rolled: {}", tell(self)),
+            Some("write more faces, or let the seed roll on".into()),
+        )
+    }
+
+    /// The roll on the course that the explorer takes.
+    fn foresee(&mut self, dice: &Dice, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
+        use super::desk::Need;
+        use crate::dice::Seen;
+        let seen = match sight {
+            Sight::Faces => Seen::Faces,
+            Sight::Cuts(cuts) => Seen::Cuts(cuts.to_vec()),
+            Sight::Need(Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![*n]),
+            Sight::Need(Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
+            Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
+        };
+        match self.walk.as_mut().and_then(|walk| walk.roll(dice, seen, label)) {
+            Some(roll) => Ok(roll),
+            None => Err(self.break_off()),
+        }
+    }
+
+    /// Before rolls that are made until they stand; gives the number that names them.
+    pub fn begin_again(&mut self) -> Result<u32, Stop> {
+        self.may_act("rolling dice")?;
+        let Some(walk) = &mut self.walk else { return Ok(0) };
+        match walk.begin_again() {
+            Some(place) => Ok(place),
+            None => Err(self.break_off()),
+        }
+    }
+
+    /// They do not stand. The explorer is back where it began: nothing new comes of this course.
+    pub fn roll_again(&mut self, place: u32) -> Result<(), Stop> {
+        let Some(walk) = &mut self.walk else { return Ok(()) };
+        walk.roll_again(place);
+        Err(self.break_off())
+    }
+
+    /// Ends a course before its action does.
+    fn break_off(&mut self) -> Stop {
+        self.stop = Some(Stop::Question);
+        Stop::Question
+    }
+
+    /// A number from 1 to `n` for a policy.
+    pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
+        self.may_go_on()?;
+        let picked = match &mut self.walk {
+            None => self.chance.face(n),
+            Some(walk) => match walk.pick(n) {
+                Some(picked) => picked,
+                None => return Err(self.break_off()),
+            },
+        };
+        self.observe(&Op::Pick { n, picked });
+        Ok(picked)
+    }
+
+    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
+        let mut typed = None;
+        if self.cursor < self.tape.slots.len() {
+            match &self.tape.slots[self.cursor] {
+                Some(Slot::Roll { label: was, dice: was_dice, faces, .. })
+                    if was == label && **was_dice == *dice.to_string() =>
+                {
+                    match dice.roll_faces(faces) {
+                        Ok(roll) => {
+                            self.cursor += 1;
+                            return Ok(roll);
+                        }
+                        // Real dice: some exploded, and the next faces have not been typed yet.
+                        Err(_) if self.dice == DiceSource::Typed => typed = Some(faces.clone()),
+                        Err(error) => {
+                            let message = format!("the tape does not fit: {error}");
+                            self.diverge(&message)?;
+                        }
+                    }
+                }
+                // A roll of real dice that has not been typed.
+                None if self.dice == DiceSource::Typed => {}
+                found => {
+                    let message = format!(
+                        "the tape does not fit: the action rolls {dice} for `{label}`, the tape holds {}",
+                        words_of(found.as_ref())
+                    );
+                    self.diverge(&message)?;
+                }
+            }
+        }
+        // Refuse contradictory answers before rolling.
+        if let Some(refusal) = self.contradiction() {
+            let stop = self.fault(refusal.message.clone());
+            self.contradicted = Some(refusal);
+            return Err(stop);
+        }
+        let before = self.position();
+        let roll = match &self.dice {
+            DiceSource::Seeded => {
+                let rng = &mut self.chance;
+                dice.roll_with(&mut |sides| Some(rng.face(sides)))
+            }
+            DiceSource::Written(faces) => {
+                let (mut at, mut bad) = (self.written as usize, None);
+                let roll = dice.roll_with(&mut |sides| {
+                    let face = *faces.get(at)?;
+                    at += 1;
+                    if face < 1 || face > sides {
+                        bad = Some((face, sides));
+                        return None;
+                    }
+                    Some(face)
+                });
+                if let Some((face, sides)) = bad {
+                    return Err(self.fault_with(
+                        format!("the next written face is {face}, but a die of {sides} is rolled: {}", tell(self)),
+                        Some("write the faces in the order in which the dice are rolled".into()),
+                    ));
+                }
+                self.written = at as u32;
+                roll
+            }
+            DiceSource::Typed => {
+                self.rolled_for = Some(label.clone());
+                return self.ask_for_faces(dice, tell(self), typed.unwrap_or_default());
+            }
+        };
+        let Some(roll) = roll else { return Err(self.ran_out(dice, tell)) };
+        self.tape.slots.push(Some(Slot::Roll {
+            label: label.clone(),
+            dice: Arc::from(dice.to_string()),
+            faces: roll.drawn(),
+            before,
+            seq: None,
+        }));
+        self.cursor = self.tape.slots.len();
+        Ok(roll)
+    }
+
+    /// Something that was said of a question to which only another answer was possible.
+    fn contradiction(&self) -> Option<Refusal> {
+        self.named.iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
+    }
+
+    /// Real dice: puts the question for the next faces out and stops.
+    fn ask_for_faces(&mut self, dice: &Dice, label: String, typed: Vec<u32>) -> Result<Roll, Stop> {
+        let mut missing = Vec::new();
+        let mut known = typed.iter();
+        let _ = dice.roll_with(&mut |sides| match known.next() {
+            Some(face) => Some(*face),
+            None => {
+                missing.push(sides);
+                // Any face will do to find out how many dice are thrown at once; the lowest makes none explode.
+                (missing.len() < 100).then_some(1)
+            }
+        });
+        if self.cursor == self.tape.slots.len() {
+            self.tape.slots.push(None);
+        }
+        self.questions.push(Question {
+            id: QuestionId { action: self.action, ordinal: self.cursor as u32 },
+            seat: Arc::from("dice"),
+            topic: Arc::from("dice"),
+            about: None,
+            why: format!("{label}: roll {dice}"),
+            ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
+            default: None,
+            proposes: true,
+            audience: None,
+            sealed: false,
+        });
+        self.cursor += 1;
+        self.stop = Some(Stop::Question);
+        Err(Stop::Question)
+    }
+
+    /// The tape holds something else than the action asks for: cut it there, or fault where it must fit.
+    fn diverge(&mut self, message: &str) -> Result<(), Stop> {
+        if self.strict {
+            return Err(self.fault_with(
+                message.to_string(),
+                Some(
+                    "the ruleset, or a script that keeps something between calls, has changed since the tape was made"
+                        .into(),
+                ),
+            ));
+        }
+        self.dropped.get_or_insert(self.cursor);
+        let position = self.tape.cut(self.cursor);
+        if let Some(position) = position {
+            self.set_position(position);
+        }
+        Ok(())
+    }
+
+    // Questions
+
+    /// Who answers the next question of a seat.
+    ///
+    /// # Errors
+    ///
+    /// Nothing can be asked now, or there is no such seat.
+    pub fn answerer(&mut self, seat: &str) -> Result<Answerer, Stop> {
+        self.may_leave_open("asking")?;
+        self.pulse += 1;
+        let driver = match self.seats.get(seat) {
+            Some(driver) => driver,
+            None => {
+                self.open_seat(seat)?;
+                &Driver::Human
+            }
+        };
+        if self.cursor < self.tape.slots.len() || self.walk.is_some() {
+            return Ok(Answerer::Reader);
+        }
+        Ok(match driver {
+            Driver::Policy(policy) => Answerer::Policy(policy.clone()),
+            Driver::Absent => Answerer::Default,
+            Driver::Human => Answerer::Reader,
+        })
+    }
+
+    /// Lets a person sit on a seat that the ruleset names and nobody has mentioned.
+    pub fn open_seat(&mut self, seat: &str) -> Result<(), Stop> {
+        if self.seats.contains_key(seat) {
+            return Ok(());
+        }
+        let rules = self.rules.clone();
+        let known: Vec<&str> = rules.seats().keys().map(String::as_str).collect();
+        if !known.contains(&seat) {
+            let message = match nearest(seat, known.iter().copied()) {
+                Some(near) => format!("there is no seat `{seat}`; did you mean `{near}`?"),
+                None => format!("there is no seat `{seat}`; the manifest has {}", known.join(", ")),
+            };
+            return Err(self.fault(message));
+        }
+        self.seats.insert(Arc::from(seat), Driver::Human);
+        Ok(())
+    }
+
+    /// Notes a finished answer with everybody who observes the action. `card`: the card that was chosen, if one was.
+    pub fn answered(&mut self, seat: &Arc<str>, card: Option<Arc<str>>) {
+        self.observe(&Op::Answer { seat, card });
+    }
+
+    /// Looks for the answer to a question: on the tape, with the explorer, or with whoever plays the seat.
+    pub fn ask(&mut self, asking: &Asking, question: &Question) -> Result<Asked, Stop> {
+        self.may_leave_open("asking")?;
+        // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
+        if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
+            let fits = match found {
+                Slot::Answer { topic, seat, about, answer, .. }
+                    if *topic == asking.topic && *seat == asking.seat && *about == asking.about =>
+                {
+                    Some(answer.clone())
+                }
+                _ => None,
+            };
+            match fits {
+                Some(answer) => {
+                    match question.check(&answer) {
+                        Ok(()) => {
+                            self.cursor += 1;
+                            return Ok(Asked::Answered(answer));
+                        }
+                        Err(refusal) => {
+                            let message = format!(
+                                "the tape does not fit: `{}` was answered {}, but {refusal}",
+                                asking.topic,
+                                question.tell(&answer)
+                            );
+                            self.diverge(&message)?;
+                        }
+                    }
+                }
+                None => {
+                    let found = words_of(self.tape.slots[self.cursor].as_ref());
+                    let message =
+                        format!("the tape does not fit: the action asks `{}`, the tape holds {found}", asking.topic);
+                    self.diverge(&message)?;
+                }
+            }
+        }
+        if let Some(walk) = &mut self.walk {
+            return match walk.answer(question) {
+                Foretold::Answer(answer) => {
+                    self.record(asking, answer.clone(), By::Default, DicePosition::default());
+                    Ok(Asked::Answered(answer))
+                }
+                Foretold::Policy(policy) => Ok(Asked::Policy(policy)),
+                Foretold::Nothing => Err(self.break_off()),
+            };
+        }
+        match self.seats.get(&asking.seat) {
+            Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
+            Some(Driver::Absent) => Ok(Asked::Default),
+            Some(Driver::Human) | None => Ok(self.put_out(question.clone())),
+        }
+    }
+
+    /// The next question and its answer, where courses are gone through and this one began like the last.
+    pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
+        if self.walk.is_some() {
+            self.may_leave_open("asking")?;
+        }
+        Ok(self.walk.as_mut().and_then(|walk| walk.recall()))
+    }
+
+    /// Puts a question out and leaves its place on the tape empty.
+    pub fn put_out(&mut self, question: Question) -> Asked {
+        if self.cursor == self.tape.slots.len() {
+            self.tape.slots.push(None);
+        }
+        self.cursor += 1;
+        self.questions.push(question);
+        Asked::Open
+    }
+
+    /// Notes an answer that was found in place.
+    pub fn record(&mut self, asking: &Asking, answer: Answer, by: By, before: DicePosition) {
+        if self.suggest_at == Some(self.cursor) {
+            self.suggested = Some(answer);
+            self.stop = Some(Stop::Question);
+            return;
+        }
+        let slot = Slot::Answer {
+            topic: asking.topic.clone(),
+            seat: asking.seat.clone(),
+            about: asking.about,
+            answer,
+            by,
+            before,
+        };
+        match self.tape.slots.get_mut(self.cursor) {
+            Some(place) => *place = Some(slot),
+            None => self.tape.slots.push(Some(slot)),
+        }
+        self.cursor += 1;
+    }
+
+    /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.
+    pub fn refuse(&mut self, topic: &str, reason: &str) -> Stop {
+        self.observe(&Op::Refuse);
+        let ordinal = self.cursor.saturating_sub(1);
+        let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
+        if !person || self.strict {
+            return self.fault(format!("the answer to `{topic}` is refused: {reason}"));
+        }
+        let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };
+        self.stop = Some(stop.clone());
+        stop
+    }
+
+    /// Stops the action if one of the questions just asked is open.
+    pub fn stop_if_open(&mut self) -> Result<(), Stop> {
+        if self.questions.is_empty() {
+            return Ok(());
+        }
+        self.stop = Some(Stop::Question);
+        Err(Stop::Question)
+    }
+}
+
+/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none.
+pub(crate) fn fits_auto(autos: &[(Question, Answer)], topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+    let mut refusal = None;
+    for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *topic) {
+        match question.read(reply) {
+            Ok(given) if given == *answer => return Some(Ok(())),
+            Ok(_) => {
+                let told = Refusal::new(format!("{topic}: only {} is possible", question.tell(answer)));
+                refusal.get_or_insert(told);
+            }
+            Err(wrong) => {
+                refusal.get_or_insert(wrong);
+            }
+        }
+    }
+    refusal.map(Err)
+}
+
+fn words_of(slot: Option<&Slot>) -> String {
+    match slot {
+        Some(Slot::Roll { label, dice, .. }) => format!("a roll of {dice} for `{label}`"),
+        Some(Slot::Answer { topic, .. }) => format!("an answer to `{topic}`"),
+        None => "an open question".into(),
+    }
+}

@@ -1,0 +1,137 @@
+use std::sync::Arc;
+
+use super::guard::Guard;
+use super::tagged::Tagged;
+use crate::dice::Dice;
+use crate::play::Sight;
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, Value};
+
+/// What a trace is looked up by: an agenda entry, or a function that only reads, with who is there and what is attached.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Root {
+    pub what: Arc<str>,
+    pub owner: Option<EntityId>,
+    pub args: Value,
+    /// Hash of who is there.
+    pub population: u64,
+    /// Hash of what is attached to them.
+    pub attachments: u64,
+}
+
+impl Root {
+    pub fn is(&self, what: &Arc<str>, owner: Option<EntityId>, args: &Value, hashes: (u64, u64)) -> bool {
+        self.owner == owner
+            && (self.population, self.attachments) == hashes
+            && (Arc::ptr_eq(&self.what, what) || self.what == *what)
+            && same(&self.args, args)
+    }
+
+    pub fn hash(&self) -> u64 {
+        hash_of(&self.what, self.owner, (self.population, self.attachments))
+    }
+}
+
+/// Hash of a root without its arguments. All machines of a ruleset share the names of its entries.
+pub(super) fn hash_of(what: &Arc<str>, owner: Option<EntityId>, (population, attachments): (u64, u64)) -> u64 {
+    let owner = owner.map_or(0, |owner| u64::from(owner.0) + 1);
+    let name = what.as_ptr() as u64;
+    (name ^ owner.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
+}
+
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::List(one), Value::List(other)) => Arc::ptr_eq(one, other) || one == other,
+        (Value::Map(one), Value::Map(other)) => Arc::ptr_eq(one, other) || one == other,
+        (one, other) => one == other,
+    }
+}
+
+/// Dice of which a trace depends on what was seen.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum RollKey {
+    Dice(Arc<Dice>, Sight),
+    /// A policy's `rb.pick` of a number from 1 to this.
+    Pick(u32),
+}
+
+/// What a recording depends on, in the order in which it was looked at.
+#[derive(Clone, Debug)]
+pub(super) enum Dependency {
+    Field(Guard),
+    Roll(RollKey),
+}
+
+/// Something that a script did to the state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Effect {
+    /// With the value as a tag, where it fits into one.
+    Set(Guard, Value, Tagged),
+    Spawn(Box<Entity>),
+    Remove(EntityId),
+    Attach(Box<Attachment>),
+    Detach(AttachmentId),
+    SetData(AttachmentId, Value),
+    Schedule(Box<Scheduled>),
+    Finish(Box<str>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Scheduled {
+    pub what: Arc<str>,
+    pub key: Key,
+    pub owner: Option<EntityId>,
+    pub args: Value,
+    pub every: Option<Key>,
+}
+
+/// The card that was played in an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Played {
+    pub seat: Arc<str>,
+    pub card: Arc<str>,
+    /// Whether its first roll that needed something met it.
+    pub met: Option<bool>,
+}
+
+/// What comes of a trace.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Outcome {
+    pub effects: Box<[Effect]>,
+    /// Entities and agenda entries that it makes, for the limits.
+    pub spawns: u32,
+    pub entries: u32,
+    /// Whether something was rolled or asked.
+    pub pulsed: bool,
+    pub played: Option<Played>,
+    /// The value of a function that only reads.
+    pub value: Value,
+}
+
+/// An entry, or a function that only reads, while its script runs.
+#[derive(Debug)]
+pub(super) struct Recording {
+    pub root: Root,
+    pub dependencies: Vec<(Dependency, Value)>,
+    /// Fields that it has read and that had never changed in any game: it holds only for as long as they do not.
+    pub assumptions: Vec<Guard>,
+    pub effects: Vec<Effect>,
+    /// What the trace table has for it: it runs only to be compared.
+    pub expected: Option<Expected>,
+}
+
+/// An outcome of the trace table that a script has to come to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Expected {
+    pub outcome: u32,
+    /// How often the table had dropped traces by then.
+    pub dropped: u64,
+}
+
+/// A recording that ran to its end, with what came of it.
+#[derive(Debug)]
+pub(super) struct Finished {
+    pub recording: Recording,
+    pub pulsed: bool,
+    pub played: Option<Played>,
+    pub value: Value,
+}

@@ -1,0 +1,128 @@
+use indexmap::IndexSet;
+
+use crate::state::Value;
+
+/// A value in 32 bits: three for its type, the others for the value, or for its place in the [`Interner`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Tagged(u32);
+
+/// Values that do not fit into 32 bits.
+#[derive(Debug, Default)]
+pub(super) struct Interner(IndexSet<Value>);
+
+/// Larger values are not recorded: bytes of a text, values in a list or map.
+const LONGEST_TEXT: usize = 200;
+const LARGEST_TABLE: usize = 100;
+
+impl Tagged {
+    const INT: u32 = 0;
+    const BOOL: u32 = 1;
+    const ENTITY: u32 = 2;
+    const NONE: u32 = 3;
+    const INTERNED: u32 = 4;
+    /// No value: nobody has looked yet.
+    pub const UNKNOWN: Tagged = Tagged(5);
+    /// No value: it is in no trace, so that no guard has it.
+    pub const FOREIGN: Tagged = Tagged(6);
+    /// The empty reference.
+    pub const NOTHING: Tagged = Tagged(Tagged::NONE);
+
+    fn new(sort: u32, bits: u32) -> Tagged {
+        Tagged(bits << 3 | sort)
+    }
+
+    /// A place in a table.
+    pub fn place(at: u32) -> Tagged {
+        Tagged(at)
+    }
+
+    /// The place that [`Tagged::place`] was made of.
+    #[inline]
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+
+    /// A value that fits.
+    #[inline]
+    pub fn plain(value: &Value) -> Option<Tagged> {
+        match value {
+            Value::Int(n) if (-(1 << 28)..1 << 28).contains(n) => Some(Tagged::new(Tagged::INT, *n as u32)),
+            Value::Bool(yes) => Some(Tagged::new(Tagged::BOOL, u32::from(*yes))),
+            Value::Entity(id) if id.0 < 1 << 29 => Some(Tagged::new(Tagged::ENTITY, id.0)),
+            Value::None => Some(Tagged::NOTHING),
+            _ => None,
+        }
+    }
+}
+
+impl Interner {
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Tags a value unless it is too large.
+    pub fn tag(&mut self, value: &Value) -> Option<Tagged> {
+        Tagged::plain(value).or_else(|| {
+            let at = is_small(value).then(|| self.0.insert_full(value.clone()).0)?;
+            Some(Tagged::new(Tagged::INTERNED, at as u32))
+        })
+    }
+
+    /// Tags a value that fits or is in the table already.
+    #[inline]
+    pub fn known(&self, value: &Value) -> Option<Tagged> {
+        Tagged::plain(value).or_else(|| self.0.get_index_of(value).map(|at| Tagged::new(Tagged::INTERNED, at as u32)))
+    }
+}
+
+/// Whether a value is small enough to be recorded.
+pub(super) fn is_small(value: &Value) -> bool {
+    fn size(value: &Value) -> usize {
+        match value {
+            Value::Text(text) if text.len() > LONGEST_TEXT => LARGEST_TABLE,
+            Value::List(items) => items.iter().map(size).sum::<usize>() + 1,
+            Value::Map(items) => items.values().map(size).sum::<usize>() + 1,
+            _ => 1,
+        }
+    }
+    size(value) < LARGEST_TABLE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::EntityId;
+
+    #[test]
+    fn equal_tags_mean_equal_values() {
+        let mut interner = Interner::default();
+        let values = [
+            Value::None,
+            Value::Bool(false),
+            Value::Bool(true),
+            Value::Int(0),
+            Value::Int(1),
+            Value::Int(-1),
+            Value::Int((1 << 28) - 1),
+            Value::Int(-(1 << 28)),
+            Value::Int(1 << 28),
+            Value::Int(1 << 53),
+            Value::Entity(EntityId(0)),
+            Value::Entity(EntityId(1)),
+            Value::Ratio(1, 2),
+            Value::text(""),
+            Value::text("one"),
+            Value::list([Value::Int(1)]),
+        ];
+        for value in &values {
+            let tagged = interner.tag(value).unwrap();
+            assert_eq!(interner.known(value), Some(tagged));
+            for other in &values {
+                assert_eq!(interner.tag(other) == Some(tagged), other == value, "{value:?} {other:?}");
+            }
+            assert!(packed != Tagged::UNKNOWN && packed != Tagged::FOREIGN);
+        }
+        assert_eq!(interner.tag(&Value::text("x".repeat(LONGEST_TEXT + 1))), None);
+        assert_eq!(interner.known(&Value::text("two")), None);
+    }
+}

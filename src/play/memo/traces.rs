@@ -1,0 +1,339 @@
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use indexmap::IndexSet;
+
+use super::field_cache::FieldCache;
+use super::guard::{FieldSet, Guard};
+use super::recording::{Dependency, Effect, Expected, Finished, Outcome, RollKey, Root, hash_of};
+use super::tagged::{Interner, Tagged};
+use crate::dice::Chance;
+use crate::state::{EntityId, State, Value};
+
+/// The recorded traces of one variant of a simulation, shared by all its threads.
+#[derive(Debug, Default)]
+pub(crate) struct Traces {
+    table: RwLock<Table>,
+}
+
+impl Traces {
+    pub(in crate::play) fn read(&self) -> RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn write(&self) -> RwLockWriteGuard<'_, Table> {
+        self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The table for writing, unless somebody reads it.
+    pub(super) fn try_write(&self) -> Option<RwLockWriteGuard<'_, Table>> {
+        match self.table.try_write() {
+            Ok(table) => Some(table),
+            Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(std::sync::TryLockError::WouldBlock) => None,
+        }
+    }
+}
+
+/// Trace trees: each node is a field or a roll, its branches are the values that were found, its leaves are outcomes.
+#[derive(Debug)]
+pub(crate) struct Table {
+    /// By a hash of their root.
+    trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Prehashed>>,
+    tree_count: usize,
+    nodes: Vec<Node>,
+    /// Many traces come to the same.
+    outcomes: IndexSet<Arc<Outcome>>,
+    interner: Interner,
+    rolls: IndexSet<RollKey>,
+    /// Fields that have been written in some game since its beginning.
+    invalidated: FieldSet,
+    full: bool,
+    /// How often traces have been dropped.
+    dropped: u64,
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table {
+            trees: HashMap::default(),
+            tree_count: 0,
+            nodes: vec![Node { guard: Guard::END, found: Tagged::NOTHING, other: 0 }],
+            outcomes: IndexSet::new(),
+            interner: Interner::default(),
+            rolls: IndexSet::new(),
+            invalidated: FieldSet::default(),
+            full: false,
+            dropped: 0,
+        }
+    }
+}
+
+/// The traces of one root.
+#[derive(Debug)]
+struct Tree {
+    root: Root,
+    first: u32,
+    /// Fields that its traces have read without a guard, since they had never changed.
+    assumptions: FieldSet,
+}
+
+/// One guard of a trace. Where it holds, the next node follows; otherwise the other branch, if there is one.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    guard: Guard,
+    found: Tagged,
+    /// Node of another value found in this place; 0 where there is none.
+    other: u32,
+}
+
+/// Limits of the table: nodes of 12 bytes each, outcomes, trees, interned values and rolls. When one is reached, what is recorded
+/// is kept and nothing more is recorded.
+const MOST_NODES: usize = 2_400_000;
+const MOST_OUTCOMES: usize = 80_000;
+const MOST_TREES: usize = 20_000;
+const MOST_VALUES: usize = 20_000;
+
+/// What became of a finished recording.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Committed {
+    Kept,
+    /// Something that it assumed does not hold any more.
+    Stale,
+    /// A value is too large, or the table is full.
+    NoRoom,
+    /// A trace with the same dependencies came to something else: what was known, and what was found now.
+    Differs(String, String),
+}
+
+impl Table {
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
+    /// The outcome of this number as one that a script has to come to.
+    pub(super) fn expected(&self, outcome: u32) -> Expected {
+        Expected { outcome, dropped: self.dropped }
+    }
+
+    pub(super) fn outcome(&self, number: u32) -> &Arc<Outcome> {
+        &self.outcomes[number as usize]
+    }
+
+    /// Follows the trace of a root; gives the number of its outcome, or nothing where a branch is missing.
+    #[inline]
+    pub(super) fn follow(
+        &self,
+        (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
+        hashes: (u64, u64),
+        state: &State,
+        cache: &mut FieldCache,
+        mut rng: Option<&mut Chance>,
+    ) -> Option<u32> {
+        let trees = self.trees.get(&hash_of(what, owner, hashes))?;
+        let mut at = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes))?.first as usize;
+        loop {
+            let mut node = self.nodes[at];
+            let guard = node.guard;
+            let found = match guard.kind() {
+                Guard::FIELD => cache.find(guard, state, &self.interner)?,
+                Guard::ROLL => self.rolled(guard, rng.as_mut()?)?,
+                _ => return Some(node.found.at() as u32),
+            };
+            while node.found != found {
+                if node.other == 0 {
+                    return None;
+                }
+                at = node.other as usize;
+                node = self.nodes[at];
+            }
+            at += 1;
+        }
+    }
+
+    /// Rolls the dice of a guard.
+    #[inline]
+    fn rolled(&self, guard: Guard, rng: &mut Chance) -> Option<Tagged> {
+        let seen = match self.rolls.get_index(guard.number())? {
+            RollKey::Pick(n) => Value::Int(i64::from(rng.face(*n))),
+            RollKey::Dice(dice, sight) if *sight == crate::play::Sight::Faces => {
+                sight.of_roll(&dice.roll_with(&mut |sides| Some(rng.face(sides)))?)
+            }
+            RollKey::Dice(dice, sight) => sight.of_total(dice.total_with(&mut |sides| Some(rng.face(sides)))?),
+        };
+        self.interner.known(&seen)
+    }
+
+    /// Notes that a field has changed since the beginning of a game, and drops the traces that assume otherwise.
+    pub(super) fn invalidate(&mut self, field: Guard) {
+        if self.invalidated.insert(field) {
+            self.dropped += 1;
+            self.trees.values_mut().for_each(|trees| trees.retain(|tree| !tree.assumptions.contains(field)));
+        }
+    }
+
+    /// Puts a finished recording into its tree.
+    pub(super) fn commit(&mut self, finished: Finished) -> Committed {
+        let Finished { recording, pulsed, played, value } = finished;
+        if recording.assumptions.iter().any(|field| self.invalidated.contains(*field)) {
+            return Committed::Stale;
+        }
+        let Some(path) = self.path_of(&recording.dependencies) else { return Committed::NoRoom };
+        let count = |wanted: fn(&Effect) -> bool| recording.effects.iter().filter(|effect| wanted(effect)).count() as u32;
+        let outcome = Outcome {
+            spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
+            entries: count(|effect| matches!(effect, Effect::Schedule(_))),
+            effects: recording.effects.into_iter().map(|effect| self.tagged(effect)).collect(),
+            pulsed,
+            played,
+            value,
+        };
+        let root = &recording.root;
+        let hashes = (root.population, root.attachments);
+        let hash = root.hash();
+        let trees = self.trees.get_mut(&hash).map_or(&mut [][..], Vec::as_mut_slice);
+        let tree = trees.iter_mut().find(|tree| tree.root.is(&root.what, root.owner, &root.args, hashes));
+        let first = tree.map(|tree| {
+            for field in &recording.assumptions {
+                tree.assumptions.insert(*field);
+            }
+            tree.first
+        });
+        // As far as the tree goes the same way.
+        let (mut branch, mut known) = (None, 0);
+        if let Some(first) = first {
+            let mut at = first as usize;
+            loop {
+                let node = self.nodes[at];
+                let Some((guard, found)) = path.get(known) else {
+                    return self.compared(at, &outcome);
+                };
+                if node.guard != *guard {
+                    let (was, now) = (self.dependency(node.guard), self.dependency(*guard));
+                    return Committed::Differs(was, now);
+                }
+                let mut last = at;
+                let fitting = loop {
+                    if self.nodes[last].found == *found {
+                        break Some(last);
+                    }
+                    match self.nodes[last].other {
+                        0 => break None,
+                        other => last = other as usize,
+                    }
+                };
+                match fitting {
+                    Some(node) => at = node + 1,
+                    None => {
+                        branch = Some(last);
+                        break;
+                    }
+                }
+                known += 1;
+            }
+        }
+        if let Some(expected) = &recording.expected {
+            // It was there before the script ran.
+            if expected.dropped != self.dropped {
+                return Committed::Stale;
+            }
+            let known = format!("{:?}", self.outcomes[expected.outcome as usize]);
+            return Committed::Differs(known, format!("another course: {path:?}"));
+        }
+        if self.nodes.len() + path.len() > MOST_NODES
+            || self.outcomes.len() >= MOST_OUTCOMES
+            || self.tree_count >= MOST_TREES
+            || self.interner.len() >= MOST_VALUES
+            || self.rolls.len() >= MOST_VALUES
+        {
+            self.full = true;
+            return Committed::NoRoom;
+        }
+        let outcome = self.outcomes.insert_full(Arc::new(outcome)).0 as u32;
+        let begins = self.nodes.len() as u32;
+        for (guard, found) in &path[known..] {
+            self.nodes.push(Node { guard: *guard, found: *found, other: 0 });
+        }
+        self.nodes.push(Node { guard: Guard::END, found: Tagged::place(outcome), other: 0 });
+        match branch {
+            Some(branch) => self.nodes[branch].other = begins,
+            None => {
+                let mut assumptions = FieldSet::default();
+                for field in &recording.assumptions {
+                    assumptions.insert(*field);
+                }
+                self.tree_count += 1;
+                self.trees.entry(hash).or_default().push(Tree { root: recording.root, first: begins, assumptions });
+            }
+        }
+        Committed::Kept
+    }
+
+    /// The dependencies of a recording as guards with tagged values; nothing if a value is too large.
+    fn path_of(&mut self, dependencies: &[(Dependency, Value)]) -> Option<Vec<(Guard, Tagged)>> {
+        let mut path = Vec::with_capacity(dependencies.len());
+        for (dependency, value) in dependencies {
+            let guard = match dependency {
+                Dependency::Field(guard) => *guard,
+                Dependency::Roll(key) => {
+                    let number = match self.rolls.get_index_of(key) {
+                        Some(number) => number,
+                        None => self.rolls.insert_full(key.clone()).0,
+                    };
+                    Guard::roll(number)?
+                }
+            };
+            path.push((guard, self.interner.tag(value)?));
+        }
+        Some(path)
+    }
+
+    /// The effect with a tag for its value.
+    fn tagged(&mut self, effect: Effect) -> Effect {
+        match effect {
+            Effect::Set(field, value, Tagged::UNKNOWN) => {
+                let tag = self.interner.tag(&value).unwrap_or(Tagged::UNKNOWN);
+                Effect::Set(field, value, tag)
+            }
+            effect => effect,
+        }
+    }
+
+    /// Compares an outcome with the one that the table has for the same dependencies.
+    fn compared(&self, at: usize, outcome: &Outcome) -> Committed {
+        let node = self.nodes[at];
+        if node.guard != Guard::END {
+            return Committed::Differs(self.dependency(node.guard), "the script ended".into());
+        }
+        let known = &self.outcomes[node.found.at()];
+        if **known == *outcome {
+            return Committed::Kept;
+        }
+        Committed::Differs(format!("{known:?}"), format!("{outcome:?}"))
+    }
+
+    fn dependency(&self, guard: Guard) -> String {
+        match guard.kind() {
+            Guard::FIELD => format!("it read field {} of {}", guard.field_id().0, guard.entity()),
+            Guard::ROLL => format!("it rolled {:?}", self.rolls.get_index(guard.number())),
+            _ => "the script ended".into(),
+        }
+    }
+}
+
+/// A hash that is used as it is.
+#[derive(Default)]
+struct Prehashed(u64);
+
+impl Hasher for Prehashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+}

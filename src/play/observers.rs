@@ -1,0 +1,73 @@
+//! What is told of an action: events for those who listen.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::desk::Desk;
+use super::{Event, Happening};
+use crate::state::{Change, EntityId, FieldId, Value};
+
+impl Desk {
+    pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {
+        let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
+        if self.listening && !(self.quiet && piece) {
+            let n = self.events.len() as u32;
+            self.events.push(Event { action: self.action, n, audience, happening });
+        }
+    }
+
+    /// Tells the change of a field that has just been made.
+    pub fn tell_change(&mut self, entity: EntityId, field: FieldId, from: &Value, to: &Value) {
+        if !self.listening || from == to {
+            return;
+        }
+        let Some(happening) = self.changed(entity, field, from, to) else { return };
+        let audience = self.audience_of(entity, field);
+        self.tell(happening, audience);
+    }
+
+    /// The event for a change of a field, if the field is shown.
+    pub fn changed(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Option<Happening> {
+        let kind = &self.rules.schema().kind(self.state.entity(entity)?.kind);
+        let declared = kind.field(field);
+        if !declared.show {
+            return None;
+        }
+        Some(Happening::Changed {
+            entity,
+            title: self.title(entity),
+            field: declared.name.clone(),
+            label: declared.label.clone(),
+            from: from.clone(),
+            to: to.clone(),
+            text: format!("{} -> {}", self.words(from), self.words(to)),
+        })
+    }
+
+    fn audience_of(&self, entity: EntityId, field: FieldId) -> Option<Arc<str>> {
+        let kind = self.rules.schema().kind(self.state.entity(entity)?.kind);
+        kind.field(field).audience.clone()
+    }
+
+    /// Events for settled changes, the last one first and turned round: what an undo did.
+    pub fn reversed(&self, changes: &[Change]) -> Vec<Happening> {
+        let mut places: BTreeMap<(EntityId, FieldId), usize> = BTreeMap::new();
+        let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();
+        for change in changes {
+            if let Change::Set { entity, field, from, to } = change {
+                match places.entry((*entity, *field)) {
+                    Entry::Occupied(place) => net[*place.get()].3 = to,
+                    Entry::Vacant(place) => {
+                        place.insert(net.len());
+                        net.push((*entity, *field, from, to));
+                    }
+                }
+            }
+        }
+        net.into_iter()
+            .filter(|(.., from, to)| from != to)
+            .filter_map(|(entity, field, from, to)| self.changed(entity, field, to, from))
+            .collect()
+    }
+}

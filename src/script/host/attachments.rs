@@ -1,0 +1,75 @@
+use std::rc::Rc;
+
+use mlua::{Lua, Result, Table, Value as Lv};
+
+use super::super::conversion::{from_lua, to_lua};
+use super::super::sandbox::{charge, hold};
+use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg};
+use crate::play::{Desk, Op};
+use crate::ruleset::nearest;
+use crate::state::{AttachmentId, Value};
+
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    host_function!(lua, host, table, "attach", |_, b, (hook, owner, data): (Lv, Lv, Lv)| {
+        let desk = b.desk()?;
+        let hook = text_arg(desk, &hook, "the id of a hook")?;
+        let owner = entity_arg(desk, &b.handles.borrow(), &owner, "the owner in rb.attach")?;
+        let known = b.names.borrow();
+        let holders = known.0.get("hook").map(Vec::as_slice).unwrap_or_default();
+        if !holders.iter().any(|holder| **holder == *hook) {
+            let message = match nearest(&hook, holders.iter().map(String::as_str)) {
+                Some(near) => format!("there is no hook or item `{hook}`; did you mean `{near}`?"),
+                None => format!("there is no hook or item `{hook}`"),
+            };
+            return Err(fault(desk, message));
+        }
+        let data = data_of(b, desk, &data)?;
+        charge(16);
+        hold(TOLD)?;
+        b.handles.borrow_mut().attachments_change();
+        Ok(desk.attach(hook, owner, data).map_err(stopped)?.0)
+    });
+    host_function!(lua, host, table, "detach", |_, b, id: u32| {
+        let desk = b.desk()?;
+        hold(TOLD)?;
+        b.handles.borrow_mut().attachments_change();
+        desk.detach(AttachmentId(id)).map_err(stopped)
+    });
+    host_function!(lua, host, table, "set_data", |_, b, (id, data): (u32, Lv)| {
+        let desk = b.desk()?;
+        let data = data_of(b, desk, &data)?;
+        hold(TOLD)?;
+        b.handles.borrow_mut().attachments_change();
+        desk.set_data(AttachmentId(id), data).map_err(stopped)
+    });
+    host_function!(lua, host, table, "attachments", |lua, b, owner: Option<Table>| {
+        let Ok(desk) = b.desk() else { return lua.create_table() };
+        desk.observe(&Op::ReadAttachments);
+        let handles = b.handles.borrow();
+        let owner = owner.and_then(|owner| handles.id_of(&owner));
+        let list = lua.create_table()?;
+        charge(desk.state.attachments().len() as i64 / 8);
+        for (id, attachment) in desk.state.attachments() {
+            if owner.is_some_and(|owner| owner != attachment.owner) {
+                continue;
+            }
+            let holder = lua.create_table()?;
+            holder.raw_set("id", id.0)?;
+            holder.raw_set("hook", &*attachment.hook)?;
+            holder.raw_set("owner", handles.handle(attachment.owner))?;
+            holder.raw_set("data", to_lua(lua, &attachment.data, &handles)?)?;
+            holder.set_readonly(true);
+            list.raw_push(holder)?;
+        }
+        list.set_readonly(true);
+        Ok(list)
+    });
+    Ok(())
+}
+
+fn data_of(host: &HostState, desk: &mut Desk, data: &Lv) -> Result<Value> {
+    match from_lua(data, &host.handles.borrow()) {
+        Ok(data) => Ok(data),
+        Err(error) => Err(fault(desk, format!("the data of an attachment: {}", plain(&error)))),
+    }
+}

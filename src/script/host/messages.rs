@@ -1,0 +1,63 @@
+use std::rc::Rc;
+
+use mlua::{Lua, Result, Table, Value as Lv};
+
+use super::{HostState, MOST_NAMED, host_function, stopped};
+use crate::play::Desk;
+use crate::ruleset::nearest;
+
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    host_function!(lua, host, table, "fault", |_, b, (message, cure): (String, Option<String>)| {
+        let desk = b.desk()?;
+        Err::<(), _>(stopped(desk.fault_with(message, cure)))
+    });
+    host_function!(lua, host, table, "join", |_, b, (a, c): (Table, Table)| {
+        let mut names: Vec<String> = Vec::new();
+        for pair in a.pairs::<String, Lv>().chain(c.pairs::<String, Lv>()).take(MOST_NAMED) {
+            names.push(pair?.0);
+        }
+        names.sort();
+        Ok(names.join(", "))
+    });
+    host_function!(lua, host, table, "no_such", |_, b, (what, name): (String, String)| {
+        let names = b.names.borrow();
+        let known = names.0.get(what.as_str()).map(Vec::as_slice).unwrap_or_default();
+        Ok(match nearest(&name, known.iter().map(String::as_str)) {
+            Some(near) => format!("there is no {what} `{name}`; did you mean `{near}`?"),
+            None if known.is_empty() => format!("there is no {what} `{name}`; the ruleset has none"),
+            None => format!("there is no {what} `{name}`; there are {}", known.join(", ")),
+        })
+    });
+    host_function!(lua, host, table, "no_member", |_, b, (kind, name): (String, String)| {
+        let desk = b.desk()?;
+        Ok(no_member(desk, &kind, &name))
+    });
+    host_function!(lua, host, table, "no_number", |_, b, (kind, name): (String, String)| {
+        let desk = b.desk()?;
+        let schema = desk.rules.schema();
+        let known = schema.kind_named(&kind).and_then(|kind| schema.kind(kind).field_named(&name));
+        Ok(match known {
+            Some(_) => format!("the field `{name}` of {kind} is not a number; add is for number fields"),
+            None => no_member(desk, &kind, &name),
+        })
+    });
+    Ok(())
+}
+
+pub(super) fn no_member(desk: &Desk, kind: &str, name: &str) -> String {
+    let schema = desk.rules.schema();
+    let Some(kind) = schema.kind_named(kind).map(|kind| schema.kind(kind)) else {
+        return format!("there is no kind `{kind}`");
+    };
+    let names = kind
+        .fields
+        .iter()
+        .map(|field| &*field.name)
+        .chain(kind.derived.iter().map(|name| &**name))
+        .chain(["id", "kind", "set", "add", "exists"]);
+    match nearest(name, names.clone()) {
+        Some(near) => format!("{} has no field `{name}`; did you mean `{near}`?", kind.name),
+        None => format!("{} has no field `{name}`; it has {}", kind.name, names.collect::<Vec<_>>().join(", ")),
+    }
+}
+

@@ -1,0 +1,229 @@
+//! The host's functions: everything that a script does reaches the game through one of these. None calls a script.
+//!
+//! Each operation is implemented once, in `play/operation.rs` and `play/inputs.rs`; a function here converts what the script
+//! gives. Those that are called most often are plain functions of the engine (`stack.rs`) and allocate nothing.
+
+mod agenda;
+mod attachments;
+mod dice;
+mod entities;
+mod messages;
+mod questions;
+mod stack;
+mod telling;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Error, Lua, Result, Table, Value as Lv};
+
+use super::conversion::{from_lua, text_of};
+use super::handles::{Handles, Pages};
+pub(super) use agenda::{entry_table, read_key};
+pub(super) use entities::entity_arg;
+pub(crate) use stack::current_place;
+pub(super) use stack::{entry_of, fill_fields, filling};
+
+use crate::dice::Dice;
+use crate::play::{Desk, DicePosition, Happening, Stop, Term};
+
+/// What the host's functions share: the game that is being run, and the handles of its entities.
+#[derive(Default)]
+pub(super) struct HostState {
+    desk: Cell<Option<*mut Desk>>,
+    pub handles: RefCell<Handles>,
+    pub pages: Pages,
+    /// Dice expressions that scripts have used, by number.
+    dice: RefCell<Vec<Arc<Dice>>>,
+    labels: RefCell<HashMap<String, Arc<str>>>,
+    pub terms: RefCell<Vec<Term>>,
+    /// Where the dice stood when the policy was asked.
+    before_policy: Cell<DicePosition>,
+    /// Answers of questions that are out together, told when all are there.
+    told_later: RefCell<Vec<Happening>>,
+    names: RefCell<Names>,
+    /// Names of the agenda's entries, as the ruleset shares them.
+    entries: RefCell<Vec<Arc<str>>>,
+    /// The functions of files whose lines are counted.
+    pub measured: RefCell<Vec<(String, mlua::Function)>>,
+    /// The functions of all other files, until they are compiled for this processor.
+    pub files: RefCell<Vec<mlua::Function>>,
+}
+
+/// Names that exist in the ruleset, for messages.
+#[derive(Default)]
+pub(super) struct Names(pub BTreeMap<&'static str, Vec<String>>);
+
+impl HostState {
+    /// Lends a game to the host's functions while `run` goes on.
+    pub fn lend<R>(&self, desk: &mut Desk, run: impl FnOnce() -> R) -> R {
+        let outer = self.desk.replace(Some(desk));
+        let result = stack::with_host(self, run);
+        self.desk.set(outer);
+        self.told_later.borrow_mut().clear();
+        result
+    }
+
+    /// Sets the names that exist in the ruleset. `entries`: those of its agenda, which all its machines share.
+    pub fn set_names(&self, names: Names, entries: Vec<Arc<str>>) {
+        *self.entries.borrow_mut() = entries;
+        *self.names.borrow_mut() = names;
+    }
+
+    /// Shares the names of agenda entries with the other machines of the ruleset.
+    pub fn share_entries(&self, entries: impl Iterator<Item = Arc<str>>) {
+        *self.entries.borrow_mut() = entries.collect();
+    }
+
+    /// The agenda entry of that name in `play.luau`.
+    pub fn entry_named(&self, name: &str) -> Option<Arc<str>> {
+        self.entries.borrow().iter().find(|entry| ***entry == *name).cloned()
+    }
+
+    /// The game that is lent at the moment.
+    #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
+    pub fn lent(&self) -> Option<&mut Desk> {
+        // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
+        // the host's functions do not call each other, so no two references from here live at once.
+        self.desk.get().map(|desk| unsafe { &mut *desk })
+    }
+
+    /// The same, or an error for a script.
+    #[allow(clippy::mut_from_ref)] // as above
+    pub(super) fn desk(&self) -> Result<&mut Desk> {
+        match self.lent() {
+            Some(desk) => Ok(desk),
+            None => Err(Error::RuntimeError(NO_GAME.into())),
+        }
+    }
+
+    fn label(&self, text: &str) -> Arc<str> {
+        if let Some(label) = self.labels.borrow().get(text) {
+            return label.clone();
+        }
+        let label: Arc<str> = Arc::from(text);
+        let mut known = self.labels.borrow_mut();
+        // As many as a ruleset writes out, and not all that a script makes up.
+        if known.len() < MOST_LABELS && text.len() <= LONGEST_LABEL {
+            known.insert(text.to_string(), label.clone());
+        }
+        label
+    }
+}
+
+const NO_GAME: &str = "this can only be called while a game is played, not while the file is loaded";
+
+/// Labels of rolls that are kept: how many, and how long.
+const MOST_LABELS: usize = 1_000;
+const LONGEST_LABEL: usize = 200;
+
+/// What the host keeps of something that happens, in bytes, as it is counted: of a change, of what is told, of a question, of
+/// one of its options, and of a die that is rolled.
+const CHANGE: usize = 240;
+const TOLD: usize = 480;
+const ASKED: usize = 512;
+const OPTION: usize = 128;
+const DIE: usize = 48;
+
+/// Names that a message lists at most, and arguments that it takes.
+const MOST_NAMED: usize = 100;
+
+/// The message for a script when the game has stopped; the game's own flag says why.
+fn message_of(stop: &Stop) -> &str {
+    match stop {
+        Stop::Question => "the action waits for an answer",
+        Stop::Cut(reason) | Stop::Refused { reason, .. } => reason,
+        Stop::Fault { message, .. } => message,
+    }
+}
+
+/// The error that ends a script once the game has stopped.
+pub(super) fn stopped(stop: Stop) -> Error {
+    Error::RuntimeError(message_of(&stop).to_string())
+}
+
+pub(super) fn fault(desk: &mut Desk, message: impl Into<String>) -> Error {
+    stopped(desk.fault(message))
+}
+
+/// What a script gave, for messages.
+fn told(value: &Lv) -> String {
+    match value {
+        Lv::Nil => "nothing".into(),
+        Lv::Integer(n) => n.to_string(),
+        Lv::Number(n) => n.to_string(),
+        other => format!("a {}", other.type_name()),
+    }
+}
+
+/// The message of an error without its kind.
+fn plain(error: &Error) -> String {
+    match error {
+        Error::RuntimeError(message) => message.clone(),
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
+    match value {
+        Lv::String(text) => text_of(text),
+        other => Err(fault(desk, format!("{what} must be a text, not {}", other.type_name()))),
+    }
+}
+
+/// Fills the `{}` of a template with values in words.
+pub(super) fn fill(template: &str, args: &[Lv], desk: &Desk, handles: &Handles) -> String {
+    let mut text = String::with_capacity(template.len() + 16);
+    let mut args = args.iter();
+    let mut rest = template;
+    while let Some(at) = rest.find("{}") {
+        text.push_str(&rest[..at]);
+        match args.next() {
+            Some(value) => match from_lua(value, handles) {
+                Ok(value) => text.push_str(&desk.words(&value)),
+                Err(_) => text.push('?'),
+            },
+            None => text.push_str("{}"),
+        }
+        rest = &rest[at + 2..];
+    }
+    text.push_str(rest);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(2000).collect()
+}
+
+/// Adds a function to the table of host functions.
+macro_rules! host_function {
+    ($lua:ident, $host:ident, $table:ident, $name:literal, |$l:pat_param, $b:ident, $args:tt : $types:ty| $body:expr) => {{
+        let host = Rc::clone($host);
+        #[allow(unused_variables)]
+        let function = $lua.create_function(move |$l: &Lua, $args: $types| {
+            let $b = &*host;
+            $body
+        })?;
+        $table.raw_set($name, function)?;
+    }};
+}
+use host_function;
+
+/// Makes the table of host functions for the prelude.
+pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
+    let table = lua.create_table()?;
+    messages::add(lua, host, &table)?;
+    entities::add(lua, host, &table)?;
+    attachments::add(lua, host, &table)?;
+    questions::add(lua, host, &table)?;
+    dice::add(lua, host, &table)?;
+    agenda::add(lua, host, &table)?;
+    agenda::due_parts(lua, host, &table)?;
+    telling::add(lua, host, &table)?;
+    super::convert::add(lua, host, &table)?;
+    stack::add(lua, &table)?;
+    let (handles, pages) = (lua.create_table()?, lua.create_table()?);
+    table.raw_set("handles", &handles)?;
+    table.raw_set("pages", &pages)?;
+    let mut own = host.handles.borrow_mut();
+    (own.listed, own.pages) = (Some(handles), Some(pages));
+    Ok(table)
+}

@@ -1,0 +1,520 @@
+use std::rc::Rc;
+use std::sync::Arc;
+
+use mlua::{Lua, Result, Table, Value as Lv};
+
+use super::super::conversion::{from_lua, text_of, whole_of};
+use super::super::handles::Handles;
+use super::super::sandbox::{charge, hold};
+use super::stack::by_of;
+use super::{ASKED, HostState, MOST_NAMED, OPTION, entity_arg, fault, fill, host_function, stopped, text_arg, told};
+use crate::play::{
+    Answer, Ask, AskKind, Asked, Asking, By, Choice, Desk, DicePosition, Happening, Limits, Question, QuestionId, Shape,
+};
+use crate::state::{EntityId, Value};
+
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, or 4 if it waits for somebody.
+    host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (usize, Table)| {
+        let desk = b.desk()?;
+        if let Some(known) = desk.asked_before().map_err(stopped)? {
+            let (question, answer) = &*known;
+            let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
+            desk.record(&asking, answer.clone(), By::Default, DicePosition::default());
+            return Ok((ANSWERED, places(lua, question, answer)?));
+        }
+        let handles = b.handles.borrow();
+        let kind = kind_of(desk, kind)?;
+        let question = question_of(desk, &handles, kind, &q)?;
+        let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
+        match desk.ask(&asking, &question).map_err(stopped)? {
+            Asked::Answered(answer) => {
+                if let Some(walk) = &mut desk.walk {
+                    walk.remember(Some((&question, &answer)));
+                }
+                tell_answer(b, desk, &question, question.tell(&answer));
+                Ok((ANSWERED, places(lua, &question, &answer)?))
+            }
+            Asked::Policy(policy) => {
+                b.before_policy.set(desk.position());
+                if let Some(walk) = &mut desk.walk {
+                    walk.remember(None);
+                }
+                Ok((1, Lv::String(lua.create_string(&*policy)?)))
+            }
+            Asked::Default => {
+                b.before_policy.set(desk.position());
+                Ok((2, Lv::Nil))
+            }
+            Asked::Open => Ok((4, Lv::Nil)),
+        }
+    });
+    // put_out(kind, question): the question waits for somebody.
+    host_function!(lua, host, table, "put_out", |_, b, (kind, q): (usize, Table)| {
+        let desk = b.desk()?;
+        let kind = kind_of(desk, kind)?;
+        let question = question_of(desk, &b.handles.borrow(), kind, &q)?;
+        desk.put_out(question);
+        Ok(())
+    });
+    // default_places(kind, question): the default, however loosely it is named; nothing if there is none.
+    host_function!(lua, host, table, "default_places", |lua, b, (kind, q): (usize, Table)| {
+        let desk = b.desk()?;
+        let kind = kind_of(desk, kind)?;
+        let question = question_of(desk, &b.handles.borrow(), kind, &q)?;
+        match &question.default {
+            Some(answer) => places(lua, &question, answer),
+            None => Ok(Lv::Nil),
+        }
+    });
+    // noted(kind, question, answer in places, by whom, the option itself if only that was looked at): words for those who want
+    // them of an answer that fits.
+    host_function!(lua, host, table, "noted", |_, b, (kind, q, answer, by, only): (usize, Table, Lv, i64, Lv)| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        let kind = kind_of(desk, kind)?;
+        if by == BY_ONLY {
+            // Nobody was asked, but somebody may have named an answer all the same.
+            if desk.listening || desk.walk.is_some() {
+                let question = question_of(desk, &handles, kind, &q)?;
+                let answer = answer_of(desk, &question, &answer)?;
+                desk.autos.push((question, answer));
+            }
+            return Ok(());
+        }
+        let asking = asking_of(desk, &handles, &q)?;
+        let (answer, text) = in_words(desk, &handles, kind, &q, &answer, &only)?;
+        if desk.listening {
+            let happening = Happening::Answered {
+                seat: asking.seat.clone(),
+                topic: asking.topic.clone(),
+                about: asking.about.map(|about| desk.title(about)),
+                text,
+            };
+            b.told_later.borrow_mut().push(happening);
+        }
+        desk.record(&asking, answer, by_of(by), b.before_policy.get());
+        desk.may_go_on().map_err(stopped)
+    });
+    host_function!(lua, host, table, "refuse", |_, b, (topic, reason): (String, Lv)| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        let reason = text_arg(desk, &reason, "the reason of a question's check")?;
+        Err::<(), _>(stopped(desk.refuse(&topic, &reason)))
+    });
+    host_function!(lua, host, table, "stop_if_open", |_, b, (): ()| b.desk()?.stop_if_open().map_err(stopped));
+    host_function!(lua, host, table, "all_answered", |_, b, (): ()| {
+        let desk = b.desk()?;
+        desk.may_go_on().map_err(stopped)?;
+        for happening in b.told_later.borrow_mut().drain(..) {
+            desk.tell(happening, None);
+        }
+        Ok(())
+    });
+    Ok(())
+}
+
+/// What the prelude is told of a question that has been answered.
+const ANSWERED: u8 = 3;
+/// The number by which the prelude says that only one answer was possible.
+const BY_ONLY: i64 = 3;
+
+fn kind_of(desk: &mut Desk, number: usize) -> Result<AskKind> {
+    let kind = number.checked_sub(1).and_then(|at| AskKind::ALL.get(at));
+    kind.copied().ok_or_else(|| fault(desk, "there is no such kind of question"))
+}
+
+fn tell_answer(host: &HostState, desk: &Desk, question: &Question, text: String) {
+    if desk.listening {
+        host.told_later.borrow_mut().push(Happening::Answered {
+            seat: question.seat.clone(),
+            topic: question.topic.clone(),
+            about: question.about.map(|about| desk.title(about)),
+            text,
+        });
+    }
+}
+
+/// An answer that fits, by the ids of its options, and in words.
+fn in_words(
+    desk: &mut Desk,
+    handles: &Handles,
+    kind: AskKind,
+    q: &Table,
+    answer: &Lv,
+    only: &Lv,
+) -> Result<(Answer, String)> {
+    match (kind, answer) {
+        (AskKind::Number, number) => {
+            let n = whole_of(number).unwrap_or_default();
+            Ok((Answer::Number(n), n.to_string()))
+        }
+        (AskKind::Confirm, yes) => {
+            let yes = *yes == Lv::Boolean(true);
+            Ok((Answer::Confirm(yes), if yes { "yes" } else { "no" }.into()))
+        }
+        (AskKind::Choose, Lv::Integer(_) | Lv::Number(_)) => {
+            let option = match q.raw_get::<Lv>("options")? {
+                Lv::Table(options) => options.raw_get(whole_of(answer).unwrap_or_default())?,
+                _ => only.clone(),
+            };
+            let choice = one_choice(desk, handles, q, &option)?;
+            Ok((Answer::Choice(choice.id), choice.label.to_string()))
+        }
+        _ => {
+            let question = question_of(desk, handles, kind, q)?;
+            let answer = answer_of(desk, &question, answer)?;
+            let text = question.tell(&answer);
+            Ok((answer, text))
+        }
+    }
+}
+
+fn asking_of(desk: &mut Desk, handles: &Handles, q: &Table) -> Result<Asking> {
+    let seat: Lv = q.raw_get("seat")?;
+    let seat = text_arg(desk, &seat, "the `seat` of a question")?;
+    let topic: Lv = q.raw_get("topic")?;
+    let topic = text_arg(desk, &topic, "the `topic` of a question")?;
+    let about = match q.raw_get::<Lv>("about")? {
+        Lv::Nil => None,
+        value => Some(entity_arg(desk, handles, &value, "the `about` of a question")?),
+    };
+    desk.open_seat(&seat).map_err(stopped)?;
+    Ok(Asking { seat, topic, about })
+}
+
+/// Builds the question that a script asks.
+fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
+    hold(ASKED)?;
+    let asking = asking_of(desk, handles, q)?;
+    let topic = asking.topic.clone();
+    let why = match q.raw_get::<Lv>("why")? {
+        Lv::Nil => String::new(),
+        value => text_arg(desk, &value, "the `why` of a question")?.to_string(),
+    };
+    let audience = match q.raw_get::<Lv>("audience")? {
+        Lv::Nil => None,
+        value => Some(text_arg(desk, &value, "the `audience` of a question")?),
+    };
+    let options = match q.raw_get::<Lv>("options")? {
+        Lv::Table(options) => choices(desk, handles, &options)?,
+        Lv::Nil if !kind.has_options() => Vec::new(),
+        other => {
+            let message = format!("the question `{topic}` needs `options`, a list, not {}", other.type_name());
+            return Err(fault(desk, message));
+        }
+    };
+    let mut whole = |name: &str| -> Result<Option<i64>> {
+        match q.raw_get::<Lv>(name)? {
+            Lv::Nil => Ok(None),
+            value => match whole_of(&value) {
+                Some(n) => Ok(Some(n)),
+                None => {
+                    let found = told(&value);
+                    Err(fault(desk, format!("the question `{topic}` needs `{name}`, a whole number, not {found}")))
+                }
+            },
+        }
+    };
+    let (min, max, total, least) = match kind {
+        AskKind::ChooseMany | AskKind::Number | AskKind::Line => (whole("min")?, whole("max")?, None, None),
+        AskKind::Allot => (None, None, whole("total")?, whole("least")?),
+        _ => (None, None, None, None),
+    };
+    let other = matches!(q.raw_get::<Lv>("other")?, Lv::Boolean(true));
+    let limits = Limits { min, max, total, least, other };
+    let Shape { min, max, other, .. } = match Shape::new(kind, options.len(), limits) {
+        Ok(shape) => shape,
+        Err(lacking) => {
+            let message = format!("the question `{topic}` needs `{lacking}`, a whole number, not nothing");
+            return Err(fault(desk, message));
+        }
+    };
+    let ask = match kind {
+        AskKind::Choose => Ask::Choose { options, other },
+        AskKind::ChooseMany => Ask::ChooseMany { options, min: min as usize, max: max as usize },
+        AskKind::Number => Ask::Number { min, max },
+        AskKind::Allot => Ask::Allot { options, total: max, least: min },
+        AskKind::Confirm => Ask::Confirm,
+        AskKind::Order => Ask::Order { options },
+        AskKind::Line => Ask::Line { max: max as usize },
+    };
+    let nothing_open = match &ask {
+        Ask::Choose { options, other } => !other && !options.iter().any(|option| option.enabled),
+        Ask::Number { min, max } => min > max,
+        _ => false,
+    };
+    if nothing_open {
+        let greyed: Vec<String> = ask
+            .options()
+            .iter()
+            .map(|option| format!("{}: {}", option.label, option.reason.as_deref().unwrap_or("not open")))
+            .collect();
+        let message = if greyed.is_empty() {
+            format!("the question `{topic}` has no possible answer")
+        } else {
+            format!("the question `{topic}` has no option that is open ({})", greyed.join("; "))
+        };
+        return Err(fault(desk, message));
+    }
+    let mut question = Question {
+        id: QuestionId { action: desk.action, ordinal: desk.cursor as u32 },
+        seat: asking.seat,
+        topic: asking.topic,
+        about: asking.about,
+        why,
+        ask,
+        default: None,
+        proposes: !matches!(q.raw_get::<Lv>("propose")?, Lv::Boolean(false)),
+        audience,
+        sealed: matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)),
+    };
+    match q.raw_get::<Lv>("default")? {
+        Lv::Nil => {
+            if let Ask::Order { options } = &question.ask {
+                question.default = Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect()));
+            }
+        }
+        value => {
+            let default = default_value(desk, handles, q, &value)?;
+            match question.read(&default) {
+                Ok(answer) => question.default = Some(answer),
+                // What the game master leaves out is nobody's default.
+                Err(_) if default.as_text().is_some_and(|name| desk.state.left_out().contains(name)) => {}
+                Err(refusal) => {
+                    let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
+                    return Err(fault(desk, message));
+                }
+            }
+        }
+    }
+    Ok(question)
+}
+
+/// A default is given as an answer: option ids, values of options, numbers.
+fn default_value(desk: &mut Desk, handles: &Handles, q: &Table, value: &Lv) -> Result<Value> {
+    if let Lv::Table(options) = q.raw_get::<Lv>("options")? {
+        let mut id_of = |one: &Lv| -> Result<Option<Value>> {
+            for at in 1..=options.raw_len() {
+                let option: Lv = options.raw_get(at)?;
+                let own = match &option {
+                    Lv::Table(table) if handles.id_of(table).is_none() => table.raw_get::<Lv>("value")?,
+                    _ => option.clone(),
+                };
+                if !own.is_nil() && own == *one {
+                    let choices = choices(desk, handles, &options)?;
+                    return Ok(choices.get(at - 1).map(|choice| Value::Text(choice.id.clone())));
+                }
+            }
+            Ok(None)
+        };
+        if let Some(found) = id_of(value)? {
+            return Ok(found);
+        }
+        if let Lv::Table(list) = value
+            && handles.id_of(list).is_none()
+            && list.raw_len() > 0
+        {
+            let mut ids = Vec::new();
+            for at in 1..=list.raw_len() {
+                let one: Lv = list.raw_get(at)?;
+                ids.push(match id_of(&one)? {
+                    Some(found) => found,
+                    None => from_lua(&one, handles)?,
+                });
+            }
+            return Ok(Value::List(ids.into()));
+        }
+    }
+    from_lua(value, handles)
+}
+
+fn choices(desk: &mut Desk, handles: &Handles, options: &Table) -> Result<Vec<Choice>> {
+    let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
+    let count = number_of(desk, options)?;
+    for at in 1..=count {
+        made.push(choice_at(desk, handles, &options.raw_get(at)?, at)?);
+    }
+    Desk::settle_ids(&mut made);
+    for at in 0..made.len() {
+        if made[..at].iter().any(|(other, _)| other.id == made[at].0.id) {
+            let message = format!("two options have the id `{}`", made[at].0.id);
+            return Err(fault(desk, message));
+        }
+    }
+    Ok(made.into_iter().map(|(choice, _)| choice).collect())
+}
+
+/// Most options of a question.
+const MOST_OPTIONS: usize = 1_000;
+
+/// How many options a list has, each of which is compared with each.
+fn number_of(desk: &mut Desk, options: &Table) -> Result<usize> {
+    let count = options.raw_len();
+    if count > MOST_OPTIONS {
+        return Err(fault(desk, format!("a question has at most {MOST_OPTIONS} options, and here are {count}")));
+    }
+    charge((count + count * count / 256) as i64);
+    hold(count * OPTION)?;
+    Ok(count)
+}
+
+/// One option: what it is, and the entity that it stands for if that gives it its id.
+fn choice_at(desk: &mut Desk, handles: &Handles, option: &Lv, at: usize) -> Result<(Choice, Option<EntityId>)> {
+    let plain =
+        |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None };
+    match option {
+        Lv::String(text) => Ok((plain(text_of(text)?), None)),
+        Lv::Table(table) => match handles.id_of(table) {
+            Some(id) => Ok((plain(desk.title(id)), Some(id))),
+            None => choice_of(desk, handles, table, at),
+        },
+        other => {
+            let message = format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
+            Err(fault(desk, message))
+        }
+    }
+}
+
+/// The chosen option alone, with the id that it has among all options of the question.
+fn one_choice(desk: &mut Desk, handles: &Handles, q: &Table, option: &Lv) -> Result<Choice> {
+    let (choice, entity) = choice_at(desk, handles, option, 1)?;
+    let (Some(_), Lv::Table(options)) = (entity, q.raw_get::<Lv>("options")?) else { return Ok(choice) };
+    // An entity's id is its title, unless another option has the same.
+    let mut made = vec![(choice, entity)];
+    for at in 1..=number_of(desk, &options)? {
+        let other: Lv = options.raw_get(at)?;
+        let (label, another) = choice_at(desk, handles, &other, at)?;
+        if another != entity {
+            made.push((label, another));
+        }
+    }
+    Desk::settle_ids(&mut made);
+    Ok(made.swap_remove(0).0)
+}
+
+fn choice_of(desk: &mut Desk, handles: &Handles, table: &Table, at: usize) -> Result<(Choice, Option<EntityId>)> {
+    let text = |desk: &mut Desk, name: &str| -> Result<Option<Arc<str>>> {
+        match table.raw_get::<Lv>(name)? {
+            Lv::Nil => Ok(None),
+            value => text_arg(desk, &value, &format!("`{name}` of option {at}")).map(Some),
+        }
+    };
+    let entity = match table.raw_get::<Lv>("value")? {
+        Lv::Table(value) => handles.id_of(&value),
+        _ => None,
+    };
+    let label = text(desk, "label")?;
+    let id = text(desk, "id")?;
+    let named = id.is_some();
+    let title = entity.map(|entity| desk.title(entity));
+    let Some(id) = id.or_else(|| title.clone()).or_else(|| label.clone()) else {
+        return Err(fault(desk, format!("option {at} needs an `id`")));
+    };
+    let reason = match table.raw_get::<Lv>("reason")? {
+        Lv::Nil => None,
+        Lv::String(template) => {
+            let template = text_of(&template)?;
+            let args: Vec<Lv> = match table.raw_get::<Lv>("reason_args")? {
+                Lv::Table(args) => args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?,
+                _ => Vec::new(),
+            };
+            Some(fill(&template, &args, desk, handles))
+        }
+        other => return Err(fault(desk, format!("`reason` of option {at} must be a text, not {}", other.type_name()))),
+    };
+    let max = whole_of(&table.raw_get::<Lv>("max")?);
+    let choice = Choice {
+        label: label.or(title).unwrap_or_else(|| id.clone()),
+        id,
+        enabled: !matches!(table.raw_get::<Lv>("enabled")?, Lv::Boolean(false)),
+        reason,
+        note: text(desk, "note")?.map(|note| note.to_string()),
+        max,
+    };
+    Ok((choice, entity.filter(|_| !named)))
+}
+
+/// An answer as the prelude wants it: places among the options, numbers, texts.
+fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
+    let options = question.ask.options();
+    let place = |id: &Arc<str>| options.iter().position(|option| option.id == *id).map(|at| at + 1);
+    let list = |ids: &[Arc<str>]| lua.create_sequence_from(ids.iter().filter_map(place)).map(Lv::Table);
+    Ok(match answer {
+        Answer::Choice(id) => match place(id) {
+            Some(at) => Lv::Number(at as f64),
+            None => Lv::String(lua.create_string(&**id)?),
+        },
+        Answer::Choices(ids) => {
+            // In the options' order, however they were named.
+            let mut at: Vec<usize> = ids.iter().filter_map(place).collect();
+            at.sort_unstable();
+            Lv::Table(lua.create_sequence_from(at)?)
+        }
+        Answer::Order(ids) => list(ids)?,
+        Answer::Number(n) => Lv::Number(*n as f64),
+        Answer::Allotment(parts) => {
+            let points = options
+                .iter()
+                .map(|option| parts.iter().find(|(id, _)| *id == option.id).map_or(0, |(_, points)| *points));
+            Lv::Table(lua.create_sequence_from(points)?)
+        }
+        Answer::Confirm(yes) => Lv::Boolean(*yes),
+        Answer::Line(line) => Lv::String(lua.create_string(line)?),
+        Answer::Faces(faces) => Lv::Table(lua.create_sequence_from(faces.iter().copied())?),
+    })
+}
+
+/// An answer in places among the options, by their ids.
+fn answer_of(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answer> {
+    let options = question.ask.options();
+    let id_at = |value: &Lv| {
+        let at = usize::try_from(whole_of(value)?).ok()?.checked_sub(1)?;
+        options.get(at).map(|option| option.id.clone())
+    };
+    let items = |value: &Lv| -> Option<Vec<Lv>> {
+        let Lv::Table(table) = value else { return None };
+        table.sequence_values::<Lv>().take(MOST_OPTIONS + 1).collect::<Result<_>>().ok()
+    };
+    let answer = match &question.ask {
+        Ask::Choose { other, .. } => match value {
+            Lv::String(text) if *other => Some(Answer::Choice(text_of(text)?)),
+            value => id_at(value).map(Answer::Choice),
+        },
+        Ask::ChooseMany { .. } => {
+            items(value).and_then(|items| items.iter().map(id_at).collect::<Option<_>>()).map(Answer::Choices)
+        }
+        Ask::Order { .. } => {
+            items(value).and_then(|items| items.iter().map(id_at).collect::<Option<_>>()).map(Answer::Order)
+        }
+        Ask::Number { .. } => whole_of(value).map(Answer::Number),
+        Ask::Allot { .. } => items(value).and_then(|items| {
+            let points: Option<Vec<i64>> = items.iter().map(whole_of).collect();
+            let points = points?;
+            (points.len() <= options.len()).then(|| {
+                let named = options.iter().map(|option| option.id.clone()).zip(points);
+                Answer::Allotment(named.filter(|(_, points)| *points != 0).collect())
+            })
+        }),
+        Ask::Confirm => match value {
+            Lv::Boolean(yes) => Some(Answer::Confirm(*yes)),
+            _ => None,
+        },
+        Ask::Line { .. } => match value {
+            Lv::String(text) => Some(Answer::Line(text_of(text)?.to_string())),
+            _ => None,
+        },
+        Ask::Dice { .. } => None,
+    };
+    answer.ok_or_else(|| {
+        let message = format!(
+            "the policy answered `{}` with {}; wanted: {}",
+            question.topic,
+            value.type_name(),
+            question.ask.wanted()
+        );
+        fault(desk, message)
+    })
+}
+
