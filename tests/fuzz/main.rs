@@ -12,7 +12,7 @@
 //! number of actions, and a question that nobody answers is a fault where nobody could be asked, while a table waits.
 //!
 //! ```text
-//! cargo test --test fuzz                                               200 cases, half of the groups of each
+//! cargo test --test fuzz                                               100 cases, of most in half of the groups
 //! RISKBREAKER_FUZZ=10000 cargo test --test fuzz                        as many cases as that, every group
 //! RISKBREAKER_FUZZ_SEED=77 RISKBREAKER_FUZZ=1 cargo test --test fuzz   one case
 //! RISKBREAKER_FUZZ_FEATURES=entry_numbers,agenda_limit ...             with these switches of `Features` turned on; `all` for all
@@ -43,7 +43,7 @@ use model::Case;
 use modes::{Compared, Group, check};
 
 /// Cases that are played where no number is given.
-const CASES: u64 = 200;
+const CASES: u64 = 100;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
@@ -96,11 +96,8 @@ fn all_modes_agree() {
     println!("{all:?}");
     if wanted.is_none() {
         // The generator writes what there is to compare.
-        assert!(all.unloaded * 20 < CASES as usize, "too many rulesets cannot be loaded: {all:?}");
-        assert!(
-            all.ended > all.left_out && all.decisions > 100 && all.counted > 100,
-            "too little is compared: {all:?}"
-        );
+        assert!(all.unloaded * 10 < CASES as usize, "too many rulesets cannot be loaded: {all:?}");
+        assert!(all.ended > all.left_out && all.decisions > 50 && all.counted > 50, "too little is compared: {all:?}");
     }
 }
 
