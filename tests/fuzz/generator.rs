@@ -165,9 +165,14 @@ impl Generator {
             case.rounds = 5;
             // Of one card, so that the same is done again and again.
             case.cards.truncate(1);
-            let count = 2_000 + self.random.below(4) * 500;
+            let count = 1_500 + self.random.below(4) * 500;
             let filled = format!("for at = 1, {count} do\n\trb.schedule(\"e0\", {{ 900 }})\nend");
             case.cards[0].resolve = vec![Stat::new(filled, Vec::new(), Vec::new())];
+        }
+        if self.features.entry_numbers && self.commented && self.random.one_in(3) {
+            // Whether an entry is made depends on dice, and what is written on its number.
+            let made = "if rb.under(\"1d6\", 4) then\n\tlocal id = -- its number\n\trb.schedule(\"e0\", { 900 }, me)\n\tme:set(\"a\", id % 7)\nend";
+            case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
         }
         if case.kept {
             let text = "world:set(\"big\", called() % 9)";
