@@ -1,0 +1,963 @@
+//! Writes small rulesets by chance.
+
+use super::model::{Body, Card, Case, Entry, Expr, Field, Hook, Sort, Stat};
+use super::random::Random;
+
+/// Declares the switches, all of them by name.
+macro_rules! features {
+    ($($(#[$about:meta])* $name:ident: $now:literal,)*) => {
+        /// What the rulesets may do of which it is known that the modes do not agree on it, or did not.
+        #[derive(Clone, Copy, Debug)]
+        pub struct Features {
+            $($(#[$about])* pub $name: bool,)*
+        }
+
+        impl Features {
+            /// What the modes agree on now.
+            pub const NOW: Features = Features { $($name: $now,)* };
+            pub const ALL: Features = Features { $($name: true,)* };
+
+            /// Turns a switch on, or `all`; says whether there is one of that name.
+            pub fn turn_on(&mut self, name: &str) -> bool {
+                match name {
+                    "all" => *self = Features::ALL,
+                    $(stringify!($name) => self.$name = true,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    };
+}
+
+features! {
+    /// Row 1: a rule depends on the number of an entry.
+    entry_numbers: false,
+    /// Row 2: the agenda holds as many entries as it may.
+    agenda_limit: false,
+    /// Row 3: a policy names one option twice, leaves one out, gives half a point, or a line that is too long.
+    refused_answers: false,
+    /// Row 5: a function of a file changes a local of the file.
+    captured_locals: false,
+    /// Row 6: the method of one entity is called for another; a plain table passes as an entity.
+    borrowed_methods: false,
+    /// Row 7: `when` and policies change what they are given.
+    changed_questions: false,
+    /// Row 7: numbers beyond 2^53.
+    large_numbers: false,
+    /// A game that stands at the fault of a policy is saved and loaded: the dice stand behind the policy's pick, and it picks anew.
+    faults_loaded: false,
+    /// A policy answers with the table of an option: where all is told, options are made anew before it is looked for.
+    option_tables: false,
+    /// A question has a default that does not fit, and its policy answers: nobody looks at the default where nobody listens.
+    unfit_defaults: false,
+    /// The words of a fault are compared where an answer is refused, or where something is done that may only read.
+    refusal_words: false,
+    /// Keys of entries are worked out before each pop: the replay of a tape does not do so.
+    computed_keys: false,
+    /// The default of an allotment names its options: where nobody listens it is taken as it stands.
+    named_allotments: false,
+    /// A `when` writes: it is seen where that `when` is run, which is not everywhere.
+    writing_when: false,
+    /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
+    checks_in_lists: false,
+}
+
+pub fn generate(seed: u64, features: Features) -> Case {
+    Generator {
+        random: Random::new(seed),
+        features,
+        vars: Vec::new(),
+        made: 0,
+        room: 0,
+        parts: Parts::default(),
+        commented: false,
+    }
+    .case(seed)
+}
+
+/// How many of each there are, for those that name them.
+#[derive(Clone, Debug, Default)]
+struct Parts {
+    fields: Vec<&'static str>,
+    verbs: usize,
+    /// Hooks that are not always in force.
+    hooks: Vec<usize>,
+    entries: usize,
+}
+
+/// Where code stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Anything may be done.
+    Act,
+    Start,
+    /// A verb of this number: it calls only later ones, so that calls end.
+    Verb(usize),
+    /// Only reading.
+    Pure,
+    Policy,
+}
+
+struct Generator {
+    random: Random,
+    features: Features,
+    /// Locals in scope: their names and sorts.
+    vars: Vec<(String, Sort)>,
+    made: usize,
+    /// Statements that may still be written.
+    room: usize,
+    parts: Parts,
+    /// Every number of an entry stands behind a comment.
+    commented: bool,
+}
+
+use Sort::{Body as Ent, Data, Number, Seat, Truth};
+
+fn leaf(sort: Sort, text: impl Into<String>) -> Expr {
+    Expr::new(sort, text, Vec::new())
+}
+
+impl Generator {
+    fn case(mut self, seed: u64) -> Case {
+        self.commented = self.random.one_in(2);
+        let fields = self.fields();
+        self.parts = Parts {
+            fields: fields.iter().map(|field| field.name).collect(),
+            verbs: 1 + self.random.below(3),
+            hooks: Vec::new(),
+            entries: 1 + self.random.below(3),
+        };
+        let hooks = self.random.below(3);
+        let always: Vec<bool> = (0..hooks).map(|_| self.random.one_in(3)).collect();
+        self.parts.hooks = (0..hooks).filter(|at| !always[*at]).collect();
+        let verbs = (0..self.parts.verbs).map(|at| self.body(Place::Verb(at), 4)).collect();
+        let hooks = always.into_iter().map(|always| self.hook(always)).collect();
+        let cards = (0..1 + self.random.below(3)).map(|at| self.card(at)).collect();
+        // A computed key or a tie keeps a game from running on inside the machine.
+        let plain = !self.random.one_in(8);
+        let entries = (0..self.parts.entries).map(|_| self.entry(plain)).collect();
+        let policies = [self.policy(), self.policy()];
+        let start = self.start();
+        let total = self.expr(Number, Place::Pure, 2);
+        let limits = self.features.agenda_limit && self.random.one_in(20);
+        let mut case = Case {
+            seed,
+            rounds: 1 + self.random.below(5) as u64,
+            actions: if self.random.one_in(8) { 12 } else { 150 },
+            trials: if self.random.one_in(30) { 300 } else { 16 },
+            fields,
+            total,
+            verbs,
+            hooks,
+            cards,
+            entries,
+            policies,
+            start,
+            follows: self.random.one_in(3),
+            cards_later: self.random.one_in(2),
+            filled: false,
+            kept: self.features.captured_locals && self.random.one_in(8),
+        };
+        if limits {
+            case.filled = true;
+            case.trials = 8;
+            case.rounds = 5;
+            // Of one card, so that the same is done again and again.
+            case.cards.truncate(1);
+            let count = 1_500 + self.random.below(4) * 500;
+            let filled = format!("for at = 1, {count} do\n\trb.schedule(\"e0\", {{ 900 }})\nend");
+            case.cards[0].resolve = vec![Stat::new(filled, Vec::new(), Vec::new())];
+        }
+        if self.features.entry_numbers && self.commented && self.random.one_in(3) {
+            // Whether an entry is made depends on dice, and what is written on its number.
+            let made = "if rb.under(\"1d6\", 4) then\n\tlocal id = -- its number\n\trb.schedule(\"e0\", { 900 }, me)\n\tme:set(\"a\", id % 7)\nend";
+            case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
+        }
+        if case.kept {
+            let text = "world:set(\"big\", called() % 9)";
+            case.verbs[0].push(Stat::new(text, Vec::new(), Vec::new()));
+        }
+        case
+    }
+
+    fn fields(&mut self) -> Vec<Field> {
+        let mut fields = Vec::new();
+        let mut put = |name, declared: String| fields.push(Field { name, declared, default: None });
+        let bounds = |random: &mut Random| match random.below(4) {
+            0 => "{ default = 3 }".to_string(),
+            1 => "{ min = 0, max = 9 }".into(),
+            2 => "{ min = -5, max = 30, default = 2, show = false }".into(),
+            _ => "{ min = 0, label = \"Label\" }".into(),
+        };
+        put("a", format!("rb.int({})", bounds(&mut self.random)));
+        put("b", format!("rb.int({})", bounds(&mut self.random)));
+        if self.random.one_in(2) {
+            put("c", format!("rb.int({})", bounds(&mut self.random)));
+        }
+        if self.random.one_in(2) {
+            put("flag", format!("rb.bool({{ default = {} }})", self.random.one_in(2)));
+        }
+        if self.random.one_in(2) {
+            put("note", "rb.text({ default = \"n\" })".into());
+        }
+        if self.random.one_in(2) {
+            put("mode", "rb.enum({ \"m0\", \"m1\", \"m2\" })".into());
+        }
+        if self.random.one_in(2) {
+            let kind = *self.random.pick(&["\"imp\"", "\"thing\"", ""]);
+            put("ref", format!("rb.ref({kind})"));
+        }
+        if self.random.one_in(3) {
+            put("list", "rb.list(rb.int())".into());
+        }
+        if self.random.one_in(4) {
+            put("map", "rb.map(rb.int())".into());
+        }
+        if self.random.one_in(4) {
+            put("part", "rb.ratio()".into());
+        }
+        if self.random.one_in(30) {
+            // A kind with more fields than fit into a word.
+            for name in MANY {
+                put(name, "rb.int({ max = 9 })".into());
+            }
+        }
+        if self.features.large_numbers && self.random.one_in(12) {
+            put("huge", "rb.int({ default = 9007199254740992 })".into());
+        }
+        fields
+    }
+
+    fn has(&self, field: &str) -> bool {
+        self.parts.fields.contains(&field)
+    }
+
+    fn number_field(&mut self) -> &'static str {
+        let numbers: Vec<_> = self
+            .parts
+            .fields
+            .iter()
+            .copied()
+            .filter(|name| ["a", "b", "c"].contains(name) || MANY.contains(name))
+            .collect();
+        numbers[self.random.below(numbers.len())]
+    }
+
+    // Expressions
+
+    fn expr(&mut self, sort: Sort, place: Place, depth: usize) -> Expr {
+        let known: Vec<String> = self.vars.iter().filter(|(_, of)| *of == sort).map(|(name, _)| name.clone()).collect();
+        if !known.is_empty() && self.random.one_in(3) {
+            return leaf(sort, self.random.pick(&known).clone());
+        }
+        match sort {
+            Number => self.number(place, depth),
+            Truth => self.truth(place, depth),
+            Ent => self.entity(place, depth),
+            Data => self.data(place, depth),
+            Seat => leaf(Seat, *self.random.pick(&["me.seat", "\"left\"", "\"right\"", "\"gm\"", "it.seat"])),
+        }
+    }
+
+    fn number(&mut self, place: Place, depth: usize) -> Expr {
+        let acts = matches!(place, Place::Act | Place::Start | Place::Verb(_));
+        if depth == 0 {
+            let field = self.number_field();
+            return match self.random.below(6) {
+                0 => leaf(Number, (self.random.below(12) as i64 - 2).to_string()),
+                1 => leaf(Number, "n"),
+                2 => leaf(Number, "world.round"),
+                3 => leaf(Number, format!("it.{field}")),
+                _ => leaf(Number, format!("me.{field}")),
+            };
+        }
+        let down = depth - 1;
+        let field = self.number_field();
+        let choice = self.random.below(if acts { 34 } else { 26 });
+        match choice {
+            0..=3 => self.number(place, 0),
+            4 => self.join("($ + $)", Number, &[Number, Number], place, down),
+            5 => self.join("($ - $)", Number, &[Number, Number], place, down),
+            6 => self.join("($ * 3)", Number, &[Number], place, down),
+            7 => self.join("($ // 2)", Number, &[Number], place, down),
+            8 => self.join("($ % 5)", Number, &[Number], place, down),
+            9 => self.join("math.max($, $)", Number, &[Number, Number], place, down),
+            10 => self.join("math.abs($)", Number, &[Number], place, down),
+            11 => self.join("(if $ then $ else $)", Number, &[Truth, Number, Number], place, down),
+            12 => self.join(&format!("$.{field}"), Number, &[Ent], place, down),
+            13 => leaf(Number, "#rb.each(\"imp\")"),
+            14 => leaf(Number, if self.random.one_in(2) { "#rb.agenda()" } else { "#rb.agenda({ what = \"e0\" })" }),
+            15 => leaf(
+                Number,
+                *self.random.pick(&["rb.agenda()[1].key[1]", "num(rb.agenda()[1].args)", "num(rb.agenda()[1].key)"]),
+            ),
+            16 => leaf(Number, *self.random.pick(&["#rb.attached(me)", "#rb.attached(it)", "num(rb.attached(me))"])),
+            17 => leaf(Number, *self.random.pick(&["me.id", "it.id"])),
+            18 if place != Place::Pure => self.join("$:total()", Number, &[Ent], place, down),
+            19 if self.has("note") => leaf(Number, *self.random.pick(&["#me.note", "num(it.note)"])),
+            20 if self.has("list") => {
+                leaf(Number, *self.random.pick(&["#me.list", "num(it.list)", "(me.list[1] or 0)"]))
+            }
+            21 if self.has("map") => leaf(Number, *self.random.pick(&["num(me.map)", "(it.map.k or 0)"])),
+            22 if self.has("part") => leaf(Number, *self.random.pick(&["me.part[1]", "num(it.part)"])),
+            23 => leaf(Number, *self.random.pick(&["spread(me)", "spread(it)"])),
+            24 => leaf(Number, format!("rawget(me, \"{field}\")")),
+            25 => leaf(Number, *self.random.pick(&["rb.switches.rounds", "num(rb.switches.loud)"])),
+            26 | 27 => {
+                let dice = *self.random.pick(DICE);
+                let label = *self.random.pick(&["", ", \"a throw\"", ", \"{} throws\", me"]);
+                leaf(Number, format!("rb.roll(\"{dice}\"{label})"))
+            }
+            28 => leaf(Number, format!("num(rb.faces(\"{}\"))", self.random.pick(DICE))),
+            29 => self.join("(rb.band(\"2d6\", { 4, 7, 11 }) + $)", Number, &[Number], place, down),
+            30 => leaf(Number, "rb.again(function() local r = rb.roll(\"1d4\") return if r > 1 then r else nil end)"),
+            31 => self.call(place, down),
+            32 => self.ask(place, down),
+            33 => leaf(Number, "rb.faces(\"3d4\")[2]"),
+            _ => self.number(place, down),
+        }
+    }
+
+    fn truth(&mut self, place: Place, depth: usize) -> Expr {
+        let acts = matches!(place, Place::Act | Place::Start | Place::Verb(_));
+        let down = depth.saturating_sub(1);
+        match self.random.below(if acts { 17 } else { 13 }) {
+            0 | 1 => self.join("$ < $", Truth, &[Number, Number], place, down),
+            2 => self.join("$ == $", Truth, &[Number, Number], place, down),
+            3 | 4 => self.join("$ % 2 == 0", Truth, &[Number], place, down),
+            5 if depth > 0 => self.join("not ($)", Truth, &[Truth], place, down),
+            6 if depth > 0 => self.join("($ and $)", Truth, &[Truth, Truth], place, down),
+            7 if depth > 0 => self.join("($ or $)", Truth, &[Truth, Truth], place, down),
+            8 => self.join("$ == $", Truth, &[Ent, Ent], place, down),
+            9 if self.has("flag") => self.join("$.flag", Truth, &[Ent], place, down),
+            10 if self.has("mode") => self.join("$.mode == \"m1\"", Truth, &[Ent], place, down),
+            11 if self.has("ref") => self.join("$.ref ~= nil", Truth, &[Ent], place, down),
+            12 => self.join("$:exists()", Truth, &[Ent], place, down),
+            13 => self.join("rb.under(\"1d6\", $, \"{} tests\", me)", Truth, &[Number], place, down),
+            14 => self.join("rb.at_least(\"2d6\", $)", Truth, &[Number], place, down),
+            15 => self.join("rb.at_most(\"1d8+1\", $, \"it tests\")", Truth, &[Number], place, down),
+            16 => leaf(Truth, "rb.under(\"1d6\", 4)"),
+            _ => self.join("$ > 2", Truth, &[Number], place, down),
+        }
+    }
+
+    fn entity(&mut self, place: Place, depth: usize) -> Expr {
+        match self.random.below(9) {
+            0..=2 => leaf(Ent, "me"),
+            3 => leaf(Ent, "it"),
+            4 => leaf(Ent, "(rb.first(\"imp\") or me)"),
+            5 => leaf(Ent, *self.random.pick(&["(rb.each(\"thing\")[1] or me)", "(rb.each(\"thing\")[2] or me)"])),
+            6 if self.has("ref") => leaf(Ent, *self.random.pick(&["(me.ref or me)", "(it.ref or me)"])),
+            7 if depth > 0 => self.join("(rb.each(\"imp\")[$ % 3 + 1] or me)", Ent, &[Number], place, depth - 1),
+            _ => leaf(Ent, "it"),
+        }
+    }
+
+    fn data(&mut self, place: Place, depth: usize) -> Expr {
+        let down = depth.saturating_sub(1);
+        match self.random.below(8) {
+            0 | 1 => leaf(Data, "nil"),
+            2 => self.join("$", Data, &[Number], place, down),
+            3 => self.join("($)", Data, &[Truth], place, down),
+            4 => self.join("{ n = $, e = $ }", Data, &[Number, Ent], place, down),
+            5 => self.join("{ $, $ }", Data, &[Number, Number], place, down),
+            6 => leaf(Data, "\"text\""),
+            _ => self.join("{ n = $ }", Data, &[Number], place, down),
+        }
+    }
+
+    fn join(&mut self, text: &str, sort: Sort, parts: &[Sort], place: Place, depth: usize) -> Expr {
+        let parts = parts.iter().map(|sort| self.expr(*sort, place, depth)).collect();
+        Expr::new(sort, text, parts)
+    }
+
+    fn call(&mut self, place: Place, depth: usize) -> Expr {
+        let from = if let Place::Verb(at) = place { at + 1 } else { 0 };
+        if from >= self.parts.verbs {
+            return self.number(place, 0);
+        }
+        let verb = from + self.random.below(self.parts.verbs - from);
+        self.join(&format!("num(rb.act.v{verb}($, $))"), Number, &[Ent, Number], place, depth)
+    }
+
+    /// A question, folded into a number.
+    fn ask(&mut self, place: Place, depth: usize) -> Expr {
+        let question = self.question(place, depth, false);
+        Expr::new(Number, "num($)", vec![question])
+    }
+
+    fn question(&mut self, place: Place, depth: usize, in_list: bool) -> Expr {
+        let topic = self.random.below(4);
+        let mut fields = vec![format!("topic = \"t{topic}\"")];
+        let mut parts = vec![self.expr(Seat, place, 0)];
+        let put = |text: &str, part: Expr, fields: &mut Vec<String>, parts: &mut Vec<Expr>| {
+            fields.push(text.to_string());
+            parts.push(part);
+        };
+        let down = depth.min(1);
+        if !self.random.one_in(3) {
+            let about = self.expr(Ent, place, 0);
+            put("about = $", about, &mut fields, &mut parts);
+        }
+        let number = |this: &mut Self| this.expr(Number, Place::Pure, down);
+        let (ask, default) = match self.random.below(8) {
+            0 | 1 => {
+                let span = number(self);
+                put("min = 1, max = 3 + $ % 3", span, &mut fields, &mut parts);
+                ("number", "2")
+            }
+            2 => {
+                fields.push((*self.random.pick(&OPTIONS)).into());
+                ("choose", "\"a\"")
+            }
+            3 => {
+                let open = self.expr(Truth, Place::Pure, down);
+                put(
+                    "options = { { id = \"a\", value = 5 }, { id = \"b\", label = \"Bee\", enabled = $, reason = \"not now\" } }",
+                    open,
+                    &mut fields,
+                    &mut parts,
+                );
+                ("choose", "\"a\"")
+            }
+            4 => {
+                fields.push("options = rb.each(\"thing\")".into());
+                ("choose", "rb.first(\"thing\")")
+            }
+            5 => {
+                fields.push((*self.random.pick(&OPTIONS)).into());
+                fields.push((*self.random.pick(&["min = 1, max = 2", "min = 0", "max = 2", "min = 2"])).into());
+                ("choose_many", "{ \"a\", \"cc\" }")
+            }
+            6 => {
+                let total = number(self);
+                let points = if self.features.unfit_defaults { "2 + $ % 3" } else { "3 + 0 * $" };
+                put(
+                    &format!("options = {{ {{ id = \"a\", max = 2 }}, \"b\", \"cc\" }}, total = {points}"),
+                    total,
+                    &mut fields,
+                    &mut parts,
+                );
+                if self.random.one_in(2) {
+                    fields.push("least = 1".into());
+                }
+                // It does not fit where there are more points to give.
+                ("allot", if self.features.named_allotments { "{ b = 3 }" } else { "{ 0, 3, 0 }" })
+            }
+            _ => match self.random.below(3) {
+                0 => ("confirm", "false"),
+                1 => {
+                    fields.push((*self.random.pick(&OPTIONS)).into());
+                    ("order", "")
+                }
+                _ => ("line", "\"hello\""),
+            },
+        };
+        // One in many has none, and waits where nobody answers.
+        let default = if self.features.unfit_defaults && self.random.one_in(12) { "9" } else { default };
+        if !default.is_empty() && (in_list || !self.random.one_in(40)) {
+            fields.push(format!("default = {default}"));
+        }
+        if self.random.one_in(6) {
+            fields.push("auto = true".into());
+        }
+        if self.random.one_in(5) {
+            fields.push("why = function(q) return \"because of \" .. q.topic end".into());
+        } else if self.random.one_in(4) {
+            fields.push("why = \"so?\"".into());
+        }
+        if self.random.one_in(16) && (!in_list || self.features.checks_in_lists) {
+            let most = number(self);
+            put(
+                "check = function(value) return num(value) % 7 ~= $ % 9, \"not this one\" end",
+                most,
+                &mut fields,
+                &mut parts,
+            );
+        }
+        if in_list && self.random.one_in(2) {
+            fields.push("sealed = true".into());
+        }
+        let fields = fields.join(", ");
+        let text = if in_list {
+            format!("{{ ask = \"{ask}\", seat = $, {fields} }}")
+        } else {
+            format!("rb.{ask}({{ seat = $, {fields} }})")
+        };
+        Expr::new(Data, text, parts)
+    }
+
+    // Statements
+
+    fn body(&mut self, place: Place, room: usize) -> Body {
+        let (vars, outer) = (self.vars.len(), self.room);
+        self.room = room;
+        let body = self.stats(place, 2);
+        self.vars.truncate(vars);
+        self.room = outer;
+        body
+    }
+
+    fn stats(&mut self, place: Place, depth: usize) -> Body {
+        let vars = self.vars.len();
+        let count = 1 + self.random.below(4);
+        let mut body = Vec::new();
+        for _ in 0..count {
+            if self.room == 0 {
+                break;
+            }
+            self.room -= 1;
+            body.push(self.stat(place, depth));
+        }
+        self.vars.truncate(vars);
+        body
+    }
+
+    fn name(&mut self, sort: Sort) -> String {
+        self.made += 1;
+        let name = format!("x{}", self.made);
+        self.vars.push((name.clone(), sort));
+        name
+    }
+
+    fn plain(&mut self, text: &str, parts: &[Sort], place: Place) -> Stat {
+        let parts = parts.iter().map(|sort| self.expr(*sort, place, 2)).collect();
+        Stat::new(text, parts, Vec::new())
+    }
+
+    fn stat(&mut self, place: Place, depth: usize) -> Stat {
+        match self.random.below(40) {
+            0..=5 => self.write(place),
+            6..=8 => {
+                let value = self.expr(Number, place, 2);
+                let name = self.name(Number);
+                Stat::new(format!("local {name} = $"), vec![value], Vec::new())
+            }
+            9 => {
+                let value = self.expr(Ent, place, 2);
+                let name = self.name(Ent);
+                Stat::new(format!("local {name} = $"), vec![value], Vec::new())
+            }
+            10..=12 if depth > 0 => {
+                let test = self.expr(Truth, place, 2);
+                let bodies = vec![self.stats(place, depth - 1), self.stats(place, depth - 1)];
+                Stat::new("if $ then\n@\nelse\n@\nend", vec![test], bodies)
+            }
+            13 if depth > 0 => {
+                let kind = *self.random.pick(&["imp", "thing"]);
+                self.vars.push(("one".into(), Ent));
+                let body = self.stats(place, depth - 1);
+                self.vars.pop();
+                Stat::new(format!("for _, one in rb.each(\"{kind}\") do\n@\nend"), Vec::new(), vec![body])
+            }
+            14 if depth > 0 => {
+                self.vars.push(("at".into(), Number));
+                let body = self.stats(place, depth - 1);
+                self.vars.pop();
+                Stat::new("for at = 1, 2 do\n@\nend", Vec::new(), vec![body])
+            }
+            15..=17 => {
+                let call = self.call(place, 2);
+                let name = self.name(Number);
+                Stat::new(format!("local {name} = $"), vec![call], Vec::new())
+            }
+            18..=20 => self.schedule(place),
+            21 | 22 => self.agenda(place),
+            23..=25 => self.coming(place, depth),
+            26 => self.going(place),
+            27..=29 => self.attaching(place),
+            30..=32 => {
+                let ask = self.ask(place, 2);
+                let name = self.name(Number);
+                Stat::new(format!("local {name} = $"), vec![ask], Vec::new())
+            }
+            33 if place != Place::Start => {
+                let questions = vec![self.question(place, 1, true), self.question(place, 1, true)];
+                let name = self.name(Number);
+                Stat::new(format!("local {name} = num(rb.all({{ $, $ }}))"), questions, Vec::new())
+            }
+            34 | 35 => self.say(place),
+            36 | 37 => self.ending(place),
+            38 if self.features.borrowed_methods && self.random.one_in(4) => {
+                let value = self.expr(Number, place, 1);
+                Stat::new("me.set(world, \"a\", $ % 8)", vec![value], Vec::new())
+            }
+            39 if self.features.borrowed_methods && self.random.one_in(4) => {
+                Stat::new("world:set(\"big\", num({ id = 2, kind = \"thing\" } == me))", Vec::new(), Vec::new())
+            }
+            _ => self.write(place),
+        }
+    }
+
+    fn write(&mut self, place: Place) -> Stat {
+        let field = self.number_field();
+        let value = if self.random.one_in(4) { "a" } else { field };
+        match self.random.below(16) {
+            0..=3 => self.plain(&format!("$:set(\"{value}\", $ % 9)"), &[Ent, Number], place),
+            4 | 5 => self.plain(&format!("me:set(\"{value}\", math.clamp($, 0, 9))"), &[Number], place),
+            6 => self.plain(&format!("if me.{value} < 9 then me:add(\"{value}\", 1) end"), &[], place),
+            7 => self.plain("world:set(\"big\", (world.big * 31 + $) % 4000000000)", &[Number], place),
+            8 if self.has("flag") => self.plain("$:set(\"flag\", $)", &[Ent, Truth], place),
+            9 if self.has("note") => match self.random.below(3) {
+                0 => self.plain("$:set(\"note\", tostring($))", &[Ent, Number], place),
+                1 => self.plain("$:set(\"note\", string.rep(\"x\", (#me.note + 90) % 1500))", &[Ent], place),
+                _ => self.plain("$:set(\"note\", string.rep(\"ab\", $ % 9))", &[Ent, Number], place),
+            },
+            10 if self.has("mode") => self.plain("$:set(\"mode\", if $ then \"m0\" else \"m1\")", &[Ent, Truth], place),
+            11 if self.has("ref") => match self.random.below(3) {
+                0 => self.plain("$:set(\"ref\", nil)", &[Ent], place),
+                1 => self.plain("if (rb.first(\"imp\")) then me:set(\"ref\", rb.first(\"imp\")) end", &[], place),
+                _ => self.plain("$:set(\"ref\", $)", &[Ent, Ent], place),
+            },
+            12 if self.has("list") => match self.random.below(3) {
+                0 => self.plain("$:set(\"list\", {})", &[Ent], place),
+                1 => self.plain("if #me.list < 6 then\n\tlocal list = table.clone(me.list)\n\ttable.insert(list, $ % 4)\n\tme:set(\"list\", list)\nend", &[Number], place),
+                _ => self.plain("$:set(\"list\", { $ % 3, 1 })", &[Ent, Number], place),
+            },
+            13 if self.has("map") => match self.random.below(2) {
+                0 => self.plain("$:set(\"map\", { k = $ % 4, j = 2 })", &[Ent, Number], place),
+                _ => self.plain("$:set(\"map\", {})", &[Ent], place),
+            },
+            14 if self.has("part") => self.plain("$:set(\"part\", { $ % 5, 3 })", &[Ent, Number], place),
+            15 if self.random.one_in(4) => match self.random.below(5) {
+                0 => self.plain(&format!("me:set(\"{value}\", $)"), &[Number], place),
+                1 => self.plain(&format!("it:add(\"{value}\", $)"), &[Number], place),
+                2 => self.plain("if $ then me:set(\"a\", 2.5) end", &[Truth], place),
+                3 => self.plain("if $ then me:set(\"nothing\", 1) end", &[Truth], place),
+                _ => self.plain("if $ then me:set(\"b\", \"one\") end", &[Truth], place),
+            },
+            _ => self.plain(&format!("me:set(\"{value}\", ($ + me.{value}) % 7)"), &[Number], place),
+        }
+    }
+
+    fn key(&mut self) -> &'static str {
+        // In a round after this one, so that every round ends.
+        ["{ world.round + 2, $ % 9 }", "{ world.round + 3, $ % 9 }", "{ world.round + 2, 5 }", "{ world.round + 2 }"]
+            [self.random.below(4)]
+    }
+
+    fn schedule(&mut self, place: Place) -> Stat {
+        if place == Place::Start && self.random.one_in(2) {
+            let what = self.random.below(self.parts.entries);
+            return self.plain(
+                &format!("rb.recur(\"e{what}\", {{ 1, $ % 9 }}, {{ 1, $ % 2 }}, $, $)"),
+                &[Number, Number, Ent, Data],
+                place,
+            );
+        }
+        let what = self.random.below(self.parts.entries);
+        let key = self.key();
+        let owner = if self.random.one_in(4) { "nil" } else { "$" };
+        let args = if self.random.one_in(2) { "" } else { ", $" };
+        let call = format!("rb.schedule(\"e{what}\", {key}, {owner}{args})");
+        let mut sorts = Vec::new();
+        if key.contains('$') {
+            sorts.push(Number);
+        }
+        if owner == "$" {
+            sorts.push(Ent);
+        }
+        if !args.is_empty() {
+            sorts.push(Data);
+        }
+        if !self.features.entry_numbers || !self.random.one_in(2) {
+            return self.plain(&call, &sorts, place);
+        }
+        let parts = sorts.iter().map(|sort| self.expr(*sort, place, 2)).collect();
+        let name = self.name(Number);
+        let text = match self.random.below(4) {
+            _ if self.commented => format!("local {name} = -- its number\n{call}\nme:set(\"a\", ({name} + me.a) % 7)"),
+            0 => format!("local {name} = -- its number\n{call}"),
+            1 => format!("local {name} = {call}\nrb.cancel({name})"),
+            2 => format!("local {name} = {call}\nme:set(\"a\", {name} % 7)"),
+            _ => format!("local {name} = {call}"),
+        };
+        Stat::new(text, parts, Vec::new())
+    }
+
+    /// Cancels or moves what is on the agenda.
+    fn agenda(&mut self, place: Place) -> Stat {
+        let what = self.random.below(self.parts.entries);
+        let found = format!("local due = rb.agenda({{ what = \"e{what}\" }})");
+        match self.random.below(3) {
+            0 => {
+                self.plain(&format!("{found}\nif #due > 1 then rb.cancel(due[$ % #due + 1].id) end"), &[Number], place)
+            }
+            1 => self.plain(
+                &format!("{found}\nif #due > 0 then rb.rekey(due[1].id, {{ world.round + 2, $ % 9 }}) end"),
+                &[Number],
+                place,
+            ),
+            _ => self.plain(
+                "for _, due in rb.agenda({ owner = me }) do\n\tif due.what ~= \"turn\" then rb.cancel(due.id) end\nend",
+                &[],
+                place,
+            ),
+        }
+    }
+
+    fn coming(&mut self, place: Place, depth: usize) -> Stat {
+        let field = self.number_field();
+        let parts = vec![self.expr(Number, place, 1), self.expr(Seat, Place::Pure, 0)];
+        let name = self.name(Ent);
+        let title = if self.random.one_in(2) { ", name = \"imp\"" } else { "" };
+        let body = if depth > 0 && self.random.one_in(2) { self.stats(place, depth - 1) } else { Vec::new() };
+        // The name is not known behind the condition.
+        self.vars.retain(|(other, _)| *other != name);
+        Stat::new(
+            format!(
+                "if #rb.each(\"imp\") < 3 then\n\tlocal {name} = rb.spawn(\"imp\", {{ {field} = $ % 9, seat = $ {title} }})\n@\nend"
+            ),
+            parts,
+            vec![body],
+        )
+    }
+
+    fn going(&mut self, place: Place) -> Stat {
+        match self.random.below(4) {
+            0 => self.plain("if rb.first(\"imp\") then rb.remove(rb.first(\"imp\")) end", &[], place),
+            1 => self.plain("if it.kind == \"imp\" and it:exists() then rb.remove(it) end", &[], place),
+            2 => self.plain(
+                "local gone = rb.each(\"imp\")[$ % 3 + 1]\nif gone then rb.remove(gone) end",
+                &[Number],
+                place,
+            ),
+            _ => self.plain("if me.kind == \"imp\" and $ then rb.remove(me) end", &[Truth], place),
+        }
+    }
+
+    fn attaching(&mut self, place: Place) -> Stat {
+        if self.parts.hooks.is_empty() {
+            return self.write(place);
+        }
+        let hook = *self.random.pick(&self.parts.hooks.clone());
+        match self.random.below(5) {
+            0..=2 => {
+                self.plain(&format!("if #rb.attached(me) < 2 then rb.attach(\"h{hook}\", me, $) end"), &[Data], place)
+            }
+            3 => self.plain(
+                "local worn = rb.attached(it)\nif #worn > 0 then rb.detach(worn[$ % #worn + 1].id) end",
+                &[Number],
+                place,
+            ),
+            _ => self.plain(
+                "local worn = rb.attached(me)\nif #worn > 0 then rb.set_data(worn[1].id, $) end",
+                &[Data],
+                place,
+            ),
+        }
+    }
+
+    fn say(&mut self, place: Place) -> Stat {
+        match self.random.below(4) {
+            0 => self.plain("rb.say(\"{} says {}\", $, $)", &[Ent, Number], place),
+            1 => self.plain("rb.whisper(\"gm\", \"psst {}\", $)", &[Number], place),
+            2 => self.plain("rb.say(function(one, n) return \"{} made {}\", one, n end, me, $)", &[Number], place),
+            _ => self.plain("rb.say(\"something\")", &[], place),
+        }
+    }
+
+    fn ending(&mut self, place: Place) -> Stat {
+        if place == Place::Start {
+            return self.write(place);
+        }
+        match self.random.below(8) {
+            0 | 1 => self.plain("if $ then rb.cut(\"cut {}\", $) end", &[Truth, Number], place),
+            2 => self.plain(
+                "if $ and rb.roll(\"1d6\") == 1 then rb.finish(\"{} wins with {}\", $, $) end",
+                &[Truth, Ent, Number],
+                place,
+            ),
+            3 => self.plain("if rb.roll(\"1d20\") == 1 then rb.finish(\"done {}\", me.a) end", &[], place),
+            4 => self.plain("if rb.roll(\"1d30\") == 1 then error(\"a mishap\") end", &[], place),
+            5 => self.plain("if $ and rb.roll(\"1d10\") == 1 then error(\"a fault\") end", &[Truth], place),
+            _ => self.plain("if rb.roll(\"1d12\") == 1 then rb.finish(\"{} has it\", $) end", &[Ent], place),
+        }
+    }
+
+    // Parts
+
+    fn hook(&mut self, always: bool) -> Hook {
+        let count = 1 + self.random.below(2);
+        let mut parts: Vec<(&'static str, usize, Body)> = Vec::new();
+        for _ in 0..count {
+            let phase = *self.random.pick(&["before", "after", "wrap"]);
+            let verb = self.random.below(self.parts.verbs);
+            if parts.iter().any(|(other, at, _)| *other == phase && *at == verb) {
+                continue;
+            }
+            let mut body = if self.random.one_in(2) { self.body(Place::Verb(verb), 3) } else { Vec::new() };
+            for _ in 0..1 + self.random.below(2) {
+                let stat = match (phase, self.random.below(7)) {
+                    ("before", 0) => self.plain("if $ then return false, \"not now\" end", &[Truth], Place::Act),
+                    ("before", 1 | 2) => self.plain("e.n = $ % 12", &[Number], Place::Act),
+                    ("before", 3) => self.plain("e.me = $", &[Ent], Place::Act),
+                    ("after", 0..=3) => self.plain("e.result = num(e.result) + $", &[Number], Place::Act),
+                    ("wrap", 0) => self.plain("if $ then return 0 end", &[Truth], Place::Act),
+                    ("wrap", 1) => self.plain("if $ then proceed(e) end", &[Truth], Place::Act),
+                    (_, 4) => self.plain("if holder.id then rb.set_data(holder.id, $) end", &[Data], Place::Act),
+                    (_, 5) => self.plain("if holder.id and $ then rb.detach(holder.id) end", &[Truth], Place::Act),
+                    // It calls the verb that it hangs on, in a few cases too often.
+                    (_, 6) if self.random.one_in(3) => {
+                        let most = if self.random.one_in(4) { 90 } else { 3 };
+                        self.plain(
+                            &format!("if n > 0 then rb.act.v{verb}(me, math.min(n, {most}) - 1) end"),
+                            &[],
+                            Place::Act,
+                        )
+                    }
+                    _ => self.plain("me:set(\"a\", (num(holder.data) + $) % 8)", &[Number], Place::Act),
+                };
+                body.push(stat);
+            }
+            parts.push((phase, verb, body));
+        }
+        Hook { always, priority: self.random.below(3) as i64 - 1, parts }
+    }
+
+    fn card(&mut self, at: usize) -> Card {
+        let mut when = Vec::new();
+        if at > 0 && !self.random.one_in(3) {
+            when.push(self.plain("if $ then return false, \"not with {}\", $ end", &[Truth, Number], Place::Pure));
+        }
+        if self.features.writing_when && self.random.one_in(40) {
+            when.push(self.plain("if $ then me:set(\"a\", 1) end", &[Truth], Place::Pure));
+        }
+        if self.features.changed_questions && self.random.one_in(12) {
+            when.push(self.plain("ctx.actor = $", &[Ent], Place::Pure));
+        }
+        Card { when, note: self.random.one_in(4), resolve: self.body(Place::Act, 8) }
+    }
+
+    fn entry(&mut self, plain: bool) -> Entry {
+        let key =
+            (!plain && self.features.computed_keys && self.random.one_in(2)).then(|| self.expr(Number, Place::Pure, 2));
+        let tie = (!plain && self.random.one_in(2)).then(|| self.expr(Number, Place::Act, 2));
+        let mut run = self.body(Place::Act, 7);
+        if self.random.one_in(5) {
+            let what = self.random.below(self.parts.entries);
+            let again = format!("rb.schedule(\"e{what}\", {{ world.round + 1, $ % 9 }}, me, math.min(args, 3) - 1)");
+            run.push(self.plain(
+                &format!("if type(args) == \"number\" and args > 0 then {again} end"),
+                &[Number],
+                Place::Act,
+            ));
+        }
+        Entry { run, keyed: self.random.one_in(3), key, tie }
+    }
+
+    fn start(&mut self) -> Body {
+        let room = self.random.below(6);
+        let mut start = self.body(Place::Start, room);
+        if start.is_empty() || self.random.one_in(2) {
+            start.push(self.schedule(Place::Start));
+        }
+        start
+    }
+
+    fn policy(&mut self) -> Body {
+        let mut body = Vec::new();
+        let count = 3 + self.random.below(6);
+        for _ in 0..count {
+            if self.features.changed_questions && self.random.one_in(20) {
+                body.push(Stat::new("q.max = 99", Vec::new(), Vec::new()));
+            }
+            let bad = self.random.one_in(10);
+            let answers: &[(&str, &str)] = if bad { BAD } else { GOOD };
+            let (kind, answer) = *self.random.pick(answers);
+            let answer = self.named(answer);
+            let test = if bad {
+                // Now and then.
+                leaf(Truth, "rb.pick(q, 16) == 1")
+            } else if self.random.one_in(2) {
+                leaf(Truth, "true")
+            } else {
+                self.expr(Truth, Place::Policy, 1)
+            };
+            body.push(Stat::new(
+                format!("if q.kind == \"{kind}\" and $ then return {answer} end"),
+                vec![test],
+                Vec::new(),
+            ));
+            if self.features.refused_answers && self.random.one_in(12) {
+                let (kind, answer) = *self.random.pick(REFUSED);
+                let answer = self.named(answer);
+                let text = format!("if q.kind == \"{kind}\" and rb.pick(q, 6) == 1 then return {answer} end");
+                body.push(Stat::new(text, Vec::new(), Vec::new()));
+            }
+        }
+        body
+    }
+
+    /// Options by their ids where they may not be given as they are.
+    fn named(&self, answer: &str) -> String {
+        if self.features.option_tables { answer.replace("named", "") } else { answer.to_string() }
+    }
+}
+
+const MANY: [&str; 66] = [
+    "f00", "f01", "f02", "f03", "f04", "f05", "f06", "f07", "f08", "f09", "f10", "f11", "f12", "f13", "f14", "f15",
+    "f16", "f17", "f18", "f19", "f20", "f21", "f22", "f23", "f24", "f25", "f26", "f27", "f28", "f29", "f30", "f31",
+    "f32", "f33", "f34", "f35", "f36", "f37", "f38", "f39", "f40", "f41", "f42", "f43", "f44", "f45", "f46", "f47",
+    "f48", "f49", "f50", "f51", "f52", "f53", "f54", "f55", "f56", "f57", "f58", "f59", "f60", "f61", "f62", "f63",
+    "f64", "f65",
+];
+
+const DICE: &[&str] = &["1d6", "2d6", "1d3+1", "3d4", "1d2", "3d6kh2", "1d4!", "2d6rr1", "1d8-2", "2*1d4+1"];
+
+const OPTIONS: [&str; 3] = [
+    "options = { \"a\", \"b\", \"cc\" }",
+    "options = function(q) return { \"a\", \"b\", \"cc\" } end",
+    "options = { \"a\", { id = \"b\", value = 4, note = \"a note\" }, { id = \"cc\", value = \"see\" } }, note = function(value, q) return \"beside\" end",
+];
+
+/// Answers that fit, or mostly do.
+const GOOD: &[(&str, &str)] = &[
+    ("choose", "rb.open(q, \"c1\") or rb.open(q, \"c2\") or named(q.options[1])"),
+    ("choose", "rb.open(q, \"c\" .. rb.pick(q, 3) - 1) or rb.open(q, \"a\")"),
+    ("choose", "rb.open(q, \"b\")"),
+    ("choose", "if rb.pick(q, 2) == 1 then rb.open(q, \"c2\") else nil"),
+    ("choose_many", "{ named(q.options[1]) }"),
+    ("choose_many", "{ named(q.options[3]), named(q.options[1]) }"),
+    ("choose_many", "{ \"b\", \"a\" }"),
+    ("number", "q.min"),
+    ("number", "rb.pick(q, 3)"),
+    ("number", "math.clamp(me.a, q.min, q.max)"),
+    ("allot", "{ 1, q.total - 1 }"),
+    ("allot", "{ 0, q.total, 0 }"),
+    ("confirm", "rb.pick(q, 2) == 1"),
+    ("confirm", "me.a > 2"),
+    ("order", "{ named(q.options[2]), named(q.options[3]), named(q.options[1]) }"),
+    ("order", "{ named(q.options[1]), named(q.options[2]), named(q.options[3]) }"),
+    ("line", "\"a line\""),
+    ("line", "tostring(me.a)"),
+];
+
+/// Answers that do not fit, on which all modes agree.
+const BAD: &[(&str, &str)] = &[
+    ("choose", "named(q.options[rb.pick(q, #q.options)])"),
+    ("choose", "\"nothing of the kind\""),
+    ("choose", "5"),
+    ("choose_many", "{}"),
+    ("choose_many", "{ \"a\", \"nobody\" }"),
+    ("choose_many", "{ \"a\", \"b\", \"cc\" }"),
+    ("number", "q.max + 1"),
+    ("number", "q.min + 0.5"),
+    ("number", "-1"),
+    ("allot", "{ 2, 9 }"),
+    ("allot", "{ -1, q.total + 1 }"),
+    ("order", "{ named(q.options[1]) }"),
+    ("confirm", "0"),
+];
+
+/// Answers that the table refuses and that a simulation took (row 3).
+const REFUSED: &[(&str, &str)] = &[
+    ("choose_many", "{ \"a\", \"a\" }"),
+    ("choose_many", "{ named(q.options[2]), named(q.options[2]) }"),
+    ("order", "{ named(q.options[1]), named(q.options[1]), named(q.options[1]) }"),
+    ("allot", "{ 1.5, q.total - 1.5 }"),
+    ("number", "\"2\""),
+    ("line", "12"),
+    ("line", "string.rep(\"long\", 80)"),
+];

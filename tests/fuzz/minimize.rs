@@ -1,0 +1,163 @@
+//! Makes a case smaller for as long as two modes disagree on it.
+
+use super::model::{Body, Case, Expr, Sort, Stat};
+
+/// The smallest case that is found by taking parts away one after the other, with which `fails` still holds.
+pub fn minimized(case: &Case, fails: &dyn Fn(&Case) -> bool) -> Case {
+    let mut best = case.clone();
+    loop {
+        let before = best.clone();
+        let mut at = 0;
+        // What is taken away at a place leaves the next thing at the same place.
+        while let Some(smaller) = nth(&best, at) {
+            if smaller != best && fails(&smaller) {
+                best = smaller;
+            } else {
+                at += 1;
+            }
+        }
+        if best == before {
+            return best;
+        }
+    }
+}
+
+/// The case with one thing taken away: the `at`th of all that can be.
+fn nth(case: &Case, at: usize) -> Option<Case> {
+    let mut made = case.clone();
+    let mut left = Some(at);
+    made.shrink(&mut left);
+    left.is_none().then_some(made)
+}
+
+/// Whether it is the turn of this change; counts down to it.
+fn turn(left: &mut Option<usize>) -> bool {
+    match left {
+        Some(0) => {
+            *left = None;
+            true
+        }
+        Some(n) => {
+            *n -= 1;
+            false
+        }
+        None => false,
+    }
+}
+
+impl Case {
+    fn shrink(&mut self, left: &mut Option<usize>) {
+        for number in [&mut self.rounds, &mut self.trials] {
+            if *number > 1 && turn(left) {
+                *number /= 2;
+            }
+            if *number > 1 && turn(left) {
+                *number -= 1;
+            }
+        }
+        shrink_list(&mut self.hooks, 0, left);
+        shrink_list(&mut self.cards, 1, left);
+        for card in &mut self.cards {
+            shrink_body(&mut card.when, left);
+            shrink_body(&mut card.resolve, left);
+            shrink_flag(&mut card.note, left);
+        }
+        for hook in &mut self.hooks {
+            shrink_list(&mut hook.parts, 0, left);
+            for (_, _, body) in &mut hook.parts {
+                shrink_body(body, left);
+            }
+            if hook.priority != 0 && turn(left) {
+                hook.priority = 0;
+            }
+        }
+        shrink_list(&mut self.entries, 1, left);
+        for entry in &mut self.entries {
+            shrink_body(&mut entry.run, left);
+            shrink_flag(&mut entry.keyed, left);
+            for worked_out in [&mut entry.key, &mut entry.tie] {
+                if worked_out.is_some() && turn(left) {
+                    *worked_out = None;
+                }
+                if let Some(expr) = worked_out {
+                    expr.shrink(left);
+                }
+            }
+        }
+        shrink_list(&mut self.verbs, 0, left);
+        self.verbs.iter_mut().for_each(|body| shrink_body(body, left));
+        self.policies.iter_mut().for_each(|body| shrink_body(body, left));
+        shrink_body(&mut self.start, left);
+        shrink_list(&mut self.fields, 1, left);
+        self.total.shrink(left);
+        shrink_flag(&mut self.follows, left);
+        shrink_flag(&mut self.cards_later, left);
+        shrink_flag(&mut self.kept, left);
+    }
+}
+
+fn shrink_flag(flag: &mut bool, left: &mut Option<usize>) {
+    if *flag && turn(left) {
+        *flag = false;
+    }
+}
+
+fn shrink_list<T>(list: &mut Vec<T>, least: usize, left: &mut Option<usize>) {
+    if list.len() > least + 1 && turn(left) {
+        list.truncate(least);
+    }
+    for at in (least..list.len()).rev() {
+        if turn(left) {
+            list.remove(at);
+            return;
+        }
+    }
+}
+
+fn shrink_body(body: &mut Body, left: &mut Option<usize>) {
+    shrink_list(body, 0, left);
+    for at in 0..body.len() {
+        // A statement with bodies gives way to each of them.
+        for inner in 0..body[at].bodies.len() {
+            if turn(left) {
+                let inner = body[at].bodies.swap_remove(inner);
+                body.splice(at..=at, inner);
+                return;
+            }
+        }
+        body[at].shrink(left);
+    }
+}
+
+impl Stat {
+    fn shrink(&mut self, left: &mut Option<usize>) {
+        self.parts.iter_mut().for_each(|part| part.shrink(left));
+        self.bodies.iter_mut().for_each(|body| shrink_body(body, left));
+    }
+}
+
+impl Expr {
+    fn shrink(&mut self, left: &mut Option<usize>) {
+        let plain = Expr::plain(self.sort);
+        if self.text.len() > plain.text.len() && self.sort != Sort::Data && turn(left) {
+            *self = plain;
+            return;
+        }
+        if self.sort == Sort::Data
+            && self.parts.len() < 2
+            && !self.text.starts_with("rb.")
+            && *self != plain
+            && turn(left)
+        {
+            *self = plain;
+            return;
+        }
+        for at in 0..self.parts.len() {
+            if self.parts[at].sort == self.sort && turn(left) {
+                *self = self.parts.swap_remove(at);
+                return;
+            }
+        }
+        self.parts.iter_mut().for_each(|part| part.shrink(left));
+    }
+}

@@ -1,0 +1,493 @@
+//! The model of a small ruleset: its parts as trees, so that any of them can be taken away, and as files.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// What an expression gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    Number,
+    Truth,
+    /// A `thing` or an `imp`.
+    Body,
+    /// Any data.
+    Data,
+    /// A seat.
+    Seat,
+}
+
+/// An expression: its text with a `$` for each of its parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    pub sort: Sort,
+    pub text: String,
+    pub parts: Vec<Expr>,
+}
+
+/// A statement: its text with a `$` for each of its parts, and a line `@` for each of its bodies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stat {
+    pub text: String,
+    pub parts: Vec<Expr>,
+    pub bodies: Vec<Vec<Stat>>,
+}
+
+pub type Body = Vec<Stat>;
+
+/// A declared field of things and imps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    pub name: &'static str,
+    pub declared: String,
+    pub default: Option<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hook {
+    pub always: bool,
+    pub priority: i64,
+    /// The phase, the verb and what is done.
+    pub parts: Vec<(&'static str, usize, Body)>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    pub when: Body,
+    pub note: bool,
+    pub resolve: Body,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    pub run: Body,
+    /// Whether the function takes the key.
+    pub keyed: bool,
+    /// The key as it is worked out before each pop.
+    pub key: Option<Expr>,
+    pub tie: Option<Expr>,
+}
+
+/// A ruleset with the numbers by which it is played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    pub seed: u64,
+    pub rounds: u64,
+    /// Actions after which a game is given up.
+    pub actions: u64,
+    pub trials: u64,
+    pub fields: Vec<Field>,
+    pub total: Expr,
+    pub verbs: Vec<Body>,
+    pub hooks: Vec<Hook>,
+    pub cards: Vec<Card>,
+    pub entries: Vec<Entry>,
+    pub policies: [Body; 2],
+    pub start: Body,
+    /// Whether the game follows a number that a function works out.
+    pub follows: bool,
+    /// The cards are given by their ids alone.
+    pub cards_later: bool,
+    /// Text before the verbs: locals of the file.
+    pub kept: bool,
+    /// The agenda is filled: the game is long, and what is done only to look at it is left out.
+    pub filled: bool,
+}
+
+impl Expr {
+    pub fn new(sort: Sort, text: impl Into<String>, parts: Vec<Expr>) -> Expr {
+        let text = text.into();
+        debug_assert_eq!(text.matches('$').count(), parts.len(), "{text}");
+        Expr { sort, text, parts }
+    }
+
+    pub fn plain(sort: Sort) -> Expr {
+        let text = match sort {
+            Sort::Number => "1",
+            Sort::Truth => "true",
+            Sort::Body => "me",
+            Sort::Data => "nil",
+            Sort::Seat => "\"left\"",
+        };
+        Expr::new(sort, text, Vec::new())
+    }
+
+    pub fn print(&self) -> String {
+        filled(&self.text, &self.parts)
+    }
+}
+
+impl Stat {
+    pub fn new(text: impl Into<String>, parts: Vec<Expr>, bodies: Vec<Body>) -> Stat {
+        let text = text.into();
+        debug_assert_eq!(text.matches('$').count(), parts.len(), "{text}");
+        debug_assert_eq!(text.lines().filter(|line| *line == "@").count(), bodies.len(), "{text}");
+        Stat { text, parts, bodies }
+    }
+}
+
+fn filled(text: &str, parts: &[Expr]) -> String {
+    let mut parts = parts.iter();
+    let mut made = String::new();
+    for (at, piece) in text.split('$').enumerate() {
+        if at > 0 {
+            made.push_str(&parts.next().expect("there are as many parts as places").print());
+        }
+        made.push_str(piece);
+    }
+    made
+}
+
+fn print_body(body: &[Stat], depth: usize, made: &mut String) {
+    for stat in body {
+        let text = filled(&stat.text, &stat.parts);
+        let mut bodies = stat.bodies.iter();
+        for line in text.lines() {
+            if line == "@" {
+                print_body(bodies.next().expect("there are as many bodies as places"), depth + 1, made);
+            } else {
+                // A statement that begins with a bracket would be taken for the arguments of the one before.
+                let apart = if line.starts_with('(') { "do end " } else { "" };
+                let _ = writeln!(made, "{}{apart}{line}", "\t".repeat(depth));
+            }
+        }
+    }
+}
+
+fn printed(body: &[Stat], depth: usize) -> String {
+    let mut made = String::new();
+    print_body(body, depth, &mut made);
+    made
+}
+
+const REQUIRES: &str = "local rb = require(\"@riskbreaker\")\nlocal data = require(\"lib/data\")\nlocal num, spread, named = data.num, data.spread, data.named\n";
+
+const DATA: &str = r#"local rb = require("@riskbreaker")
+
+-- A number for any value, another one for another value as a rule.
+local function num(value)
+	if type(value) == "number" then
+		return value // 1 + (if value % 1 == 0 then 0 else 500)
+	elseif type(value) == "boolean" then
+		return if value then 1 else 0
+	elseif type(value) == "string" then
+		return #value * 3 + (string.byte(value) or 0)
+	elseif type(value) ~= "table" then
+		return 7
+	elseif value.exists then
+		return value.id
+	end
+	local sum, names = 0, {}
+	for name in value do
+		table.insert(names, if type(name) == "number" then string.format("%05d", name) else name)
+	end
+	table.sort(names)
+	for _, name in names do
+		local item = value[name]
+		if item == nil then
+			item = value[tonumber(name)]
+		end
+		sum = (sum * 5 + num(item) + #name) % 1009
+	end
+	return sum
+end
+
+-- A number for all fields of an entity.
+local function spread(entity)
+	local sum = 0
+	for _, value in pairs(entity) do
+		if type(value) == "number" then
+			sum += value
+		end
+	end
+	return sum
+end
+
+-- What names an option.
+local function named(option)
+	return if type(option) ~= "table" or option.exists then option else option.id
+end
+
+return { num = num, spread = spread, named = named }
+"#;
+
+const DIGEST: &str = r#"local rb = require("@riskbreaker")
+
+local function words(value)
+	if type(value) ~= "table" then
+		return tostring(value)
+	elseif value.exists then
+		return `#{value.id}`
+	end
+	local names, parts = {}, {}
+	for name in value do
+		table.insert(names, name)
+	end
+	table.sort(names)
+	for _, name in names do
+		table.insert(parts, `{name}:{words(value[name])}`)
+	end
+	return `({table.concat(parts, " ")})`
+end
+
+-- All that the state holds.
+local function digest(world)
+	local lines, names = { `round {world.round} big {world.big}` }, { "name", "seat", FIELDS }
+	for _, kind in { "thing", "imp" } do
+		for _, one in rb.each(kind) do
+			local parts = {}
+			for _, name in names do
+				table.insert(parts, `{name}={words(one[name])}`)
+			end
+			for _, worn in rb.attached(one) do
+				table.insert(parts, `{worn.hook}#{worn.id}{words(worn.data)}`)
+			end
+			table.insert(lines, `{kind} {one.id} {table.concat(parts, ", ")}`)
+		end
+	end
+	for _, due in rb.agenda() do
+		table.insert(lines, `{due.what}#{due.id} {words(due.key)} {words(due.owner)} {words(due.args)}`)
+	end
+	return table.concat(lines, "; ")
+end
+
+return digest
+"#;
+
+impl Case {
+    /// The files of the ruleset `small`, by path.
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        let mut put = |path: &str, text: String| drop(files.insert(format!("small/{path}"), text));
+        put("ruleset.toml", MANIFEST.replace("ROUNDS", &self.rounds.to_string()));
+        put("RULES.md", "# Small\n\n- **S-1** Something happens.\n".into());
+        put("lib/data.luau", DATA.into());
+        let names: Vec<_> = self.fields.iter().map(|field| format!("\"{}\"", field.name)).collect();
+        put("lib/digest.luau", DIGEST.replace("FIELDS", &names.join(", ")));
+        put("kinds.luau", self.kinds());
+        put("verbs.luau", self.verb_file());
+        put("play.luau", self.play());
+        for (at, hook) in self.hooks.iter().enumerate() {
+            put(&format!("hooks/h{at}.luau"), hook.file(at));
+        }
+        for (at, card) in self.cards.iter().enumerate() {
+            put(&format!("maneuvers/c{at}.luau"), card.file(at));
+        }
+        for (at, policy) in self.policies.iter().enumerate() {
+            let answer = printed(policy, 2);
+            put(
+                &format!("policies/p{at}.luau"),
+                format!(
+                    "{REQUIRES}\nreturn rb.policy({{\n\tid = \"p{at}\",\n\tanswer = function(q)\n\t\tlocal me = q.about or rb.first(\"thing\")\n\t\tlocal it, n, world = me, 0, rb.first(\"world\")\n{answer}\t\treturn nil\n\tend,\n}})\n"
+                ),
+            );
+        }
+        put("scenarios/start.toml", "title = \"Start\"\n".into());
+        files
+    }
+
+    fn kinds(&self) -> String {
+        let fields: String =
+            self.fields.iter().map(|field| format!("\t\t{} = {},\n", field.name, field.declare())).collect();
+        let total = self.total.print();
+        format!(
+            "{REQUIRES}
+local function fields()
+	return {{
+		name = rb.text({{ show = false }}),
+		seat = rb.text({{ show = false, default = \"left\" }}),
+{fields}	}}
+end
+
+local derived = {{
+	total = function(me)
+		local it, n, world = me, 0, rb.first(\"world\")
+		return rb.term(\"all\", {total})
+	end,
+}}
+
+return rb.kinds({{
+	world = {{
+		fields = {{ round = rb.int({{ min = 0, label = \"Round\" }}), big = rb.int() }},
+		derived = {{ digest = require(\"lib/digest\") }},
+	}},
+	thing = {{ title = \"name\", fields = fields(), derived = derived }},
+	imp = {{ title = \"name\", fields = fields(), derived = derived }},
+}})
+"
+        )
+    }
+
+    fn verb_file(&self) -> String {
+        let verbs: String = self
+            .verbs
+            .iter()
+            .enumerate()
+            .map(|(at, body)| {
+                let body = printed(body, 2);
+                format!("\tv{at} = rb.verb({{ \"me\", \"n\" }}, function(me, n)\n\t\tlocal it, world = me, rb.first(\"world\")\n{body}\t\treturn n\n\tend),\n")
+            })
+            .collect();
+        let kept = if self.kept {
+            "local calls = 0\nlocal function called()\n\tcalls += 1\n\treturn calls\nend\n"
+        } else {
+            ""
+        };
+        format!("{REQUIRES}{kept}\nreturn rb.verbs({{\n{verbs}}})\n")
+    }
+
+    fn play(&self) -> String {
+        let start = printed(&self.start, 2);
+        let mut entries = String::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            let body = printed(&entry.run, 4);
+            let key = if entry.keyed { ", key" } else { "" };
+            let mut more = String::new();
+            if let Some(key) = &entry.key {
+                let key = key.print();
+                let _ = writeln!(
+                    more,
+                    "\t\t\tkey = function(entry)\n\t\t\t\tlocal me, n, world = entry.owner or rb.first(\"thing\"), entry.key[1], rb.first(\"world\")\n\t\t\t\tlocal it = me\n\t\t\t\treturn {{ n, {key} }}\n\t\t\tend,"
+                );
+            }
+            if let Some(tie) = &entry.tie {
+                let tie = tie.print();
+                let _ = writeln!(
+                    more,
+                    "\t\t\ttie = function(entries)\n\t\t\t\tlocal me, n, world = rb.first(\"thing\"), #entries, rb.first(\"world\")\n\t\t\t\tlocal it = me\n\t\t\t\treturn {tie} % n + 1\n\t\t\tend,"
+                );
+            }
+            let _ = writeln!(
+                entries,
+                "\t\te{at} = {{\n\t\t\trun = function(owner, args{key})\n\t\t\t\tlocal me = owner or rb.first(\"thing\")\n\t\t\t\tlocal it = if type(args) == \"table\" and args.e then args.e else me\n\t\t\t\tlocal n, world = num(if type(args) == \"table\" then args.n else args){}, rb.first(\"world\")\n{body}\t\t\tend,\n{more}\t\t}},",
+                if entry.keyed { " + key[1]" } else { "" }
+            );
+        }
+        let options = if self.cards_later {
+            "cards = rb.card_ids,\n\t\t\t\tctx = ctx,"
+        } else {
+            "options = rb.options(rb.card_ids, ctx),"
+        };
+        let follows = if self.follows {
+            "\t\tTotal = function()\n\t\t\tlocal sum = 0\n\t\t\tfor _, one in rb.each(\"thing\") do\n\t\t\t\tsum += one:total()\n\t\t\tend\n\t\t\treturn sum\n\t\tend,\n"
+        } else {
+            ""
+        };
+        format!(
+            "{REQUIRES}
+return rb.play({{
+	start = function(scenario)
+		local world = rb.spawn(\"world\", {{}})
+		for at, seat in {{ \"left\", \"right\" }} do
+			rb.recur(\"turn\", {{ 1, at }}, {{ 1, 0 }}, rb.spawn(\"thing\", {{ name = seat, seat = seat }}))
+		end
+		rb.recur(\"clock\", {{ 1, 9 }}, {{ 1, 0 }})
+		local me, it, n = rb.first(\"thing\"), rb.each(\"thing\")[2], 0
+{start}	end,
+	entries = {{
+		turn = function(me)
+			local ctx = {{ actor = me, foe = rb.each(\"thing\")[if me == rb.first(\"thing\") then 2 else 1] or me }}
+			local card = rb.choose({{
+				seat = me.seat,
+				topic = \"card\",
+				about = me,
+				{options}
+				default = \"c0\",
+			}})
+			card.resolve(ctx)
+		end,
+		clock = function()
+			local world = rb.first(\"world\")
+			if world:add(\"round\", 1) >= rb.switches.rounds then
+				rb.finish(\"the end\")
+			end
+		end,
+{entries}	}},
+	boundary = \"clock\",
+	statistics = {{
+		Round = \"world.round\",
+{follows}	}},
+	result = function()
+		return rb.first(\"world\"):digest()
+	end,
+}})
+"
+        )
+    }
+}
+
+impl Field {
+    fn declare(&self) -> String {
+        match &self.default {
+            Some(default) => self.declared.replace("DEFAULT", &default.print()),
+            None => self.declared.clone(),
+        }
+    }
+}
+
+impl Hook {
+    fn file(&self, at: usize) -> String {
+        let mut phases = String::new();
+        for phase in ["before", "after", "wrap"] {
+            let of: Vec<_> = self.parts.iter().filter(|part| part.0 == phase).collect();
+            if of.is_empty() {
+                continue;
+            }
+            let _ = writeln!(phases, "\t{phase} = {{");
+            for (_, verb, body) in of {
+                let body = printed(body, 3);
+                let (proceed, last) = match phase {
+                    "wrap" => (", proceed", "\t\t\treturn proceed(e)\n"),
+                    _ => ("", ""),
+                };
+                let _ = writeln!(
+                    phases,
+                    "\t\tv{verb} = function(e{proceed}, holder)\n\t\t\tlocal me, n, world = e.me, e.n, rb.first(\"world\")\n\t\t\tlocal it = holder.owner or me\n{body}{last}\t\tend,"
+                );
+            }
+            let _ = writeln!(phases, "\t}},");
+        }
+        format!(
+            "{REQUIRES}\nreturn rb.hook({{\n\tid = \"h{at}\",\n\ttitle = \"H{at}\",\n\tpriority = {},\n\talways = {},\n{phases}}})\n",
+            self.priority, self.always
+        )
+    }
+}
+
+impl Card {
+    fn file(&self, at: usize) -> String {
+        let locals = "\t\tlocal me, it, n, world = ctx.actor, ctx.foe, 0, rb.first(\"world\")\n";
+        let when = if self.when.is_empty() {
+            String::new()
+        } else {
+            format!("\twhen = function(ctx)\n{locals}{}\t\treturn true\n\tend,\n", printed(&self.when, 2))
+        };
+        let note = if self.note { "\tnote = function(ctx)\n\t\treturn `{num(ctx.actor.name)}`\n\tend,\n" } else { "" };
+        let resolve = printed(&self.resolve, 2);
+        format!(
+            "{REQUIRES}\nreturn rb.maneuver({{\n\tid = \"c{at}\",\n\ttitle = \"C{at}\",\n\ttext = \"Something.\",\n{when}{note}\tresolve = function(ctx)\n{locals}{resolve}\tend,\n}})\n"
+        )
+    }
+}
+
+const MANIFEST: &str = r#"id = "small"
+title = "Small"
+version = "1.0.0"
+summary = "A small ruleset."
+scenario = "start"
+
+[switches.rounds]
+min = 1
+max = 20
+default = ROUNDS
+text = "How many rounds are played."
+
+[switches.loud]
+values = [true, false]
+text = "Whether more is told."
+
+[seats]
+gm = "The referee"
+left = "The left one"
+right = "The right one"
+guest = "Somebody who watches"
+"#;

@@ -1,0 +1,612 @@
+//! Plays a case in every mode and compares what comes of it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use riskbreaker::{
+    ByRote, DiceSource, Driver, EntityId, Event, Findings, Given, Library, Limits, OddsQuery, QuestionId, Refusal,
+    Remedy, Ruleset, Session, Setup, Simulation, Step, Tally, Value, Variant,
+};
+
+use super::answers::any_answer;
+use super::generator::Features;
+use super::model::Case;
+use super::random::Random;
+
+/// Two modes that do not come to the same.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    pub modes: [&'static str; 2],
+    pub found: [String; 2],
+}
+
+/// How much has been compared.
+#[derive(Clone, Debug, Default)]
+pub struct Compared {
+    /// Games that ended, and games that did not count.
+    pub ended: u64,
+    pub left_out: u64,
+    pub decisions: usize,
+    /// Ways that odds were counted by.
+    pub counted: usize,
+    /// Rulesets that could not be loaded.
+    pub unloaded: usize,
+}
+
+impl Compared {
+    pub fn add(&mut self, other: &Compared) {
+        self.ended += other.ended;
+        self.left_out += other.left_out;
+        self.decisions += other.decisions;
+        self.counted += other.counted;
+        self.unloaded += other.unloaded;
+    }
+}
+
+type Checked<T> = Result<T, Box<Disagreement>>;
+
+fn same<T: PartialEq + std::fmt::Debug>(modes: [&'static str; 2], one: &T, other: &T) -> Checked<()> {
+    if one == other {
+        return Ok(());
+    }
+    Err(Box::new(Disagreement { modes, found: [format!("{one:#?}"), format!("{other:#?}")] }))
+}
+
+impl Disagreement {
+    /// The lines of each mode that the other has not.
+    pub fn lines(&self) -> String {
+        let [one, other]: [Vec<&str>; 2] = [0, 1].map(|at| self.found[at].lines().collect());
+        let told = |lines: &[&str], others: &[&str]| -> String {
+            let differing = lines.iter().filter(|line| !others.contains(line)).take(MOST_LINES);
+            differing.map(|line| format!("    {}\n", line.trim_start())).collect()
+        };
+        let [first, second] = self.modes;
+        format!("  {first}:\n{}  {second}:\n{}", told(&one, &other), told(&other, &one))
+    }
+}
+
+/// Lines of each mode that are printed.
+const MOST_LINES: usize = 12;
+
+fn library(case: &Case) -> Library {
+    Library::from_files(case.files().into_iter().map(|(path, text)| (path, text.into_bytes())))
+}
+
+/// The games of a case are told this often.
+const TOLD: u64 = 3;
+
+/// Modes that are compared with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// Simulations: every script run, memo, one thread and two.
+    Simulated,
+    /// A simulation, and its games told one by one.
+    Told,
+    /// One game: told, headless, with a person at the table, replayed from its tape.
+    Table,
+    /// A game of people: saved and loaded at each decision, taken back and done again.
+    Decisions,
+    Odds,
+}
+
+impl Group {
+    pub const ALL: [Group; 5] = [Group::Simulated, Group::Told, Group::Table, Group::Decisions, Group::Odds];
+}
+
+/// Plays the case in the modes of a group.
+pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared> {
+    let mut compared = Compared::default();
+    if case.filled && matches!(group, Group::Decisions | Group::Odds) {
+        return Ok(compared);
+    }
+    let library = library(case);
+    let rules = match Ruleset::load(&library, "small") {
+        Ok(rules) => rules,
+        Err(error) => {
+            if std::env::var_os("RISKBREAKER_FUZZ_LOAD").is_some() {
+                eprintln!("seed {}: {error}", case.seed);
+            }
+            compared.unloaded = 1;
+            return Ok(compared);
+        }
+    };
+    let seats = |guest: Driver| {
+        Setup::scenario("start")
+            .seat("left", Driver::Policy("p0".into()))
+            .seat("right", Driver::Policy("p1".into()))
+            .seat("gm", Driver::Absent)
+            .seat("guest", guest)
+    };
+    let simulation = |trials: u64, by_rote: ByRote| Simulation {
+        scenario: "start".into(),
+        variants: vec![Variant::new("one", &rules, seats(Driver::Absent)).expect("the seats are there")],
+        trials,
+        seed: case.seed,
+        until: None,
+        actions: case.actions,
+        by_rote,
+    };
+    let run = |by_rote, trials, threads| {
+        let mut found: Findings =
+            simulation(trials, by_rote).run(threads, None, None, &mut |_, _| true).expect("it can be played");
+        found.tallies.remove(0)
+    };
+    match group {
+        Group::Simulated => {
+            let scripts = run(ByRote::Never, case.trials, 1);
+            compared.ended += scripts.trials;
+            compared.left_out += scripts.left_out.len() as u64;
+            same(["every script run", "memo"], &scripts, &run(ByRote::Always, case.trials, 1))?;
+            // Threads play blocks of 250 games.
+            if case.trials > 250 {
+                same(["one thread", "two threads"], &scripts, &run(ByRote::Never, case.trials, 2))?;
+                same(["one thread", "memo, two threads"], &scripts, &run(ByRote::Always, case.trials, 2))?;
+            }
+        }
+        Group::Told => {
+            let told = TOLD.min(case.trials);
+            let (first, plan) = (run(ByRote::Never, told, 1), simulation(told, ByRote::Never));
+            compare_told(&first, &plan, features)?;
+        }
+        Group::Table => {
+            for game in 0..TOLD.min(case.trials) {
+                one_game(&library, &rules, seats(Driver::Absent).seed(case.seed ^ game), features)?;
+            }
+        }
+        Group::Decisions => compared.decisions += decisions(case, &library, &rules, features)?,
+        Group::Odds => compared.counted += odds(case)?,
+    }
+    Ok(compared)
+}
+
+/// The first games of a simulation, told one by one.
+fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked<()> {
+    let (mut results, mut outcomes, mut left_out) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+    for trial in 1..=plan.trials {
+        let mut events = Vec::new();
+        let ended = plan.replay(0, trial, &mut |event| events.push(event)).expect("it can be played");
+        match &ended {
+            Ok(text) => *outcomes.entry(text.clone()).or_insert(0) += 1,
+            Err(why) => left_out.push((trial, features.words(why))),
+        }
+        if ended.is_err_and(|why| why.contains("has not ended after")) {
+            continue;
+        }
+        let mut session = plan.game(0, trial).expect("it can be played");
+        let step = session.advance().expect("there is a worker");
+        same(["told, action by action", "told"], &lines(&events), &lines(&session.log()))?;
+        if let Step::Over(_) = &step {
+            *results.entry(digest(&mut session)).or_insert(0) += 1;
+        }
+    }
+    let first_out: Vec<_> = first.left_out.iter().map(|out| (out.trial, features.words(&out.why))).collect();
+    same(["every script run", "told"], &first_out, &left_out)?;
+    same(["every script run", "told"], &first.outcomes, &outcomes)?;
+    same(["every script run", "told"], &first.results, &results)
+}
+
+/// Plays one game in the modes of the table.
+fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Features) -> Checked<()> {
+    let start = |setup: Setup| Session::start(rules, setup).expect("the seats are there");
+    let mut session = start(setup.clone());
+    let step = session.advance().expect("there is a worker");
+    let found = Found::of(&mut session, &step, features);
+
+    let mut quiet = start(setup.clone());
+    quiet.set_quiet(true);
+    let step = quiet.advance().expect("there is a worker");
+    let unanswered = matches!(&step, Step::Fault(fault) if fault.message.contains(UNANSWERED));
+    if found.step == ASKS && unanswered {
+        // Nobody could be asked there: the table waits.
+        return Ok(());
+    }
+    let quiet_found =
+        Found { log: found.log.clone(), tape: found.tape.clone(), ..Found::of(&mut quiet, &step, features) };
+    same(["told", "headless"], &found, &quiet_found)?;
+
+    let mut attended = start(setup.seat("guest", Driver::Human));
+    let step = attended.advance().expect("there is a worker");
+    same(["told", "told with a person at the table"], &found, &Found::of(&mut attended, &step, features))?;
+
+    if session.fault().is_some() && !features.faults_loaded {
+        return Ok(());
+    }
+    let mut loaded = match Session::load(library, &session.save()) {
+        Ok(loaded) => loaded,
+        Err(error) => return same(["told", "replay of its tape"], &String::new(), &error.to_string()),
+    };
+    let step = loaded.advance().expect("there is a worker");
+    same(["told", "replay of its tape"], &found, &Found::of(&mut loaded, &step, features))
+}
+
+/// What a game without a table says of a question that neither a policy nor a default answers; a table waits there.
+const UNANSWERED: &str = "nobody answers the question";
+const ASKS: &str = "it asks";
+
+impl Features {
+    /// What a game stands at, the same whether nobody could be asked or nobody answered.
+    fn words(self, why: &str) -> String {
+        const REFUSED: [&str; 4] =
+            ["the policy answered", "the policy's answer", "the answer to", "of a question must be"];
+        if why.contains(UNANSWERED) || why.contains("nobody answers `") {
+            UNANSWERED.into()
+        } else if !self.refusal_words && REFUSED.iter().any(|words| why.contains(words)) {
+            "a policy's answer is refused".into()
+        } else if !self.refusal_words && why.contains("which may only read") {
+            "only reading is possible there".into()
+        } else {
+            why.into()
+        }
+    }
+}
+
+/// What is found at the end of a game.
+#[derive(Clone, Debug, PartialEq)]
+struct Found {
+    step: String,
+    state: Vec<String>,
+    log: Vec<String>,
+    tape: Vec<String>,
+    questions: Vec<String>,
+}
+
+impl Found {
+    fn of(session: &mut Session, step: &Step, features: Features) -> Found {
+        let step = match step {
+            Step::Ask => ASKS.to_string(),
+            Step::Fault(fault) => format!("fault: {}", features.words(&fault.to_string())),
+            Step::Over(text) => format!("over: {text}"),
+        };
+        let saved: serde_json::Value = serde_json::from_str(&session.save()).expect("it is JSON");
+        let done = saved["done"].as_array().into_iter().flatten();
+        let tape = done.chain([&saved["open"]["tape"]]).map(ToString::to_string);
+        Found {
+            step,
+            state: parts(&serde_json::from_slice(&session.state_bytes()).expect("it is JSON")),
+            log: lines(&session.log()),
+            tape: tape.collect(),
+            questions: session.questions().iter().map(|question| format!("{question:?}")).collect(),
+        }
+    }
+}
+
+/// The state, a line for each of its parts.
+fn parts(state: &serde_json::Value) -> Vec<String> {
+    let mut parts = Vec::new();
+    for (name, part) in state.as_object().into_iter().flatten() {
+        match part {
+            serde_json::Value::Array(items) => parts.extend(items.iter().map(|item| format!("{name} {item}"))),
+            serde_json::Value::Object(items) => {
+                parts.extend(items.iter().map(|(key, item)| format!("{name} {key} {item}")));
+            }
+            part => parts.push(format!("{name} {part}")),
+        }
+    }
+    parts
+}
+
+fn lines(events: &[Event]) -> Vec<String> {
+    events.iter().map(|event| serde_json::to_string(event).expect("it can be written")).collect()
+}
+
+fn digest(session: &mut Session) -> String {
+    let world = session.view().of_kind("world").next();
+    match world.map(|world| session.derived(world, "digest", &[])) {
+        Some(Ok(value)) => value.to_string(),
+        Some(Err(fault)) => fault.to_string(),
+        None => "no world".into(),
+    }
+}
+
+/// Decisions of people that are followed.
+const DECISIONS: usize = 5;
+
+/// Plays with people who answer anything; saves and loads at every decision, and goes back and forth.
+fn decisions(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Features) -> Checked<usize> {
+    let setup = Setup::scenario("start").seed(case.seed).seat("gm", Driver::Absent);
+    let mut session =
+        Session::start(rules, setup.seat("right", Driver::Policy("p1".into()))).expect("the seats are there");
+    let mut random = Random::new(case.seed ^ 0xdec1);
+    // By the number of decisions: an answer that a check refuses is none.
+    let mut found = BTreeMap::new();
+    let mut skipped = false;
+    for _ in 0..DECISIONS {
+        let step = session.advance().expect("there is a worker");
+        let now = Found::of(&mut session, &step, features);
+        if session.fault().is_some() && !features.faults_loaded {
+            break;
+        }
+        let mut loaded = match Session::load(library, &session.save()) {
+            Ok(loaded) => loaded,
+            Err(error) => return same(["told", "saved and loaded"], &String::new(), &error.to_string()).map(|()| 0),
+        };
+        let loaded_step = loaded.advance().expect("there is a worker");
+        same(["told", "saved and loaded"], &now, &Found::of(&mut loaded, &loaded_step, features))?;
+        found.entry(session.decisions()).or_insert(now);
+        match step {
+            Step::Over(_) => break,
+            Step::Fault(_) => {
+                let (one, other) = (session.remedy(Remedy::SkipAction), loaded.remedy(Remedy::SkipAction));
+                same(["told", "saved and loaded"], &words(&one), &words(&other))?;
+                if one.is_err() {
+                    break;
+                }
+                skipped = true;
+            }
+            Step::Ask => {
+                let Some(question) = session.questions().get(random.below(session.questions().len())).cloned() else {
+                    break;
+                };
+                if matches!(&question.ask, riskbreaker::Ask::Choose { options, other: false } if !options.iter().any(|option| option.enabled))
+                {
+                    break;
+                }
+                let answer = any_answer(&question, random.next());
+                let one = session.answer(question.id, answer.clone());
+                let other = loaded.answer(question.id, answer);
+                same(["told", "saved and loaded"], &words(&one), &words(&other))?;
+                if one.is_err() {
+                    break;
+                }
+            }
+        }
+        // One of the two goes on.
+        if random.one_in(2) {
+            session = loaded;
+        }
+    }
+    let count = found.len();
+    if skipped {
+        return Ok(count);
+    }
+    back_and_forth(&mut session, &found, features)?;
+    Ok(count)
+}
+
+fn words(result: &Result<(), Refusal>) -> String {
+    result.as_ref().map_or_else(|refusal| refusal.message.clone(), |()| "taken".into())
+}
+
+fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features: Features) -> Checked<()> {
+    let standing =
+        |found: &Found| (found.step.clone(), found.state.clone(), found.log.clone(), found.questions.clone());
+    let step = session.advance().expect("there is a worker");
+    let last = Found::of(session, &step, features);
+    let answered = session.decisions();
+    for at in (0..answered).rev() {
+        let _ = session.undo();
+        let step = session.advance().expect("there is a worker");
+        let Some(then) = found.get(&at) else { continue };
+        same(["told", "undone"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+    }
+    for at in 1..=answered {
+        if let Err(refusal) = session.redo() {
+            return same(["told", "done again"], &String::new(), &refusal.message);
+        }
+        let step = session.advance().expect("there is a worker");
+        let then = found.get(&at).unwrap_or(&last);
+        same(["told", "done again"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+    }
+    Ok(())
+}
+
+// Odds
+
+/// Chances by what they are of: fields of things with their values, and what the game ends with.
+type Chances = BTreeMap<String, BigRational>;
+
+/// Runs of a game by which odds are counted, at the most.
+const MOST_RUNS: usize = 100;
+
+/// Compares the odds of every card of the first turn with all faces that dice can show, one after the other.
+fn odds(case: &Case) -> Checked<usize> {
+    let mut plain = case.clone();
+    plain.start.clear();
+    for entry in &mut plain.entries {
+        (entry.key, entry.tie) = (None, None);
+    }
+    let Ok(rules) = Ruleset::load(&library(&plain), "small") else { return Ok(0) };
+    let mut counted = 0;
+    for card in 0..plain.cards.len() {
+        let card = format!("c{card}");
+        let Some(by_hand) = count(&rules, &card) else { continue };
+        let mut session = start(&rules, Vec::new());
+        let Ok(Step::Ask) = session.advance() else { continue };
+        let question = session.questions()[0].clone();
+        if question.read(&Value::text(&card)).is_err() {
+            continue;
+        }
+        let given = vec![Given { topic: "card".into(), about: question.about, value: Value::text(&card) }];
+        let limits = Limits { courses: 20_000, ..Limits::default() };
+        let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
+        let before = session.state_bytes();
+        let worked_out = enumerated(&mut session, question.id, query, &by_hand.fields);
+        same(["before odds", "after odds"], &before, &session.state_bytes())?;
+        let enumerated = match worked_out {
+            Enumerated::Faults(message) => {
+                // Only that it fails is compared: which course fails first is not the same.
+                if by_hand.fault.is_none() {
+                    return same(["odds, counted", "odds, enumerated"], &"no course fails".to_string(), &message)
+                        .map(|()| 0);
+                }
+                continue;
+            }
+            Enumerated::Passed => continue,
+            Enumerated::Chances(chances) => chances,
+        };
+        if let Some(fault) = &by_hand.fault {
+            return same(["odds, counted", "odds, enumerated"], fault, &"no course fails".to_string()).map(|()| 0);
+        }
+        let words = |chances: &Chances| {
+            chances
+                .iter()
+                .filter(|(_, chance)| !chance.is_zero())
+                .map(|(what, chance)| format!("{what}: {chance}"))
+                .collect()
+        };
+        let (one, other): (Vec<String>, Vec<String>) = (words(&by_hand.chances), words(&enumerated));
+        same(["odds, counted", "odds, enumerated"], &one, &other)?;
+        counted += by_hand.runs;
+    }
+    Ok(counted)
+}
+
+fn start(rules: &Arc<Ruleset>, faces: Vec<u32>) -> Session {
+    let setup = Setup::scenario("start").dice(DiceSource::Written(faces)).seat("gm", Driver::Absent);
+    Session::start(rules, setup.seat("guest", Driver::Absent)).expect("the seats are there")
+}
+
+struct Counted {
+    chances: Chances,
+    /// Fields of things that stand there before and behind each course.
+    fields: Vec<(EntityId, Arc<str>)>,
+    fault: Option<String>,
+    runs: usize,
+}
+
+enum Course {
+    Ends(Chances),
+    Faults(String),
+    /// A die of so many sides is rolled that was not written.
+    Rolls(u32),
+    TooMuch,
+}
+
+/// Goes through all faces by writing them.
+fn count(rules: &Arc<Ruleset>, card: &str) -> Option<Counted> {
+    let mut counted = Counted { chances: Chances::new(), fields: Vec::new(), fault: None, runs: 0 };
+    let mut todo = vec![(Vec::new(), BigRational::one())];
+    while let Some((faces, mass)) = todo.pop() {
+        counted.runs += 1;
+        if counted.runs > MOST_RUNS || faces.len() > 8 {
+            return None;
+        }
+        match course(rules, card, &faces, &mut counted.fields) {
+            Course::TooMuch => return None,
+            Course::Faults(fault) => {
+                counted.fault = Some(fault);
+                return Some(counted);
+            }
+            Course::Ends(seen) => {
+                for (what, chance) in seen {
+                    *counted.chances.entry(what).or_insert_with(BigRational::zero) += chance * &mass;
+                }
+            }
+            Course::Rolls(sides) => {
+                for face in 1..=sides {
+                    let faces: Vec<u32> = faces.iter().copied().chain([face]).collect();
+                    todo.push((faces, &mass / BigRational::from_integer(i64::from(sides).into())));
+                }
+            }
+        }
+    }
+    Some(counted)
+}
+
+/// What comes of a card when these faces are rolled.
+fn course(rules: &Arc<Ruleset>, card: &str, faces: &[u32], fields: &mut Vec<(EntityId, Arc<str>)>) -> Course {
+    const NO_FACE: u32 = 2_000_000;
+    let mut session = start(rules, faces.iter().copied().chain([NO_FACE]).collect());
+    let Ok(Step::Ask) = session.advance() else { return Course::TooMuch };
+    let first = session.questions()[0].clone();
+    if fields.is_empty() {
+        let view = session.view();
+        let of = |id| view.fields(id).map(move |(field, _)| (id, field.name.clone())).collect::<Vec<_>>();
+        *fields = view.of_kind("thing").flat_map(of).collect();
+    }
+    let Ok(answer) = first.read(&Value::text(card)) else { return Course::TooMuch };
+    let mut answered = session.answer(first.id, answer);
+    for _ in 0..20 {
+        if answered.is_err() {
+            return Course::TooMuch;
+        }
+        match session.advance().expect("there is a worker") {
+            Step::Fault(fault) => {
+                let sides = fault
+                    .message
+                    .split_once("but a die of ")
+                    .and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+                let saved: serde_json::Value = serde_json::from_str(&session.save()).expect("it is JSON");
+                // The fault of the next action is none of this one.
+                return match sides {
+                    _ if saved["open"]["number"] != first.id.action => Course::Ends(seen(&session, fields, None)),
+                    Some(sides) => Course::Rolls(sides),
+                    None => Course::Faults(fault.to_string()),
+                };
+            }
+            Step::Over(text) => return Course::Ends(seen(&session, fields, Some(&text))),
+            Step::Ask => {}
+        }
+        let Some(question) = session.questions().first().cloned() else { return Course::TooMuch };
+        if question.id.action != first.id.action {
+            return Course::Ends(seen(&session, fields, None));
+        }
+        let Some(default) = question.default.clone() else { return Course::TooMuch };
+        answered = session.answer(question.id, default);
+    }
+    // An answer that a check refuses is asked for again and again.
+    Course::TooMuch
+}
+
+fn seen(session: &Session, fields: &[(EntityId, Arc<str>)], over: Option<&str>) -> Chances {
+    let mut chances = Chances::new();
+    let view = session.view();
+    for (id, field) in fields {
+        let value = view.field(*id, field).map_or("gone".to_string(), |value| format!("{value:?}"));
+        chances.insert(format!("{id} {field} {value}"), BigRational::one());
+    }
+    if let Some(text) = over {
+        chances.insert(format!("over {text}"), BigRational::one());
+    }
+    chances
+}
+
+enum Enumerated {
+    Chances(Chances),
+    Faults(String),
+    /// Too much to go through, or dice without an end.
+    Passed,
+}
+
+fn enumerated(
+    session: &mut Session,
+    question: QuestionId,
+    query: OddsQuery,
+    fields: &[(EntityId, Arc<str>)],
+) -> Enumerated {
+    let view = session.view();
+    let before: Vec<Value> =
+        fields.iter().map(|(id, field)| view.field(*id, field).cloned().unwrap_or_default()).collect();
+    let odds = match session.odds_at(question, query) {
+        Ok(odds) => odds,
+        Err(refusal) if refusal.message.contains("ways") || refusal.message.contains("order of") => {
+            return Enumerated::Passed;
+        }
+        Err(refusal) => return Enumerated::Faults(refusal.message),
+    };
+    if !odds.is_exact() {
+        return Enumerated::Passed;
+    }
+    let mut chances = Chances::new();
+    for ((id, field), before) in fields.iter().zip(before) {
+        let known = odds.fields.iter().find(|known| known.entity == *id && known.field == *field);
+        match known {
+            Some(known) => {
+                for (value, chance) in &known.to {
+                    chances.insert(format!("{id} {field} {value:?}"), chance.clone());
+                }
+            }
+            None => drop(chances.insert(format!("{id} {field} {before:?}"), BigRational::one())),
+        }
+    }
+    for (outcome, chance) in &odds.outcomes {
+        for effect in &outcome.effects {
+            if let riskbreaker::Effect::Over { text } = effect {
+                *chances.entry(format!("over {text}")).or_insert_with(BigRational::zero) += chance;
+            }
+        }
+    }
+    Enumerated::Chances(chances)
+}
