@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::{
-    ByRote, Chance, Driver, EntityId, Happening, Library, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
+    MemoUse, Chance, Driver, EntityId, Happening, Library, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
 };
 
 pub const SCENARIO: &str = "four-against-four";
@@ -69,7 +69,7 @@ pub fn simulation(rules: &Arc<Ruleset>, trials: u64) -> Simulation {
         seed: SEED,
         until: None,
         actions: 20_000,
-        by_rote: ByRote::default(),
+        memo: MemoUse::default(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use riskbreaker::{
-    ByRote, DiceSource, Driver, EntityId, Event, Findings, Given, Library, Limits, OddsQuery, QuestionId, Refusal,
+    MemoUse, DiceSource, Driver, EntityId, Event, Findings, Given, Library, Limits, OddsQuery, QuestionId, Refusal,
     Remedy, Ruleset, Session, Setup, Simulation, Step, Tally, Value, Variant,
 };
 
@@ -119,35 +119,35 @@ pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared>
             .seat("gm", Driver::Absent)
             .seat("guest", guest)
     };
-    let simulation = |trials: u64, by_rote: ByRote| Simulation {
+    let simulation = |trials: u64, memo: MemoUse| Simulation {
         scenario: "start".into(),
         variants: vec![Variant::new("one", &rules, seats(Driver::Absent)).expect("the seats are there")],
         trials,
         seed: case.seed,
         until: None,
         actions: case.actions,
-        by_rote,
+        memo,
     };
-    let run = |by_rote, trials, threads| {
+    let run = |memo, trials, threads| {
         let mut found: Findings =
-            simulation(trials, by_rote).run(threads, None, None, &mut |_, _| true).expect("it can be played");
+            simulation(trials, memo).run(threads, None, None, &mut |_, _| true).expect("it can be played");
         found.tallies.remove(0)
     };
     match group {
         Group::Simulated => {
-            let scripts = run(ByRote::Never, case.trials, 1);
+            let scripts = run(MemoUse::Never, case.trials, 1);
             compared.ended += scripts.trials;
             compared.left_out += scripts.left_out.len() as u64;
-            same(["every script run", "memo"], &scripts, &run(ByRote::Always, case.trials, 1))?;
+            same(["every script run", "memo"], &scripts, &run(MemoUse::Always, case.trials, 1))?;
             // Threads play blocks of 250 games.
             if case.trials > 250 {
-                same(["one thread", "two threads"], &scripts, &run(ByRote::Never, case.trials, 2))?;
-                same(["one thread", "memo, two threads"], &scripts, &run(ByRote::Always, case.trials, 2))?;
+                same(["one thread", "two threads"], &scripts, &run(MemoUse::Never, case.trials, 2))?;
+                same(["one thread", "memo, two threads"], &scripts, &run(MemoUse::Always, case.trials, 2))?;
             }
         }
         Group::Told => {
             let told = TOLD.min(case.trials);
-            let (first, plan) = (run(ByRote::Never, told, 1), simulation(told, ByRote::Never));
+            let (first, plan) = (run(MemoUse::Never, told, 1), simulation(told, MemoUse::Never));
             compare_told(&first, &plan, features)?;
         }
         Group::Table => {
