@@ -68,6 +68,8 @@ pub(crate) struct Open {
     pub ran: bool,
     /// Whether its tape was made by other rules.
     pub renewed: bool,
+    /// Whether it comes from a record, and has not run yet: keys that a ruleset computes are computed before it.
+    pub recorded: bool,
 }
 
 impl Open {
@@ -84,6 +86,7 @@ impl Open {
             fault: None,
             ran: false,
             renewed: false,
+            recorded: false,
         }
     }
 

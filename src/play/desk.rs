@@ -3,7 +3,8 @@ use std::sync::Arc;
 
 use super::walk::Walk;
 use super::{
-    Answer, CardCounts, Choice, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape, TransferNote,
+    Answer, CardCounts, Choice, DicePosition, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape,
+    TransferNote,
 };
 use crate::dice::Chance;
 use crate::ruleset::Ruleset;
@@ -25,6 +26,8 @@ pub(crate) struct Desk {
     pub dice: DiceSource,
     pub chance: Chance,
     pub written: u32,
+    /// Where the dice stood when something was last put on the tape, or when the run began.
+    pub tape_end: DicePosition,
     /// Number of the action under way.
     pub action: u32,
     pub tape: Tape,
@@ -184,6 +187,7 @@ impl Desk {
             dice,
             chance: Chance::new(seed),
             written: 0,
+            tape_end: DicePosition::default(),
             action: 0,
             tape: Tape::default(),
             cursor: 0,

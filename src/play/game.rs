@@ -290,6 +290,8 @@ impl Game {
                 self.desk.state.rekey(entry.id, key);
             }
         }
+        let changes = self.desk.state.settle();
+        self.commit_quietly(changes);
         Ok(())
     }
 
@@ -297,6 +299,14 @@ impl Game {
     fn run(&mut self, vm: &mut Vm) {
         let Some(mut open) = self.open.take() else { return };
         if open.fault.is_some() {
+            self.open = Some(open);
+            return;
+        }
+        if std::mem::take(&mut open.recorded)
+            && matches!(open.cause, Cause::Entry { .. })
+            && let Err(fault) = self.renew_keys(vm)
+        {
+            open.fault = Some(fault);
             self.open = Some(open);
             return;
         }
@@ -308,6 +318,7 @@ impl Game {
         desk.action = open.number;
         desk.tape = std::mem::take(&mut open.tape);
         desk.cursor = 0;
+        desk.tape_end = desk.position();
         desk.phase = Phase::Play;
         desk.quiet = open.cause == Cause::Start;
         desk.stop = None;
@@ -342,6 +353,8 @@ impl Game {
             (Err(fault), _) => {
                 self.refused = desk.contradicted.take().map(|refusal| refusal.message).or(self.refused.take());
                 desk.state.rollback(0);
+                // What was drawn and is not on the tape is drawn again.
+                desk.set_position(desk.tape_end);
                 open.ran = false;
                 open.events.clear();
                 open.questions.clear();
@@ -676,6 +689,7 @@ impl Game {
         open.tape = done.tape.clone();
         open.seq = done.seq;
         open.fault = fault;
+        open.recorded = true;
         self.open = Some(open);
     }
 

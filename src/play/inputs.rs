@@ -251,6 +251,7 @@ impl Desk {
             seq: None,
         }));
         self.cursor = self.tape.slots.len();
+        self.tape_end = self.position();
         Ok(roll)
     }
 
@@ -360,6 +361,11 @@ impl Desk {
         self.observe(&Op::Answer { seat, card });
     }
 
+    /// Whether the next answer is on the tape already.
+    pub fn reads_tape(&self) -> bool {
+        matches!(self.tape.slots.get(self.cursor), Some(Some(_)))
+    }
+
     /// Looks for the answer to a question: on the tape, with the explorer, or with whoever plays the seat.
     pub fn ask(&mut self, asking: &Asking, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
@@ -451,6 +457,7 @@ impl Desk {
             None => self.tape.slots.push(Some(slot)),
         }
         self.cursor += 1;
+        self.tape_end = self.position();
     }
 
     /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.

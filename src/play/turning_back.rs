@@ -115,6 +115,7 @@ impl Game {
                 fault: None,
                 ran: false,
                 renewed: false,
+                recorded: false,
             };
             changes.reverse();
             // Changes in another schema are told when all is done.

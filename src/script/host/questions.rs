@@ -25,7 +25,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         }
         let handles = b.handles.borrow();
         let kind = kind_of(desk, kind)?;
-        let question = question_of(desk, &handles, kind, &q)?;
+        let whole = !desk.reads_tape();
+        let question =
+            if whole { question_of(desk, &handles, kind, &q)? } else { undefaulted(desk, &handles, kind, &q)? };
         let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
         match desk.ask(&asking, &question).map_err(stopped)? {
             Asked::Answered(answer) => {
@@ -46,7 +48,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 b.before_policy.set(desk.position());
                 Ok((2, Lv::Nil))
             }
-            Asked::Open => Ok((4, Lv::Nil)),
+            Asked::Open => {
+                if !whole {
+                    // The tape did not fit after all.
+                    let default = question_of(desk, &handles, kind, &q)?.default;
+                    desk.questions.iter_mut().last().into_iter().for_each(|open| open.default.clone_from(&default));
+                }
+                Ok((4, Lv::Nil))
+            }
         }
     });
     // put_out(kind, question): the question waits for somebody.
@@ -77,7 +86,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         if by == BY_ONLY {
             // Nobody was asked, but somebody may have named an answer all the same.
             if desk.listening || desk.walk.is_some() {
-                let question = question_of(desk, &handles, kind, &q)?;
+                let question = undefaulted(desk, &handles, kind, &q)?;
                 let answer = answer_of(desk, &question, &answer)?;
                 desk.autos.push((question, answer));
             }
@@ -163,7 +172,7 @@ fn in_words(
             Ok((Answer::Choice(choice.id), choice.label.to_string()))
         }
         _ => {
-            let question = question_of(desk, handles, kind, q)?;
+            let question = undefaulted(desk, handles, kind, q)?;
             let answer = answer_of(desk, &question, answer)?;
             let text = question.tell(&answer);
             Ok((answer, text))
@@ -186,6 +195,31 @@ fn asking_of(desk: &mut Desk, handles: &Handles, q: &Table) -> Result<Asking> {
 
 /// Builds the question that a script asks.
 fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
+    let mut question = undefaulted(desk, handles, kind, q)?;
+    match q.raw_get::<Lv>("default")? {
+        Lv::Nil => {
+            if let Ask::Order { options } = &question.ask {
+                question.default = Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect()));
+            }
+        }
+        value => {
+            let default = default_value(desk, handles, q, &value)?;
+            match question.read(&default) {
+                Ok(answer) => question.default = Some(answer),
+                // What the game master leaves out is nobody's default.
+                Err(_) if default.as_text().is_some_and(|name| desk.state.left_out().contains(name)) => {}
+                Err(refusal) => {
+                    let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
+                    return Err(fault(desk, message));
+                }
+            }
+        }
+    }
+    Ok(question)
+}
+
+/// The question without its default.
+fn undefaulted(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
     hold(ASKED)?;
     let asking = asking_of(desk, handles, q)?;
     let topic = asking.topic.clone();
@@ -258,7 +292,7 @@ fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
         };
         return Err(fault(desk, message));
     }
-    let mut question = Question {
+    let question = Question {
         id: QuestionId { action: desk.action, ordinal: desk.cursor as u32 },
         seat: asking.seat,
         topic: asking.topic,
@@ -270,25 +304,6 @@ fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
         audience,
         sealed: matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)),
     };
-    match q.raw_get::<Lv>("default")? {
-        Lv::Nil => {
-            if let Ask::Order { options } = &question.ask {
-                question.default = Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect()));
-            }
-        }
-        value => {
-            let default = default_value(desk, handles, q, &value)?;
-            match question.read(&default) {
-                Ok(answer) => question.default = Some(answer),
-                // What the game master leaves out is nobody's default.
-                Err(_) if default.as_text().is_some_and(|name| desk.state.left_out().contains(name)) => {}
-                Err(refusal) => {
-                    let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
-                    return Err(fault(desk, message));
-                }
-            }
-        }
-    }
     Ok(question)
 }
 

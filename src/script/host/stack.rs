@@ -60,7 +60,7 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 12] = [
+    let functions: [(&str, ffi::lua_CFunction); 13] = [
         ("reader", reader),
         ("clear_pages", clear_pages),
         ("keep_handles", keep_handles),
@@ -73,6 +73,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("lock_deep", lock_deep),
         ("thaw_all", thaw_all),
         ("entry_metatable", entry_metatable),
+        ("captured", captured),
     ];
     for (name, function) in functions {
         // SAFETY: each keeps to the engine's rules for functions, see below.
@@ -817,5 +818,25 @@ unsafe extern "C-unwind" fn thaw_all(state: *mut lua_State) -> c_int {
             at -= 1;
         }
         0
+    }
+}
+
+/// captured(function): a list of the tables and functions that a function of a file has captured.
+unsafe extern "C-unwind" fn captured(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives a function.
+    unsafe {
+        ffi::lua_settop(state, 1);
+        ffi::lua_createtable(state, 0, 0);
+        let (mut at, mut count) = (1, 0);
+        while !ffi::lua_getupvalue(state, 1, at).is_null() {
+            if matches!(ffi::lua_type(state, -1), ffi::LUA_TTABLE | ffi::LUA_TFUNCTION) {
+                count += 1;
+                ffi::lua_rawseti(state, 2, count);
+            } else {
+                pop(state, 1);
+            }
+            at += 1;
+        }
+        1
     }
 }
