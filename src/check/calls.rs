@@ -5,9 +5,9 @@ use luau_syntax::location::Location;
 
 use super::names::Signature;
 use super::script::Reader;
-use super::sort::{params_of, wanted};
+use super::symbol::Symbol;
 use super::syntax::text;
-use super::thing::Thing;
+use super::value_type::{params_of, wanted};
 use crate::script::api;
 
 /// A function whose way of being called is known.
@@ -47,7 +47,7 @@ impl Reader<'_> {
             return self.problem(at, (wrong, format!("it is written {usage}")));
         }
         for (arg, param) in args.iter().zip(&params) {
-            let Some(sort) = self.sort(*arg) else { continue };
+            let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
                 let wrong = format!("{wanted} is wanted here, and this is {}", sort.words());
                 return self.problem(arg.location(), (wrong, format!("it is written {usage}")));
@@ -79,8 +79,8 @@ impl Reader<'_> {
             }
             ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } if !self_call => {
                 let name = text(index);
-                match self.thing(expr)? {
-                    Thing::Module(path) => {
+                match self.symbol(expr)? {
+                    Symbol::Module(path) => {
                         let signature = self.known.names.module(&path)?.members.get(&name)?.clone()?;
                         let before = match expr.kind() {
                             ExpressionKind::Local { local, .. } => format!("{}.", text(local.name)),
@@ -88,7 +88,7 @@ impl Reader<'_> {
                         };
                         Some(Called { name: format!("{before}{name}"), signature })
                     }
-                    Thing::Word("act") => {
+                    Symbol::Word("act") => {
                         let params = self.known.rules?.verb_params(&name)?.to_vec();
                         let signature = self.known.names.verb(&name)?;
                         // House rules may put another function in its place.
@@ -107,15 +107,15 @@ impl Reader<'_> {
     fn declared(&self, func: Expression<'_>, self_call: bool) -> Option<(String, String)> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
-        match self.thing(expr)? {
-            Thing::Vocabulary if !self_call => {
+        match self.symbol(expr)? {
+            Symbol::Vocabulary if !self_call => {
                 api::word(&name).map(|word| (word.usage.to_string(), word.ty.to_string()))
             }
-            Thing::Spec if self_call => {
+            Symbol::Spec if self_call => {
                 let method = api::spec_method(&name)?;
                 Some((method.usage.to_string(), format!("({}) -> {}", method.ty.0, method.ty.1)))
             }
-            Thing::Entity(_) if self_call => Some(match &*name {
+            Symbol::Entity(_) if self_call => Some(match &*name {
                 "set" => (":set(\"field\", value)".into(), "(field: string, value: unknown) -> ()".into()),
                 "add" => (":add(\"field\", n)".into(), "(field: string, n: number) -> number".into()),
                 _ => return None,

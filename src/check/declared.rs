@@ -2,8 +2,8 @@ use luau_syntax::ast::{Expression, ExpressionKind, Function, TableItem};
 
 use super::known::instead;
 use super::script::Reader;
+use super::symbol::Symbol;
 use super::syntax::{literal, returned};
-use super::thing::Thing;
 use crate::ruleset::nearest;
 use crate::script::api;
 
@@ -46,7 +46,7 @@ impl Reader<'_> {
                 }
                 self.function(function, pure, 0);
             }
-            ExpressionKind::Call { func, args: [only], .. } if self.thing(func) == Some(Thing::Word("wrapped")) => {
+            ExpressionKind::Call { func, args: [only], .. } if self.symbol(func) == Some(Symbol::Word("wrapped")) => {
                 match only.kind() {
                     // Before its own parameters it is given the function below.
                     ExpressionKind::FunctionLiteral(function) => self.function(function, pure, 1),

@@ -2,8 +2,8 @@ use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
 
 use super::known::instead;
 use super::script::Reader;
-use super::sort::Sort;
 use super::syntax::{constant, literal};
+use super::value_type::ValueType;
 use crate::ruleset::nearest;
 use crate::script::api;
 use crate::state::Value;
@@ -77,12 +77,12 @@ impl Reader<'_> {
         for item in items {
             let TableItem::Record { key, value } = item else { continue };
             let wanted = match literal(*key).as_deref() {
-                Some("min" | "max" | "total" | "least") => Sort::Number,
-                Some("seat" | "topic" | "audience") => Sort::Text,
-                Some("auto" | "sealed" | "propose" | "other") => Sort::Truth,
+                Some("min" | "max" | "total" | "least") => ValueType::Number,
+                Some("seat" | "topic" | "audience") => ValueType::Text,
+                Some("auto" | "sealed" | "propose" | "other") => ValueType::Truth,
                 _ => continue,
             };
-            if let Some(sort) = self.sort(*value).filter(|sort| *sort != wanted) {
+            if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted) {
                 let wrong = format!("{} is wanted here, and this is {}", wanted.words(), sort.words());
                 self.problem(
                     value.location(),

@@ -9,15 +9,15 @@ use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::known::{Known, Wrong, instead};
 use super::names::Signature;
-use super::sort::Sort;
+use super::symbol::Symbol;
 use super::syntax::{Locals, literal, text};
-use super::thing::Thing;
 use super::typed::Call;
+use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::{Problem, nearest};
 use crate::script::api;
 
-/// Reads one script for names that nothing has and things that it may not do.
+/// Reads one script for names that nothing has and symbols that it may not do.
 pub(super) struct Reader<'r> {
     pub known: &'r Known<'r>,
     part: usize,
@@ -40,11 +40,11 @@ pub(super) struct Reader<'r> {
     /// Calls of what the host declares.
     pub calls: Vec<Call>,
     /// What is known of local variables.
-    pub things: BTreeMap<u64, Thing>,
+    pub symbols: BTreeMap<u64, Symbol>,
     /// Local functions.
     pub functions: BTreeMap<u64, Signature>,
     /// The sorts of local variables that are never assigned anew.
-    pub sorts: BTreeMap<u64, Sort>,
+    pub value_types: BTreeMap<u64, ValueType>,
     /// Local variables that are assigned after they were declared.
     changing: BTreeSet<u64>,
     /// Local variables whose fields are written somewhere.
@@ -83,9 +83,9 @@ impl<'r> Reader<'r> {
             required: BTreeSet::new(),
             words: BTreeSet::new(),
             calls: Vec::new(),
-            things: BTreeMap::new(),
+            symbols: BTreeMap::new(),
             functions: BTreeMap::new(),
-            sorts: BTreeMap::new(),
+            value_types: BTreeMap::new(),
             changing: BTreeSet::new(),
             entities: BTreeSet::new(),
             locals: BTreeSet::new(),
@@ -174,7 +174,7 @@ impl<'r> Reader<'r> {
             }
             StatementView::Expression(statement) => self.expression(statement.expr),
             StatementView::NumericFor(numeric) => {
-                self.sorts.insert(numeric.name.identity().as_u64(), Sort::Number);
+                self.value_types.insert(numeric.name.identity().as_u64(), ValueType::Number);
                 self.expression(numeric.start);
                 self.expression(numeric.limit);
                 numeric.step.into_iter().for_each(|step| self.expression(step));
@@ -207,16 +207,16 @@ impl<'r> Reader<'r> {
                 local.values.iter().for_each(|value| self.expression(*value));
                 for (binding, value) in local.bindings.iter().zip(local.values) {
                     let id = binding.identity().as_u64();
-                    if let Some(thing) = self.thing(*value) {
-                        self.things.insert(id, thing);
+                    if let Some(thing) = self.symbol(*value) {
+                        self.symbols.insert(id, thing);
                     }
                     if self.changing.contains(&id) {
                         continue;
                     }
                     if let ExpressionKind::FunctionLiteral(function) = value.kind() {
                         self.functions.insert(id, Signature::of(function));
-                    } else if let Some(sort) = self.sort(*value) {
-                        self.sorts.insert(id, sort);
+                    } else if let Some(sort) = self.value_type(*value) {
+                        self.value_types.insert(id, sort);
                     }
                 }
             }
@@ -251,11 +251,11 @@ impl<'r> Reader<'r> {
                     );
                     self.problem(target.location(), (wrong, "keep it in a field of an entity".into()));
                 }
-                self.things.remove(&local.identity().as_u64());
+                self.symbols.remove(&local.identity().as_u64());
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.expression(expr);
-                if let Some(Thing::Entity(_)) = self.thing(expr) {
+                if let Some(Symbol::Entity(_)) = self.symbol(expr) {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
                     self.problem(
@@ -268,7 +268,8 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
-                if let (ExpressionKind::Local { local, .. }, Some(Thing::Entity(_))) = (expr.kind(), self.thing(index))
+                if let (ExpressionKind::Local { local, .. }, Some(Symbol::Entity(_))) =
+                    (expr.kind(), self.symbol(index))
                 {
                     self.keyed_by_entities.insert(local.identity().as_u64());
                 }
@@ -307,8 +308,8 @@ impl<'r> Reader<'r> {
             );
             self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
         }
-        if let (Some(Thing::Entities(kind)), Some(name)) = (self.thing(table), names.get(1)) {
-            self.things.insert(name.identity().as_u64(), Thing::Entity(kind));
+        if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
+            self.symbols.insert(name.identity().as_u64(), Symbol::Entity(kind));
         }
     }
 
@@ -367,9 +368,9 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
-                match (self.thing(expr), literal(index)) {
-                    (Some(Thing::Word("switches")), None) => self.known.note_dynamic_switches(),
-                    (Some(Thing::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
+                match (self.symbol(expr), literal(index)) {
+                    (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
+                    (Some(Symbol::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
                     _ => {}
                 }
             }
@@ -458,21 +459,21 @@ impl<'r> Reader<'r> {
         if let Some(first) = function.args.get(given) {
             let thing = match (folder, self.keys.as_slice()) {
                 ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
-                    self.known.kind(kind).map(|_| Thing::Entity(Some(kind.clone())))
+                    self.known.kind(kind).map(|_| Symbol::Entity(Some(kind.clone())))
                 }
                 ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
-                    Some(Thing::Event(verb.clone()))
+                    Some(Symbol::Event(verb.clone()))
                 }
                 _ => None,
             };
             if let Some(thing) = thing {
-                self.things.insert(first.identity().as_u64(), thing);
+                self.symbols.insert(first.identity().as_u64(), thing);
             }
         }
         if self.is_spec()
             && let Some(t) = function.args.iter().find(|arg| arg.name == "t")
         {
-            self.things.insert(t.identity().as_u64(), Thing::Spec);
+            self.symbols.insert(t.identity().as_u64(), Symbol::Spec);
         }
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
@@ -499,13 +500,13 @@ impl<'r> Reader<'r> {
             return self.require(args, at);
         }
         let word = match func.kind() {
-            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } => match self.thing(expr) {
-                Some(Thing::Vocabulary) => api::word(&text(index)).map(|word| word.name),
-                Some(Thing::Word("act")) => {
+            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } => match self.symbol(expr) {
+                Some(Symbol::Vocabulary) => api::word(&text(index)).map(|word| word.name),
+                Some(Symbol::Word("act")) => {
                     self.verb(&text(index), at);
                     None
                 }
-                Some(Thing::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
+                Some(Symbol::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
                     if let Some(table) = args.first() {
                         self.fills(*table, at);
                     }
@@ -548,7 +549,7 @@ impl<'r> Reader<'r> {
                 ExpressionKind::Table { items } => self.rule_ids(items),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
-                        self.things.insert(t.identity().as_u64(), Thing::Spec);
+                        self.symbols.insert(t.identity().as_u64(), Symbol::Spec);
                     }
                 }
                 _ => {}
