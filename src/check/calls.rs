@@ -7,7 +7,7 @@ use super::names::Signature;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::text;
-use super::value_type::{params_of, wanted};
+use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
 
 /// A function whose way of being called is known.
@@ -40,16 +40,16 @@ impl Reader<'_> {
             let missing = params.get(args.len()).filter(|_| args.len() < least).map(|param| param.name);
             let wrong = match missing {
                 Some(missing) => {
-                    format!("`{missing}` is missing: {} wanted here, and {} given", are(least), are(args.len()))
+                    format!("`{missing}` is missing: {} expected, {} given", count_of(least), count_of(args.len()))
                 }
-                None => format!("{bound}{} wanted here, and {} given", are(wanted), are(args.len())),
+                None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
             };
             return self.problem(at, (wrong, format!("it is written {usage}")));
         }
         for (arg, param) in args.iter().zip(&params) {
             let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
-                let wrong = format!("{wanted} is wanted here, and this is {}", sort.words());
+                let wrong = format!("expected {wanted}, found {}", sort.words());
                 return self.problem(arg.location(), (wrong, format!("it is written {usage}")));
             }
         }
@@ -61,12 +61,22 @@ impl Reader<'_> {
         let written = format!("it is {name}({}{})", params.join(", "), if signature.spread { ", ..." } else { "" });
         if args.len() > params.len() && !signature.spread {
             let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
-            let wrong = format!("`{name}` takes {takes}, here are {}", args.len());
+            let wrong = format!("`{name}` takes {takes}, {} given", args.len());
             return self.problem(at, (wrong, written));
         }
         if args.len() < signature.needed && !args.last().is_some_and(|last| gives_many(*last)) {
-            let wrong = format!("`{name}` cannot do without `{}`, which is not given", params[args.len()]);
-            self.problem(at, (wrong, written));
+            let wrong = format!("`{name}` needs `{}`, which is not given", params[args.len()]);
+            return self.problem(at, (wrong, written));
+        }
+        for ((arg, param), wanted) in args.iter().zip(params).zip(&signature.uses) {
+            let (Some(given), Some(wanted)) = (self.value_type(*arg), *wanted) else { continue };
+            // A text of digits counts as a number.
+            let fits =
+                given == wanted || given == ValueType::Table || (given, wanted) == (ValueType::Text, ValueType::Number);
+            if !fits {
+                let wrong = format!("`{param}` of `{name}` must be {}, and this is {}", wanted.words(), given.words());
+                return self.problem(arg.location(), (wrong, written));
+            }
         }
     }
 
@@ -93,7 +103,9 @@ impl Reader<'_> {
                         let signature = self.known.names.verb(&name)?;
                         // House rules may put another function in its place.
                         let needed = if signature.params.len() == params.len() { signature.needed } else { 0 };
-                        let signature = Signature { params, needed, spread: signature.spread };
+                        let uses =
+                            if signature.params.len() == params.len() { signature.uses.clone() } else { Vec::new() };
+                        let signature = Signature { params, needed, spread: signature.spread, uses };
                         Some(Called { name: format!("rb.act.{name}"), signature })
                     }
                     _ => None,
@@ -134,10 +146,9 @@ fn many(count: usize) -> String {
     if count == 1 { "one value".into() } else { format!("{count} values") }
 }
 
-fn are(count: usize) -> String {
+fn count_of(count: usize) -> String {
     match count {
-        0 => "none is".into(),
-        1 => "one value is".into(),
-        count => format!("{count} values are"),
+        0 => "none".into(),
+        count => many(count),
     }
 }

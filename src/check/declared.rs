@@ -16,6 +16,11 @@ impl Reader<'_> {
             self.rule_ids(items);
         }
         self.always |= name == "always" && self.keys.is_empty();
+        if name == "audience"
+            && let Some(seat) = literal(value)
+        {
+            self.tell(value.location(), self.known.wrong_name("seat", &seat));
+        }
         if name == "ask"
             && let Some(ask) = literal(value)
         {
@@ -43,6 +48,9 @@ impl Reader<'_> {
             ExpressionKind::FunctionLiteral(function) => {
                 if name == "when" {
                     self.never_open(function);
+                }
+                if matches!(pure, Some("a derived value" | "a key" | "the prompt")) {
+                    self.gives_nothing(function, pure.unwrap_or_default());
                 }
                 self.function(function, pure, 0);
             }
@@ -107,6 +115,16 @@ impl Reader<'_> {
             ("policies", "answer") if at_top => Some("a policy"),
             ("creation", "check" | "build") if at_top => Some("creation"),
             _ => None,
+        }
+    }
+
+    /// A function whose value is used, and that never returns one.
+    fn gives_nothing(&mut self, function: &Function<'_>, what: &str) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        if returns.iter().all(|values| values.is_empty()) {
+            let wrong = format!("{what} returns nothing");
+            self.problem(function.location, (wrong, "write `return` before the value at its end".into()));
         }
     }
 

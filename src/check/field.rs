@@ -32,6 +32,16 @@ impl Reader<'_> {
         let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else {
             return;
         };
+        if index == "topic" && !self.is_spec() {
+            let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
+            if !topics.iter().any(|topic| **topic == **given)
+                && nearest(given, topics.iter().map(String::as_str)).is_some()
+            {
+                let wrong = format!("no question has the topic \"{given}\"");
+                self.problem(value.location(), (wrong, instead(given, &topics)));
+            }
+            return;
+        }
         let (name, thing) = (text(index), self.symbol(expr));
         let kind = match &thing {
             Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),

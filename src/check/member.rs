@@ -70,6 +70,12 @@ impl Reader<'_> {
         if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
             return;
         }
+        // Of a ruleset that others extend, nobody knows what they will add.
+        if self.known.stack.scenario().is_none()
+            && !names.given().any(|given| strsim::damerau_levenshtein(name, given) == 1)
+        {
+            return;
+        }
         let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
         let wrong = format!("nothing has a `{name}`");
         match near.map(str::to_string) {

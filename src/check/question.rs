@@ -30,6 +30,13 @@ impl Reader<'_> {
                 _ => None,
             })
         };
+        if let Some(seat) = value("seat")
+            && literal(seat).as_deref() == Some("gm")
+            && value("default").is_none()
+        {
+            let wrong = "a question to the game master has no `default`".to_string();
+            self.problem(seat.location(), (wrong, "add default = the answer at a table without a game master".into()));
+        }
         if let (Some(Value::Int(min)), Some(Value::Int(max))) =
             (value("min").and_then(constant), value("max").and_then(constant))
             && min > max
@@ -83,7 +90,7 @@ impl Reader<'_> {
                 _ => continue,
             };
             if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted) {
-                let wrong = format!("{} is wanted here, and this is {}", wanted.words(), sort.words());
+                let wrong = format!("expected {}, found {}", wanted.words(), sort.words());
                 self.problem(
                     value.location(),
                     (wrong, "look at the question's other values, or at docs/reference.md".into()),

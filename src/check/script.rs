@@ -10,7 +10,7 @@ use luau_syntax::parser::{ParseOptions, ParsedSource};
 use super::known::{Known, Wrong, instead};
 use super::names::Signature;
 use super::symbol::Symbol;
-use super::syntax::{Locals, literal, text};
+use super::syntax::{Locals, leaves_loop, literal, text};
 use super::typed::Call;
 use super::value_type::ValueType;
 use crate::dice::Dice;
@@ -45,6 +45,8 @@ pub(super) struct Reader<'r> {
     pub functions: BTreeMap<u64, Signature>,
     /// The sorts of local variables that are never assigned anew.
     pub value_types: BTreeMap<u64, ValueType>,
+    /// Texts of local variables that are never assigned anew.
+    constants: BTreeMap<u64, String>,
     /// Local variables that are assigned after they were declared.
     changing: BTreeSet<u64>,
     /// Local variables whose fields are written somewhere.
@@ -86,6 +88,7 @@ impl<'r> Reader<'r> {
             symbols: BTreeMap::new(),
             functions: BTreeMap::new(),
             value_types: BTreeMap::new(),
+            constants: BTreeMap::new(),
             changing: BTreeSet::new(),
             entities: BTreeSet::new(),
             locals: BTreeSet::new(),
@@ -127,7 +130,29 @@ impl<'r> Reader<'r> {
 
     fn unreadable(&mut self, at: Location, message: &str) {
         self.reads = false;
-        self.problem(at, does_not_read(message));
+        // Where a block has no end, the place that matters is where it begins.
+        let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
+            let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
+            let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
+            Some((digits.parse::<u32>().ok()?, block.to_string()))
+        });
+        match open {
+            Some((line, block)) if line <= at.begin.line => {
+                let text = self.text.lines().nth(line as usize - 1).unwrap_or_default();
+                let column = text.find(&block).map_or(1, |at| text[..at].chars().count() as u32 + 1);
+                let end = match block.as_str() {
+                    "{" => "}",
+                    "(" => ")",
+                    "[" => "]",
+                    "repeat" => "until",
+                    _ => "end",
+                };
+                let wrong = format!("the `{block}` that begins here is not closed ({message})");
+                let problem = Problem::new(self.full, wrong).at((line, column));
+                self.found.push(problem.with_cure(format!("add the missing `{end}`")));
+            }
+            _ => self.problem(at, does_not_read(message)),
+        }
     }
 
     pub(super) fn is_spec(&self) -> bool {
@@ -213,6 +238,9 @@ impl<'r> Reader<'r> {
                     if self.changing.contains(&id) {
                         continue;
                     }
+                    if let Some(constant) = literal(*value) {
+                        self.constants.insert(id, constant);
+                    }
                     if let ExpressionKind::FunctionLiteral(function) = value.kind() {
                         self.functions.insert(id, Signature::of(function));
                     } else if let Some(sort) = self.value_type(*value) {
@@ -221,6 +249,14 @@ impl<'r> Reader<'r> {
                 }
             }
             StatementView::Repeat(repeat) => {
+                let never = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
+                if never && !leaves_loop(repeat.body) {
+                    let wrong = "this loop never ends".to_string();
+                    self.problem(
+                        repeat.condition.location(),
+                        (wrong, "add a `break`, or a condition that becomes true".into()),
+                    );
+                }
                 self.block(repeat.body);
                 self.asking(repeat.condition);
             }
@@ -228,6 +264,15 @@ impl<'r> Reader<'r> {
             StatementView::While(looped) => {
                 self.asking(looped.condition);
                 self.condition(looped.condition);
+                let always =
+                    matches!(looped.condition.kind(), ExpressionKind::Boolean(true) | ExpressionKind::Number { .. });
+                if always && !leaves_loop(looped.body) {
+                    let wrong = "this loop never ends".to_string();
+                    self.problem(
+                        looped.condition.location(),
+                        (wrong, "add a `break`, or a condition that becomes false".into()),
+                    );
+                }
                 self.block(looped.body);
             }
             _ => {}
@@ -255,7 +300,11 @@ impl<'r> Reader<'r> {
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.expression(expr);
-                if let Some(Symbol::Entity(_)) = self.symbol(expr) {
+                let of_an_actor = matches!(expr.kind(), ExpressionKind::IndexName { expr: of, index, .. }
+                    if matches!(of.kind(), ExpressionKind::Local { .. })
+                        && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
+                let is_field = self.known.types_of(&text(index)).next().is_some();
+                if matches!(self.symbol(expr), Some(Symbol::Entity(_))) || of_an_actor && is_field {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
                     self.problem(
@@ -543,6 +592,14 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// The text of an expression: written there, or that of a local variable that never changes.
+    fn text_of(&self, expression: Expression<'_>) -> Option<String> {
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => self.constants.get(&local.identity().as_u64()).cloned(),
+            _ => literal(expression),
+        }
+    }
+
     fn spec(&mut self, args: &[Expression<'_>]) {
         for arg in args {
             match arg.kind() {
@@ -597,7 +654,7 @@ impl<'r> Reader<'r> {
             let wrong = format!("rb.{name} is called in {what}, which may only read");
             self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
         }
-        let first = args.first().and_then(|arg| literal(*arg).map(|text| (text, arg.location())));
+        let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
         let sort = match name {
             "each" | "first" | "spawn" | "ref" => Some("kind"),
             "card" => Some("card"),

@@ -81,7 +81,7 @@ impl Reader<'_> {
                     if let Some(sort) =
                         self.value_type(*arg).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Table))
                     {
-                        let wrong = format!("a number is wanted here, and this is {}", sort.words());
+                        let wrong = format!("expected a number, found {}", sort.words());
                         self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
                     }
                 }

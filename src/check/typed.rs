@@ -183,7 +183,7 @@ fn certain(script: &Script, at: Location, error: &TypeErrorData, message: &str) 
             let (wanted, given) = message.strip_prefix("Expected this to be '")?.split_once("', but got '")?;
             let (wanted, given) = (plain(wanted)?, plain(given.strip_suffix('\'')?)?);
             let call = script.calls.iter().find(|call| call.args.contains(&at))?;
-            (wanted != given).then(|| (format!("{wanted} is wanted here, and this is {given}"), written(call)))
+            (wanted != given).then(|| (format!("expected {wanted}, found {given}"), written(call)))
         }
         TypeErrorData::CountMismatch(count) => {
             let call = script.calls.iter().find(|call| call.at == at || call.func == at)?;
@@ -194,7 +194,7 @@ fn certain(script: &Script, at: Location, error: &TypeErrorData, message: &str) 
                 _ => format!("{least} values"),
             };
             (given < least || count.maximum.is_some())
-                .then(|| (format!("{wanted} are wanted here, and {given} are given"), written(call)))
+                .then(|| (format!("expected {wanted}, {given} given"), written(call)))
         }
         _ => None,
     }
