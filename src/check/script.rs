@@ -136,22 +136,17 @@ impl<'r> Reader<'r> {
             let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
             Some((digits.parse::<u32>().ok()?, block.to_string()))
         });
-        match open {
-            Some((line, block)) if line <= at.begin.line => {
-                let text = self.text.lines().nth(line as usize - 1).unwrap_or_default();
-                let column = text.find(&block).map_or(1, |at| text[..at].chars().count() as u32 + 1);
+        match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
+            Some((line, block)) => {
                 let end = match block.as_str() {
                     "{" => "}",
-                    "(" => ")",
-                    "[" => "]",
                     "repeat" => "until",
                     _ => "end",
                 };
-                let wrong = format!("the `{block}` that begins here is not closed ({message})");
-                let problem = Problem::new(self.full, wrong).at((line, column));
-                self.found.push(problem.with_cure(format!("add the missing `{end}`")));
+                let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open ({message})");
+                self.problem(at, (wrong, format!("add `{end}` where that block ends")));
             }
-            _ => self.problem(at, does_not_read(message)),
+            None => self.problem(at, does_not_read(message)),
         }
     }
 

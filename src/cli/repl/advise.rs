@@ -142,7 +142,7 @@ impl Repl {
         self.show_advice(&advice, measured)
     }
 
-    /// One ranking by one number, the odds of the next step beside it, at most a screen of it.
+    /// One ranking by one number, the odds of the next step below each answer, at most a screen of it.
     fn show_advice(&mut self, advice: &[Advice], measured: bool) -> Done {
         if !measured {
             let text = format!(
@@ -165,21 +165,15 @@ impl Repl {
         let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
         let (best, worst) = (scores.first().copied().unwrap_or(0.0), scores.last().copied().unwrap_or(0.0));
         let more = rows.len().saturating_sub(MOST_ROWS);
-        let cells = rows
-            .iter()
-            .take(MOST_ROWS)
-            .enumerate()
-            .map(|(at, row)| {
-                let first = at == 0 && measured;
-                let answer = if first { Span::strong(&row.answer) } else { Span::plain(&row.answer) };
-                let grade = match row.score.filter(|_| measured) {
-                    Some(score) => grade(at, score, best, worst),
-                    None => "",
-                };
-                vec![answer, Span::plain(grade), Span::faint(&row.odds)]
-            })
-            .collect();
-        self.screen.columns(2, cells)?;
+        for (at, row) in rows.iter().take(MOST_ROWS).enumerate() {
+            let mut line = Row::at(2);
+            line = if at == 0 && measured { line.strong(&row.answer) } else { line.plain(&row.answer) };
+            if let Some(score) = row.score.filter(|_| measured) {
+                line = line.plain(format!(": {}", grade(at, score, best, worst)));
+            }
+            self.screen.row(&line)?;
+            self.screen.row(&Row::prose(6).faint(&row.odds))?;
+        }
         if more > 0 {
             self.screen.row(&Row::at(2).faint(format!("and {more} more answers, no better than these")))?;
         }
@@ -187,9 +181,9 @@ impl Repl {
             let games: Option<u64> = advice.iter().filter_map(|one| one.played.map(|(_, games)| games)).min();
             let text = match games {
                 Some(games) => format!(
-                    "Ranked by the average result of {games} or more games played to the end from each answer. Beside it: the odds of the next step."
+                    "Ranked by the average result of {games} or more games played to the end from each answer. Below each: the odds of the next step."
                 ),
-                None => "Ranked by the average position after the next step, whose odds stand beside it.".to_owned(),
+                None => "Ranked by the average position after the next step, whose odds stand below.".to_owned(),
             };
             self.screen.row(&Row::at(2).faint(text))?;
         }

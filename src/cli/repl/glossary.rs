@@ -66,19 +66,26 @@ impl Repl {
     }
 }
 
-/// The rules that have a word in them, those first that begin with it.
+/// The rules that have a word in them: those under a heading with the word first, then rules, then rulings in tables.
 fn rules_about(rules: &Ruleset, word: &str) -> Entry {
-    let mut found: Vec<(usize, String, String)> = Vec::new();
+    let mut found: Vec<(u8, usize, String, String)> = Vec::new();
     let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
+    let mut headed = false;
     for (order, line) in texts.iter().rev().flat_map(|text| text.lines()).enumerate() {
+        if line.starts_with('#') {
+            headed = stands_at(line, word).is_some();
+        }
         let Some((id, text)) = numbered(line) else { continue };
-        let Some(at) = stands_at(text, word) else { continue };
-        // An explanation tends to name its word early.
-        found.push((at.min(60) * 10_000 + order, id.to_owned(), text.replace("**", "")));
+        // A table may only say which spec shows an example.
+        if stands_at(text, word).is_none() || text.contains("`specs/") {
+            continue;
+        }
+        let rank = if line.trim_start().starts_with('|') { 2 } else { u8::from(!headed) };
+        found.push((rank, order, id.to_owned(), text.replace("**", "")));
     }
     found.sort();
-    found.dedup_by(|one, two| one.1 == two.1);
-    found.into_iter().take(MOST_RULES).map(|(_, id, text)| (id, text)).collect()
+    found.dedup_by(|one, two| one.2 == two.2);
+    found.into_iter().take(MOST_RULES).map(|(.., id, text)| (id, text)).collect()
 }
 
 /// The id and the text of a numbered rule: `- **X-1** text`, or a row of a table of rulings.
