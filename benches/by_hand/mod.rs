@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::{
-    MemoUse, Chance, Driver, EntityId, Happening, Library, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
+    Chance, Driver, EntityId, Happening, Library, MemoUse, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
 };
 
 pub const SCENARIO: &str = "four-against-four";

@@ -20,10 +20,13 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
     let own = all(library)?;
     let listed = listed(library)?;
     let playable = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.scenario.is_some());
+    // What extends another ruleset is played by its scenarios.
+    let extends = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.extends.is_some());
     let after_program = |id: &&String| id.starts_with(env!("CARGO_PKG_NAME"));
     own.iter()
         .find(|id| after_program(id) && (playable(id) || library.read(id).is_err()))
         .or_else(|| own.iter().find(playable))
+        .or_else(|| own.iter().find(extends))
         .or_else(|| listed.iter().filter(after_program).find(playable))
         .or_else(|| listed.iter().find(playable))
         .or_else(|| own.first())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use riskbreaker::{
-    MemoUse, DiceSource, Driver, EntityId, Event, Findings, Given, Library, Limits, OddsQuery, QuestionId, Refusal,
+    DiceSource, Driver, EntityId, Event, Findings, Given, Library, Limits, MemoUse, OddsQuery, QuestionId, Refusal,
     Remedy, Ruleset, Session, Setup, Simulation, Step, Tally, Value, Variant,
 };
 
