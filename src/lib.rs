@@ -11,7 +11,7 @@ mod spec;
 mod state;
 
 #[cfg(feature = "check")]
-pub use crate::check::findings;
+pub use crate::check::{Checker, findings};
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::lab::{
     Advice, CardOdds, CardUse, Effect, FieldOdds, Findings, LeftOut, Limits, MemoUse, Moment, Odds, OddsQuery, Outcome,

@@ -146,7 +146,7 @@ fn things_that_make_no_sense() {
     assert!(told[0].contains("the field `at` takes a whole number from -50 to 50, not 99"), "{told:?}");
     let told = planted("maneuvers/pull.luau", ", ctx.actor)\n\tend", ", ctx.actor, 5)\n\tend");
     assert!(
-        told[0].contains("`rb.act.move_rope` takes 3 values, here are 4 (it is rb.act.move_rope(rope, by, who))"),
+        told[0].contains("`rb.act.move_rope` takes 3 values, 4 given (it is rb.act.move_rope(rope, by, who))"),
         "{told:?}"
     );
     let told = planted(

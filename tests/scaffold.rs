@@ -41,16 +41,18 @@ fn a_ruleset_and_its_parts_work_as_they_are_written() {
     assert_eq!(place.well(&["check"]), "my-game: 3 cards, no problem\n");
     for (what, name) in [("maneuver", "quick_jab"), ("item", "lucky_coin"), ("hook", "cheering"), ("spec", "opening")] {
         let told = place.well(&["new", what, name]);
-        assert!(told.ends_with("its spec holds\n"), "{told}");
+        assert!(told.ends_with("1 spec passes\n"), "{told}");
     }
     assert_eq!(place.well(&["check"]), "my-game: 5 cards, no problem\n");
     assert!(place.well(&["test", "--coverage"]).contains("11 specs hold"));
     let jab = fs::read_to_string(place.0.join("rulesets/my-game/specs/maneuvers/quick_jab.luau")).unwrap();
     assert!(jab.contains("t:play(\"Ann\", \"quick_jab\")"), "{jab}");
+    assert!(place.well(&["new", "character", "cid"]).contains("cast/cid.toml"));
+    assert!(place.well(&["new", "scenario", "at_night"]).contains("scenarios/at_night.toml"));
     let again = place.call(&["new", "maneuver", "quick_jab"]);
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
-    assert!(place.well(&["dev", "my-game", "--once"]).contains("nothing to find fault with, 11 specs hold"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("exists already"));
+    assert!(place.well(&["dev", "my-game", "--once"]).contains("no problem, 11 specs pass"));
 }
 
 #[test]
@@ -63,6 +65,19 @@ fn house_rules_lie_on_a_ruleset_of_the_program() {
     let mut play = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
     let play = play.args(["play", "--rules", "my-house", "--seed", "1"]).current_dir(&place.0);
     assert!(play.stdin(std::process::Stdio::null()).output().unwrap().status.success());
+}
+
+#[test]
+fn house_rules_over_both_versions_have_specs_for_each() {
+    let place = Place::new("over");
+    place.well(&["new", "ruleset", "my-house", "--over", "riskbreaker-0.0.1,riskbreaker-0.0.3"]);
+    assert!(place.well(&["new", "maneuver", "shove", "--in", "my-house"]).contains("2 specs pass"));
+    assert!(fs::read_to_string(place.0.join("rulesets/my-house/RULES.md")).unwrap().contains("**MH-"));
+    let list = place.well(&["rules", "list"]);
+    assert!(list.contains("riskbreaker-0.0.1") && list.contains("my-house"), "{list}");
+    let mut play = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+    let play = play.current_dir(&place.0).stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(play.status.success(), "a layer hides nothing: {play:?}");
 }
 
 #[test]

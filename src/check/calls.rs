@@ -5,9 +5,9 @@ use luau_syntax::location::Location;
 
 use super::names::Signature;
 use super::script::Reader;
-use super::sort::{params_of, wanted};
+use super::symbol::Symbol;
 use super::syntax::text;
-use super::thing::Thing;
+use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
 
 /// A function whose way of being called is known.
@@ -40,16 +40,16 @@ impl Reader<'_> {
             let missing = params.get(args.len()).filter(|_| args.len() < least).map(|param| param.name);
             let wrong = match missing {
                 Some(missing) => {
-                    format!("`{missing}` is missing: {} wanted here, and {} given", are(least), are(args.len()))
+                    format!("`{missing}` is missing: {} expected, {} given", count_of(least), count_of(args.len()))
                 }
-                None => format!("{bound}{} wanted here, and {} given", are(wanted), are(args.len())),
+                None => format!("{bound}{} expected, {} given", count_of(wanted), count_of(args.len())),
             };
             return self.problem(at, (wrong, format!("it is written {usage}")));
         }
         for (arg, param) in args.iter().zip(&params) {
-            let Some(sort) = self.sort(*arg) else { continue };
+            let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
-                let wrong = format!("{wanted} is wanted here, and this is {}", sort.words());
+                let wrong = format!("expected {wanted}, found {}", sort.words());
                 return self.problem(arg.location(), (wrong, format!("it is written {usage}")));
             }
         }
@@ -61,12 +61,22 @@ impl Reader<'_> {
         let written = format!("it is {name}({}{})", params.join(", "), if signature.spread { ", ..." } else { "" });
         if args.len() > params.len() && !signature.spread {
             let takes = if params.is_empty() { "nothing".to_string() } else { many(params.len()) };
-            let wrong = format!("`{name}` takes {takes}, here are {}", args.len());
+            let wrong = format!("`{name}` takes {takes}, {} given", args.len());
             return self.problem(at, (wrong, written));
         }
         if args.len() < signature.needed && !args.last().is_some_and(|last| gives_many(*last)) {
-            let wrong = format!("`{name}` cannot do without `{}`, which is not given", params[args.len()]);
-            self.problem(at, (wrong, written));
+            let wrong = format!("`{name}` needs `{}`, which is not given", params[args.len()]);
+            return self.problem(at, (wrong, written));
+        }
+        for ((arg, param), wanted) in args.iter().zip(params).zip(&signature.uses) {
+            let (Some(given), Some(wanted)) = (self.value_type(*arg), *wanted) else { continue };
+            // A text of digits counts as a number.
+            let fits =
+                given == wanted || given == ValueType::Table || (given, wanted) == (ValueType::Text, ValueType::Number);
+            if !fits {
+                let wrong = format!("`{param}` of `{name}` must be {}, and this is {}", wanted.words(), given.words());
+                return self.problem(arg.location(), (wrong, written));
+            }
         }
     }
 
@@ -79,8 +89,8 @@ impl Reader<'_> {
             }
             ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } if !self_call => {
                 let name = text(index);
-                match self.thing(expr)? {
-                    Thing::Module(path) => {
+                match self.symbol(expr)? {
+                    Symbol::Module(path) => {
                         let signature = self.known.names.module(&path)?.members.get(&name)?.clone()?;
                         let before = match expr.kind() {
                             ExpressionKind::Local { local, .. } => format!("{}.", text(local.name)),
@@ -88,12 +98,14 @@ impl Reader<'_> {
                         };
                         Some(Called { name: format!("{before}{name}"), signature })
                     }
-                    Thing::Word("act") => {
+                    Symbol::Word("act") => {
                         let params = self.known.rules?.verb_params(&name)?.to_vec();
                         let signature = self.known.names.verb(&name)?;
                         // House rules may put another function in its place.
                         let needed = if signature.params.len() == params.len() { signature.needed } else { 0 };
-                        let signature = Signature { params, needed, spread: signature.spread };
+                        let uses =
+                            if signature.params.len() == params.len() { signature.uses.clone() } else { Vec::new() };
+                        let signature = Signature { params, needed, spread: signature.spread, uses };
                         Some(Called { name: format!("rb.act.{name}"), signature })
                     }
                     _ => None,
@@ -107,15 +119,15 @@ impl Reader<'_> {
     fn declared(&self, func: Expression<'_>, self_call: bool) -> Option<(String, String)> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
-        match self.thing(expr)? {
-            Thing::Vocabulary if !self_call => {
+        match self.symbol(expr)? {
+            Symbol::Vocabulary if !self_call => {
                 api::word(&name).map(|word| (word.usage.to_string(), word.ty.to_string()))
             }
-            Thing::Spec if self_call => {
+            Symbol::Spec if self_call => {
                 let method = api::spec_method(&name)?;
                 Some((method.usage.to_string(), format!("({}) -> {}", method.ty.0, method.ty.1)))
             }
-            Thing::Entity(_) if self_call => Some(match &*name {
+            Symbol::Entity(_) if self_call => Some(match &*name {
                 "set" => (":set(\"field\", value)".into(), "(field: string, value: unknown) -> ()".into()),
                 "add" => (":add(\"field\", n)".into(), "(field: string, n: number) -> number".into()),
                 _ => return None,
@@ -134,10 +146,9 @@ fn many(count: usize) -> String {
     if count == 1 { "one value".into() } else { format!("{count} values") }
 }
 
-fn are(count: usize) -> String {
+fn count_of(count: usize) -> String {
     match count {
-        0 => "none is".into(),
-        1 => "one value is".into(),
-        count => format!("{count} values are"),
+        0 => "none".into(),
+        count => many(count),
     }
 }

@@ -2,8 +2,8 @@ use luau_syntax::ast::{Expression, ExpressionKind, Function, TableItem};
 
 use super::known::instead;
 use super::script::Reader;
+use super::symbol::Symbol;
 use super::syntax::{literal, returned};
-use super::thing::Thing;
 use crate::ruleset::nearest;
 use crate::script::api;
 
@@ -16,6 +16,11 @@ impl Reader<'_> {
             self.rule_ids(items);
         }
         self.always |= name == "always" && self.keys.is_empty();
+        if name == "audience"
+            && let Some(seat) = literal(value)
+        {
+            self.tell(value.location(), self.known.wrong_name("seat", &seat));
+        }
         if name == "ask"
             && let Some(ask) = literal(value)
         {
@@ -44,9 +49,12 @@ impl Reader<'_> {
                 if name == "when" {
                     self.never_open(function);
                 }
+                if matches!(pure, Some("a derived value" | "a key" | "the prompt")) {
+                    self.gives_nothing(function, pure.unwrap_or_default());
+                }
                 self.function(function, pure, 0);
             }
-            ExpressionKind::Call { func, args: [only], .. } if self.thing(func) == Some(Thing::Word("wrapped")) => {
+            ExpressionKind::Call { func, args: [only], .. } if self.symbol(func) == Some(Symbol::Word("wrapped")) => {
                 match only.kind() {
                     // Before its own parameters it is given the function below.
                     ExpressionKind::FunctionLiteral(function) => self.function(function, pure, 1),
@@ -107,6 +115,16 @@ impl Reader<'_> {
             ("policies", "answer") if at_top => Some("a policy"),
             ("creation", "check" | "build") if at_top => Some("creation"),
             _ => None,
+        }
+    }
+
+    /// A function whose value is used, and that never returns one.
+    fn gives_nothing(&mut self, function: &Function<'_>, what: &str) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        if returns.iter().all(|values| values.is_empty()) {
+            let wrong = format!("{what} returns nothing");
+            self.problem(function.location, (wrong, "write `return` before the value at its end".into()));
         }
     }
 

@@ -3,8 +3,8 @@ use luau_syntax::location::Location;
 
 use super::known::instead;
 use super::script::Reader;
+use super::symbol::Symbol;
 use super::syntax::{constant, literal, text};
-use super::thing::Thing;
 use crate::ruleset::{SwitchKind, nearest};
 use crate::script::api;
 use crate::state::{Kind, State, Type, Value};
@@ -13,7 +13,7 @@ impl Reader<'_> {
     /// A house rule, or a field, is compared with a value that it never has.
     pub(super) fn compared(&mut self, one: Expression<'_>, value: Expression<'_>) {
         let Some(constant) = constant(value).filter(|constant| *constant != Value::None) else { return };
-        if let Some(Thing::Switch(name)) = self.thing(one) {
+        if let Some(Symbol::Switch(name)) = self.symbol(one) {
             let Some(switch) = self.known.stack.switch(&name) else { return };
             let fits = match (&switch.kind, &constant) {
                 (SwitchKind::Choice { values }, Value::Text(text)) => values.iter().any(|value| **value == **text),
@@ -32,10 +32,20 @@ impl Reader<'_> {
         let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else {
             return;
         };
-        let (name, thing) = (text(index), self.thing(expr));
+        if index == "topic" && !self.is_spec() {
+            let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
+            if !topics.iter().any(|topic| **topic == **given)
+                && nearest(given, topics.iter().map(String::as_str)).is_some()
+            {
+                let wrong = format!("no question has the topic \"{given}\"");
+                self.problem(value.location(), (wrong, instead(given, &topics)));
+            }
+            return;
+        }
+        let (name, thing) = (text(index), self.symbol(expr));
         let kind = match &thing {
-            Some(Thing::Entity(Some(kind))) => self.known.kind(kind),
-            Some(Thing::Entity(None)) | None => None,
+            Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
+            Some(Symbol::Entity(None)) | None => None,
             _ => return,
         };
         let types: Vec<&Type> = match kind {
@@ -107,15 +117,15 @@ impl Reader<'_> {
 
     /// `expr:name(args)`.
     pub(super) fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
-        let thing = self.thing(of);
-        if thing == Some(Thing::Spec) && api::spec_method(name).is_none() {
+        let thing = self.symbol(of);
+        if thing == Some(Symbol::Spec) && api::spec_method(name).is_none() {
             let names: Vec<String> = api::SPEC_METHODS.iter().map(|method| method.name.to_string()).collect();
             self.problem(at, (format!("a spec has no `t:{name}`"), instead(name, &names)));
         }
-        if thing == Some(Thing::Spec) {
+        if thing == Some(Symbol::Spec) {
             self.spec_call(name, args);
         }
-        let writes = matches!(name, "set" | "add") && thing != Some(Thing::Spec) && !self.is_spec();
+        let writes = matches!(name, "set" | "add") && thing != Some(Symbol::Spec) && !self.is_spec();
         if !writes {
             return;
         }
@@ -125,7 +135,7 @@ impl Reader<'_> {
         }
         let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
         match thing {
-            Some(Thing::Entity(Some(kind))) => {
+            Some(Symbol::Entity(Some(kind))) => {
                 if let Some(kind) = self.known.kind(&kind) {
                     let value = args.get(1).copied().filter(|_| name == "set");
                     self.field(kind, &field, place, value);

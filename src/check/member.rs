@@ -3,23 +3,23 @@ use luau_syntax::location::Location;
 
 use super::known::instead;
 use super::script::Reader;
+use super::symbol::Symbol;
 use super::syntax::{literal, text};
-use super::thing::Thing;
 use crate::ruleset::nearest;
 use crate::script::api;
 
 impl Reader<'_> {
     /// Something is read off an expression by name.
     pub(super) fn member(&mut self, of: Expression<'_>, name: &str, at: Location) {
-        match self.thing(of) {
-            Some(Thing::Vocabulary) if api::word(name).is_none() => {
+        match self.symbol(of) {
+            Some(Symbol::Vocabulary) if api::word(name).is_none() => {
                 let names: Vec<String> = api::WORDS.iter().map(|word| word.name.to_string()).collect();
                 let is_verb = self.known.names("verb").is_some_and(|verbs| verbs.iter().any(|verb| verb == name));
                 let cure = if is_verb { format!("it is a verb: rb.act.{name}") } else { instead(name, &names) };
                 self.problem(at, (format!("rb has no `{name}`"), cure));
             }
-            Some(Thing::Word(word)) => self.member_of_word(word, name, at),
-            Some(Thing::Library(library)) => {
+            Some(Symbol::Word(word)) => self.member_of_word(word, name, at),
+            Some(Symbol::Library(library)) => {
                 let names = api::library(library).unwrap_or_default();
                 if !names.contains(&name) {
                     let cure = match (library, name) {
@@ -29,13 +29,13 @@ impl Reader<'_> {
                     self.problem(at, (format!("{library} has no `{name}`"), cure));
                 }
             }
-            Some(Thing::Entity(Some(kind))) => {
+            Some(Symbol::Entity(Some(kind))) => {
                 if let Some(kind) = self.known.kind(&kind) {
                     let more: Vec<&str> = api::ENTITY_METHODS.iter().chain(api::ENTITY_FIELDS).copied().collect();
                     self.tell(at, self.known.wrong_member(kind, name, &more));
                 }
             }
-            Some(Thing::Module(path)) => {
+            Some(Symbol::Module(path)) => {
                 if let Some(module) = self.known.names.module(&path)
                     && !module.members.contains_key(name)
                 {
@@ -46,7 +46,7 @@ impl Reader<'_> {
                     self.problem(at, (format!("{path} gives no `{name}`"), instead(name, &names)));
                 }
             }
-            Some(Thing::Event(verb)) => {
+            Some(Symbol::Event(verb)) => {
                 let params = self.known.rules.and_then(|rules| rules.verb_params(&verb));
                 if let Some(params) = params.filter(|params| !params.is_empty())
                     && name != "result"
@@ -57,8 +57,8 @@ impl Reader<'_> {
                     self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), instead(name, &names)));
                 }
             }
-            Some(Thing::Vocabulary | Thing::Spec | Thing::Switch(_) | Thing::Entities(_)) => {}
-            Some(Thing::Entity(None)) | None => self.nothing_has(of, name, at),
+            Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_)) => {}
+            Some(Symbol::Entity(None)) | None => self.nothing_has(of, name, at),
         }
     }
 
@@ -68,6 +68,12 @@ impl Reader<'_> {
         // What comes from another ruleset has names of its own.
         let foreign = self.elsewhere || self.path.starts_with("convert/");
         if foreign || names.is_given(name) || matches!(of.kind(), ExpressionKind::Global(_)) {
+            return;
+        }
+        // Of a ruleset that others extend, nobody knows what they will add.
+        if self.known.stack.scenario().is_none()
+            && !names.given().any(|given| strsim::damerau_levenshtein(name, given) == 1)
+        {
             return;
         }
         let near = names.meant(name).or_else(|| nearest(name, names.given().filter(|given| !given.contains(' '))));
@@ -82,11 +88,11 @@ impl Reader<'_> {
 
     /// A derived value that is read like a field.
     pub(super) fn uncalled(&mut self, of: Expression<'_>, name: &str, at: Location) {
-        let certain = match self.thing(of) {
-            Some(Thing::Entity(Some(kind))) => {
+        let certain = match self.symbol(of) {
+            Some(Symbol::Entity(Some(kind))) => {
                 self.known.kind(&kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
             }
-            Some(Thing::Entity(None)) | None => {
+            Some(Symbol::Entity(None)) | None => {
                 self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name)
             }
             _ => false,
@@ -114,10 +120,10 @@ impl Reader<'_> {
         let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
         let name = text(index);
         let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
-        let wrong = match self.thing(expr) {
-            Some(Thing::Vocabulary) if self_call => format!("rb.{name}"),
-            Some(Thing::Spec) if !self_call => format!("t:{name}"),
-            Some(Thing::Entity(_)) if !self_call && method(&name) => format!("a colon: `:{name}(...)`"),
+        let wrong = match self.symbol(expr) {
+            Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),
+            Some(Symbol::Spec) if !self_call => format!("t:{name}"),
+            Some(Symbol::Entity(_)) if !self_call && method(&name) => format!("a colon: `:{name}(...)`"),
             None if !self_call && args.is_empty() && self.known.is_derived(&name) && self.is_parameter(expr) => {
                 format!("a colon: `:{name}()`")
             }
@@ -140,7 +146,7 @@ impl Reader<'_> {
     fn is_parameter(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Local { .. } => {
-                !matches!(self.thing(expression), Some(Thing::Module(_) | Thing::Vocabulary))
+                !matches!(self.symbol(expression), Some(Symbol::Module(_) | Symbol::Vocabulary))
             }
             ExpressionKind::IndexName { expr, .. } => self.is_parameter(expr),
             _ => false,
@@ -151,9 +157,9 @@ impl Reader<'_> {
     pub(super) fn usage(&self, func: Expression<'_>, self_call: bool) -> Option<String> {
         let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
         let name = text(index);
-        match self.thing(expr)? {
-            Thing::Vocabulary if !self_call => Some(api::word(&name)?.usage.to_string()),
-            Thing::Library(library) if !self_call => Some(format!("{library}.{name}(...), as in other Luau")),
+        match self.symbol(expr)? {
+            Symbol::Vocabulary if !self_call => Some(api::word(&name)?.usage.to_string()),
+            Symbol::Library(library) if !self_call => Some(format!("{library}.{name}(...), as in other Luau")),
             _ => None,
         }
     }

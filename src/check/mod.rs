@@ -9,13 +9,15 @@ mod member;
 mod names;
 mod question;
 mod script;
-mod sort;
 mod spec;
+mod symbol;
 mod syntax;
-mod thing;
 mod typed;
+mod value_type;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use self::known::Known;
@@ -27,20 +29,84 @@ use crate::script::{STACK, meant};
 /// Everything that is wrong with a ruleset, in the order of its files and lines: what keeps it from loading, and names
 /// that nothing has, house rules that nothing reads, rules that stand in no text, state kept between calls, and the like.
 ///
-/// Of rulesets below it only what keeps it from loading is told. It never runs longer than the loading itself allows.
+/// Of the rulesets below it, only what keeps it from loading is reported. `game+house` asks about `house` as it lies on
+/// `game`; the files of `game` are not checked then. The check never runs longer than the loading itself allows.
 pub fn findings(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
-    let (library, id, layers) = (library.clone(), id.to_string(), layers.to_vec());
-    let name = id.clone();
-    // Deep nesting is read by recursion, and what an author wrote must not end the host.
-    let reader = thread::Builder::new().name("check".into()).stack_size(STACK);
-    let found = reader.spawn(move || find(&library, &id, &layers)).map(thread::JoinHandle::join);
-    match found {
-        Ok(Ok(found)) => found,
-        _ => vec![Problem::new(name, "could not be checked: the check itself failed")],
+    Checker::default().findings(library, id, layers)
+}
+
+/// Checks rulesets again and again, and keeps the results of the type checker for files that have not changed.
+#[derive(Debug, Default)]
+pub struct Checker {
+    types: typed::Cache,
+}
+
+impl Checker {
+    /// Everything that is wrong with a ruleset, as [`findings`] gives it.
+    pub fn findings(&mut self, library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
+        let request = Request { library: library.clone(), id: id.to_string(), layers: layers.to_vec(), changed: None };
+        self.run(request, &Arc::default())
+    }
+
+    /// The same after a change, faster: only the changed files are type-checked, and no scenario is set up.
+    ///
+    /// `changed` holds paths as problems have them, with or without the ruleset's id. The check stops soon after `stop` is
+    /// set; what it gives then is incomplete.
+    pub fn findings_after(
+        &mut self,
+        library: &Library,
+        (id, layers): (&str, &[String]),
+        changed: &[String],
+        stop: &Arc<AtomicBool>,
+    ) -> Vec<Problem> {
+        let request = Request {
+            library: library.clone(),
+            id: id.to_string(),
+            layers: layers.to_vec(),
+            changed: Some(changed.to_vec()),
+        };
+        self.run(request, stop)
+    }
+
+    fn run(&mut self, request: Request, stop: &Arc<AtomicBool>) -> Vec<Problem> {
+        let name = request.id.clone();
+        let mut types = std::mem::take(&mut self.types);
+        let stop = stop.clone();
+        // Deep nesting is read by recursion, and what an author wrote must not end the host.
+        let reader = thread::Builder::new().name("check".into()).stack_size(STACK);
+        let found = reader.spawn(move || (find(&request, &mut types, &stop), types)).map(thread::JoinHandle::join);
+        match found {
+            Ok(Ok((found, types))) => {
+                self.types = types;
+                found
+            }
+            _ => vec![Problem::new(name, "could not be checked: the check itself failed")],
+        }
     }
 }
 
-fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
+/// What is to be checked.
+struct Request {
+    library: Library,
+    id: String,
+    layers: Vec<String>,
+    /// The files that changed since the last check; `None` for a full check.
+    changed: Option<Vec<String>>,
+}
+
+impl Request {
+    /// Whether a file is one of those that are type-checked.
+    fn covers(&self, path: &str) -> bool {
+        self.changed.as_ref().is_none_or(|changed| {
+            let inside = path.split_once('/').map_or(path, |(_, inside)| inside);
+            changed.iter().any(|file| file == path || file == inside)
+        })
+    }
+}
+
+fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<Problem> {
+    let Request { library, id, layers, .. } = request;
+    let stopped = || stop.load(Ordering::Relaxed);
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => stack,
         Err(error) => return error.problems,
@@ -55,9 +121,11 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     let mut scripts = Vec::new();
     let mut unreadable = false;
     let mut idle = Vec::new();
-    let own = stack.main().index;
+    // `game+house` asks about the house rules alone.
+    let own = stack.main().index + usize::from(id.contains('+'));
     for (part, path, source) in stack.scripts() {
-        if stack.is_spec_of_another(part, path) {
+        // Specs of what lies below say nothing about what lies above.
+        if stopped() || stack.is_spec_of_another(part, path) || part < own && path.starts_with("specs/") {
             continue;
         }
         let mut reader = Reader::new(&known, part, path, source);
@@ -78,8 +146,10 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             found.retain(|problem| !surer(problem));
             unreadable |= !reader.reads;
             found.append(&mut reader.found);
-            let (path, text) = (source.path.clone(), source.text.to_string());
-            scripts.push(typed::Script { path, text, calls: std::mem::take(&mut reader.calls) });
+            if request.covers(&source.path) {
+                let (path, text) = (source.path.clone(), source.text.to_string());
+                scripts.push(typed::Script { path, text, calls: std::mem::take(&mut reader.calls) });
+            }
         }
     }
     for part in &stack.parts()[own..] {
@@ -88,7 +158,7 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
             found.push(problem.at((base.line, base.column)).with_cure(library.instead_of(&base.id)));
         }
     }
-    found.extend(unread_files(&stack, &used));
+    found.extend(unread_files(&stack, own, &used));
     found.extend(known.no_rule_text());
     for switch in stack.switches() {
         let of_ours = stack.parts()[own..].iter().any(|part| switch.path.starts_with(&format!("{}/", part.id())));
@@ -116,7 +186,8 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     }
     if let Some(rules) = &rules {
         // What is found of a line of which something was found already says nothing new.
-        for more in [typed::findings(scripts, rules), of_data(&stack, rules, &known), scenarios_that_fail(rules)] {
+        let scenarios = if request.changed.is_some() { Vec::new() } else { scenarios_that_fail(rules) };
+        for more in [types.findings(scripts, rules, stop), of_data(&stack, own, rules, &known), scenarios] {
             let told = |problem: &Problem| found.iter().any(|one| one.path == problem.path && one.line == problem.line);
             let new: Vec<Problem> = more.into_iter().filter(|problem| !told(problem)).collect();
             found.extend(new);
@@ -135,8 +206,8 @@ fn find(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
 }
 
 /// Findings of the data files of a ruleset and its layers.
-fn of_data(stack: &Stack, rules: &Ruleset, known: &Known<'_>) -> Vec<Problem> {
-    let parts = &stack.parts()[stack.main().index..];
+fn of_data(stack: &Stack, own: usize, rules: &Ruleset, known: &Known<'_>) -> Vec<Problem> {
+    let parts = &stack.parts()[own..];
     let files = parts.iter().flat_map(|part| &part.folder.files);
     let data = files.filter(|(path, _)| path.ends_with(".toml") && DATA_PLACES.iter().any(|place| inside(path, place)));
     data.flat_map(|(path, source)| data::findings(source, path, rules, known)).collect()
@@ -188,14 +259,14 @@ const PLACES: &[&str] = &["maneuvers", "items", "hooks", "policies", "convert", 
 const FILES: &[&str] = &["kinds", "verbs", "play", "creation"];
 
 /// Scripts that are in no place where the host looks, and that no other requires.
-fn unread_files(stack: &Stack, used: &BTreeSet<String>) -> Vec<Problem> {
+fn unread_files(stack: &Stack, own: usize, used: &BTreeSet<String>) -> Vec<Problem> {
     let mut found = Vec::new();
     for (part, path, source) in stack.scripts() {
         let stem = path.trim_end_matches(".luau").trim_end_matches(".lua");
         let folder = path.split_once('/').map(|(folder, _)| folder);
         let placed = folder.map_or(FILES.contains(&stem), |folder| PLACES.contains(&folder) || FILES.contains(&folder));
         // Modules in `lib` may be for those that extend this ruleset.
-        if placed || folder == Some("lib") || used.contains(stem) || part < stack.main().index {
+        if placed || folder == Some("lib") || used.contains(stem) || part < own {
             continue;
         }
         let near = match folder {
@@ -209,8 +280,7 @@ fn unread_files(stack: &Stack, used: &BTreeSet<String>) -> Vec<Problem> {
             (None, _) => format!("require it by `{stem}`, or delete it"),
         }));
     }
-    let own = &stack.parts()[stack.main().index..];
-    for (path, source) in own.iter().flat_map(|part| &part.folder.files) {
+    for (path, source) in stack.parts()[own..].iter().flat_map(|part| &part.folder.files) {
         let Some((folder, _)) = path.split_once('/').filter(|_| source.kind() == Some(SourceKind::Data)) else {
             continue;
         };

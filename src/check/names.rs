@@ -8,6 +8,7 @@ use luau_syntax::ast::{
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::syntax::{literal, text};
+use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
 use crate::state::Schema;
@@ -52,6 +53,8 @@ pub(super) struct Signature {
     pub needed: usize,
     /// Takes any number more.
     pub spread: bool,
+    /// What each parameter is used as, where all its uses agree.
+    pub uses: Vec<Option<ValueType>>,
 }
 
 impl Names {
@@ -202,7 +205,71 @@ impl Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
         let used = certain_uses(function);
         let needed = function.args.iter().rposition(|arg| used.contains(&arg.identity().as_u64()));
-        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg }
+        let mut found = ParamUses::default();
+        function.body.visit(&mut found);
+        let uses = function.args.iter().map(|arg| found.of(arg.identity().as_u64())).collect();
+        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg, uses }
+    }
+}
+
+/// How the local variables of a function are used.
+#[derive(Default)]
+struct ParamUses {
+    /// With a colon: as an entity.
+    entities: BTreeSet<u64>,
+    /// In arithmetic.
+    numbers: BTreeSet<u64>,
+    /// In any other way that says something, and those that are assigned.
+    others: BTreeSet<u64>,
+}
+
+impl ParamUses {
+    fn of(&self, id: u64) -> Option<ValueType> {
+        match (self.entities.contains(&id), self.numbers.contains(&id), self.others.contains(&id)) {
+            (true, false, false) => Some(ValueType::Entity),
+            (false, true, false) => Some(ValueType::Number),
+            _ => None,
+        }
+    }
+}
+
+impl<'ast> AstVisitor<'ast> for ParamUses {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        let id = |expression: Expression<'_>| match expression.kind() {
+            ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
+            _ => None,
+        };
+        match node {
+            AstNode::Statement(statement) => match statement.view() {
+                StatementView::Assign(assign) => self.others.extend(assign.vars.iter().filter_map(|var| id(*var))),
+                StatementView::CompoundAssign(assign) => self.others.extend(id(assign.var)),
+                _ => {}
+            },
+            AstNode::Expression(expression) => match expression.kind() {
+                ExpressionKind::Call { func, self_call: true, .. } => {
+                    if let ExpressionKind::IndexName { expr, .. } = func.kind() {
+                        self.entities.extend(id(expr));
+                    }
+                }
+                ExpressionKind::Binary {
+                    lhs,
+                    op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
+                    rhs,
+                } => self.numbers.extend([id(lhs), id(rhs)].into_iter().flatten()),
+                // What may be left out, or be one of several things.
+                ExpressionKind::Binary { lhs, op: BinaryOp::Or | BinaryOp::And, rhs } => {
+                    self.others.extend([id(lhs), id(rhs)].into_iter().flatten());
+                }
+                ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } => {
+                    self.others.extend([id(lhs), id(rhs)].into_iter().flatten());
+                }
+                ExpressionKind::Unary { op: UnaryOp::Not | UnaryOp::Length, rhs } => self.others.extend(id(rhs)),
+                ExpressionKind::If { condition, .. } => self.others.extend(id(condition)),
+                _ => {}
+            },
+            _ => {}
+        }
+        true
     }
 }
 

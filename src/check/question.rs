@@ -2,8 +2,8 @@ use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
 
 use super::known::instead;
 use super::script::Reader;
-use super::sort::Sort;
 use super::syntax::{constant, literal};
+use super::value_type::ValueType;
 use crate::ruleset::nearest;
 use crate::script::api;
 use crate::state::Value;
@@ -30,6 +30,13 @@ impl Reader<'_> {
                 _ => None,
             })
         };
+        if let Some(seat) = value("seat")
+            && literal(seat).as_deref() == Some("gm")
+            && value("default").is_none()
+        {
+            let wrong = "a question to the game master has no `default`".to_string();
+            self.problem(seat.location(), (wrong, "add default = the answer at a table without a game master".into()));
+        }
         if let (Some(Value::Int(min)), Some(Value::Int(max))) =
             (value("min").and_then(constant), value("max").and_then(constant))
             && min > max
@@ -77,13 +84,13 @@ impl Reader<'_> {
         for item in items {
             let TableItem::Record { key, value } = item else { continue };
             let wanted = match literal(*key).as_deref() {
-                Some("min" | "max" | "total" | "least") => Sort::Number,
-                Some("seat" | "topic" | "audience") => Sort::Text,
-                Some("auto" | "sealed" | "propose" | "other") => Sort::Truth,
+                Some("min" | "max" | "total" | "least") => ValueType::Number,
+                Some("seat" | "topic" | "audience") => ValueType::Text,
+                Some("auto" | "sealed" | "propose" | "other") => ValueType::Truth,
                 _ => continue,
             };
-            if let Some(sort) = self.sort(*value).filter(|sort| *sort != wanted) {
-                let wrong = format!("{} is wanted here, and this is {}", wanted.words(), sort.words());
+            if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted) {
+                let wrong = format!("expected {}, found {}", wanted.words(), sort.words());
                 self.problem(
                     value.location(),
                     (wrong, "look at the question's other values, or at docs/reference.md".into()),

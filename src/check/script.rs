@@ -9,15 +9,15 @@ use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::known::{Known, Wrong, instead};
 use super::names::Signature;
-use super::sort::Sort;
-use super::syntax::{Locals, literal, text};
-use super::thing::Thing;
+use super::symbol::Symbol;
+use super::syntax::{Locals, leaves_loop, literal, text};
 use super::typed::Call;
+use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::{Problem, nearest};
 use crate::script::api;
 
-/// Reads one script for names that nothing has and things that it may not do.
+/// Reads one script for names that nothing has and symbols that it may not do.
 pub(super) struct Reader<'r> {
     pub known: &'r Known<'r>,
     part: usize,
@@ -40,11 +40,13 @@ pub(super) struct Reader<'r> {
     /// Calls of what the host declares.
     pub calls: Vec<Call>,
     /// What is known of local variables.
-    pub things: BTreeMap<u64, Thing>,
+    pub symbols: BTreeMap<u64, Symbol>,
     /// Local functions.
     pub functions: BTreeMap<u64, Signature>,
     /// The sorts of local variables that are never assigned anew.
-    pub sorts: BTreeMap<u64, Sort>,
+    pub value_types: BTreeMap<u64, ValueType>,
+    /// Texts of local variables that are never assigned anew.
+    constants: BTreeMap<u64, String>,
     /// Local variables that are assigned after they were declared.
     changing: BTreeSet<u64>,
     /// Local variables whose fields are written somewhere.
@@ -83,9 +85,10 @@ impl<'r> Reader<'r> {
             required: BTreeSet::new(),
             words: BTreeSet::new(),
             calls: Vec::new(),
-            things: BTreeMap::new(),
+            symbols: BTreeMap::new(),
             functions: BTreeMap::new(),
-            sorts: BTreeMap::new(),
+            value_types: BTreeMap::new(),
+            constants: BTreeMap::new(),
             changing: BTreeSet::new(),
             entities: BTreeSet::new(),
             locals: BTreeSet::new(),
@@ -127,7 +130,24 @@ impl<'r> Reader<'r> {
 
     fn unreadable(&mut self, at: Location, message: &str) {
         self.reads = false;
-        self.problem(at, does_not_read(message));
+        // Where a block has no end, the place that matters is where it begins.
+        let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
+            let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
+            let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
+            Some((digits.parse::<u32>().ok()?, block.to_string()))
+        });
+        match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
+            Some((line, block)) => {
+                let end = match block.as_str() {
+                    "{" => "}",
+                    "repeat" => "until",
+                    _ => "end",
+                };
+                let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open ({message})");
+                self.problem(at, (wrong, format!("add `{end}` where that block ends")));
+            }
+            None => self.problem(at, does_not_read(message)),
+        }
     }
 
     pub(super) fn is_spec(&self) -> bool {
@@ -174,7 +194,7 @@ impl<'r> Reader<'r> {
             }
             StatementView::Expression(statement) => self.expression(statement.expr),
             StatementView::NumericFor(numeric) => {
-                self.sorts.insert(numeric.name.identity().as_u64(), Sort::Number);
+                self.value_types.insert(numeric.name.identity().as_u64(), ValueType::Number);
                 self.expression(numeric.start);
                 self.expression(numeric.limit);
                 numeric.step.into_iter().for_each(|step| self.expression(step));
@@ -207,20 +227,31 @@ impl<'r> Reader<'r> {
                 local.values.iter().for_each(|value| self.expression(*value));
                 for (binding, value) in local.bindings.iter().zip(local.values) {
                     let id = binding.identity().as_u64();
-                    if let Some(thing) = self.thing(*value) {
-                        self.things.insert(id, thing);
+                    if let Some(thing) = self.symbol(*value) {
+                        self.symbols.insert(id, thing);
                     }
                     if self.changing.contains(&id) {
                         continue;
                     }
+                    if let Some(constant) = literal(*value) {
+                        self.constants.insert(id, constant);
+                    }
                     if let ExpressionKind::FunctionLiteral(function) = value.kind() {
                         self.functions.insert(id, Signature::of(function));
-                    } else if let Some(sort) = self.sort(*value) {
-                        self.sorts.insert(id, sort);
+                    } else if let Some(sort) = self.value_type(*value) {
+                        self.value_types.insert(id, sort);
                     }
                 }
             }
             StatementView::Repeat(repeat) => {
+                let never = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
+                if never && !leaves_loop(repeat.body) {
+                    let wrong = "this loop never ends".to_string();
+                    self.problem(
+                        repeat.condition.location(),
+                        (wrong, "add a `break`, or a condition that becomes true".into()),
+                    );
+                }
                 self.block(repeat.body);
                 self.asking(repeat.condition);
             }
@@ -228,6 +259,15 @@ impl<'r> Reader<'r> {
             StatementView::While(looped) => {
                 self.asking(looped.condition);
                 self.condition(looped.condition);
+                let always =
+                    matches!(looped.condition.kind(), ExpressionKind::Boolean(true) | ExpressionKind::Number { .. });
+                if always && !leaves_loop(looped.body) {
+                    let wrong = "this loop never ends".to_string();
+                    self.problem(
+                        looped.condition.location(),
+                        (wrong, "add a `break`, or a condition that becomes false".into()),
+                    );
+                }
                 self.block(looped.body);
             }
             _ => {}
@@ -251,11 +291,15 @@ impl<'r> Reader<'r> {
                     );
                     self.problem(target.location(), (wrong, "keep it in a field of an entity".into()));
                 }
-                self.things.remove(&local.identity().as_u64());
+                self.symbols.remove(&local.identity().as_u64());
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.expression(expr);
-                if let Some(Thing::Entity(_)) = self.thing(expr) {
+                let of_an_actor = matches!(expr.kind(), ExpressionKind::IndexName { expr: of, index, .. }
+                    if matches!(of.kind(), ExpressionKind::Local { .. })
+                        && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
+                let is_field = self.known.types_of(&text(index)).next().is_some();
+                if matches!(self.symbol(expr), Some(Symbol::Entity(_))) || of_an_actor && is_field {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
                     self.problem(
@@ -268,7 +312,8 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
-                if let (ExpressionKind::Local { local, .. }, Some(Thing::Entity(_))) = (expr.kind(), self.thing(index))
+                if let (ExpressionKind::Local { local, .. }, Some(Symbol::Entity(_))) =
+                    (expr.kind(), self.symbol(index))
                 {
                     self.keyed_by_entities.insert(local.identity().as_u64());
                 }
@@ -307,8 +352,8 @@ impl<'r> Reader<'r> {
             );
             self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
         }
-        if let (Some(Thing::Entities(kind)), Some(name)) = (self.thing(table), names.get(1)) {
-            self.things.insert(name.identity().as_u64(), Thing::Entity(kind));
+        if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
+            self.symbols.insert(name.identity().as_u64(), Symbol::Entity(kind));
         }
     }
 
@@ -367,9 +412,9 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
-                match (self.thing(expr), literal(index)) {
-                    (Some(Thing::Word("switches")), None) => self.known.note_dynamic_switches(),
-                    (Some(Thing::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
+                match (self.symbol(expr), literal(index)) {
+                    (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
+                    (Some(Symbol::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
                     _ => {}
                 }
             }
@@ -458,21 +503,21 @@ impl<'r> Reader<'r> {
         if let Some(first) = function.args.get(given) {
             let thing = match (folder, self.keys.as_slice()) {
                 ("kinds", [kind, place, ..]) if matches!(&**place, "derived" | "sheet" | "overview") => {
-                    self.known.kind(kind).map(|_| Thing::Entity(Some(kind.clone())))
+                    self.known.kind(kind).map(|_| Symbol::Entity(Some(kind.clone())))
                 }
                 ("hooks" | "items", [phase, verb]) if matches!(&**phase, "before" | "after" | "wrap") => {
-                    Some(Thing::Event(verb.clone()))
+                    Some(Symbol::Event(verb.clone()))
                 }
                 _ => None,
             };
             if let Some(thing) = thing {
-                self.things.insert(first.identity().as_u64(), thing);
+                self.symbols.insert(first.identity().as_u64(), thing);
             }
         }
         if self.is_spec()
             && let Some(t) = function.args.iter().find(|arg| arg.name == "t")
         {
-            self.things.insert(t.identity().as_u64(), Thing::Spec);
+            self.symbols.insert(t.identity().as_u64(), Symbol::Spec);
         }
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
@@ -499,13 +544,13 @@ impl<'r> Reader<'r> {
             return self.require(args, at);
         }
         let word = match func.kind() {
-            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } => match self.thing(expr) {
-                Some(Thing::Vocabulary) => api::word(&text(index)).map(|word| word.name),
-                Some(Thing::Word("act")) => {
+            ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } => match self.symbol(expr) {
+                Some(Symbol::Vocabulary) => api::word(&text(index)).map(|word| word.name),
+                Some(Symbol::Word("act")) => {
                     self.verb(&text(index), at);
                     None
                 }
-                Some(Thing::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
+                Some(Symbol::Library("table")) if index == "insert" || index == "remove" || index == "sort" => {
                     if let Some(table) = args.first() {
                         self.fills(*table, at);
                     }
@@ -542,13 +587,21 @@ impl<'r> Reader<'r> {
         }
     }
 
+    /// The text of an expression: written there, or that of a local variable that never changes.
+    fn text_of(&self, expression: Expression<'_>) -> Option<String> {
+        match expression.kind() {
+            ExpressionKind::Local { local, .. } => self.constants.get(&local.identity().as_u64()).cloned(),
+            _ => literal(expression),
+        }
+    }
+
     fn spec(&mut self, args: &[Expression<'_>]) {
         for arg in args {
             match arg.kind() {
                 ExpressionKind::Table { items } => self.rule_ids(items),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
-                        self.things.insert(t.identity().as_u64(), Thing::Spec);
+                        self.symbols.insert(t.identity().as_u64(), Symbol::Spec);
                     }
                 }
                 _ => {}
@@ -596,7 +649,7 @@ impl<'r> Reader<'r> {
             let wrong = format!("rb.{name} is called in {what}, which may only read");
             self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
         }
-        let first = args.first().and_then(|arg| literal(*arg).map(|text| (text, arg.location())));
+        let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
         let sort = match name {
             "each" | "first" | "spawn" | "ref" => Some("kind"),
             "card" => Some("card"),

@@ -7,8 +7,8 @@ use luau_syntax::location::Location;
 
 use super::known::instead;
 use super::script::Reader;
-use super::sort::Sort;
 use super::syntax::{constant, literal};
+use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
 use crate::script::EVENT_SORTS;
 use crate::state::Value;
@@ -78,8 +78,10 @@ impl Reader<'_> {
             }
             "dice" => {
                 for arg in args {
-                    if let Some(sort) = self.sort(*arg).filter(|sort| !matches!(sort, Sort::Number | Sort::Table)) {
-                        let wrong = format!("a number is wanted here, and this is {}", sort.words());
+                    if let Some(sort) =
+                        self.value_type(*arg).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Table))
+                    {
+                        let wrong = format!("expected a number, found {}", sort.words());
                         self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
                     }
                 }
@@ -92,9 +94,9 @@ impl Reader<'_> {
                 let Some((sort, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else {
                     return;
                 };
-                let sorts: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
-                if !sorts.contains(&sort) {
-                    self.problem(at, (format!("no event is of the sort `{sort}`"), instead(&sort, &sorts)));
+                let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
+                if !value_types.contains(&sort) {
+                    self.problem(at, (format!("no event is of the sort `{sort}`"), instead(&sort, &value_types)));
                 }
             }
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, StatementView};
+use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Statement, StatementView};
 use luau_syntax::ast_names::AstName;
 
 use crate::state::Value;
@@ -64,6 +64,45 @@ pub(super) fn returned<'a>(block: Block<'a>, into: &mut Vec<&'a [Expression<'a>]
             _ => {}
         }
     }
+}
+
+/// Whether a block leaves a loop around it: by `break` there, by `return` or by a call that ends the action.
+pub(super) fn leaves_loop(block: Block<'_>) -> bool {
+    let ends = |expression: Expression<'_>| match expression.kind() {
+        ExpressionKind::Call { func, .. } => match func.kind() {
+            ExpressionKind::IndexName { index, .. } => index == "cut" || index == "finish",
+            ExpressionKind::Global(name) => name == "error",
+            _ => false,
+        },
+        _ => false,
+    };
+    let mut returns = Vec::new();
+    returned(block, &mut returns);
+    !returns.is_empty()
+        || block.as_slice().iter().any(|statement| match statement.view() {
+            StatementView::Break => true,
+            StatementView::Expression(called) => ends(called.expr),
+            StatementView::Block(inner) => leaves_loop(inner),
+            StatementView::If(branch) => {
+                leaves_loop(branch.then_body)
+                    || branch.else_body.is_some_and(|body| match body.view() {
+                        StatementView::Block(inner) => leaves_loop(inner),
+                        StatementView::If(_) => leaves_loop_by(body),
+                        _ => false,
+                    })
+            }
+            // A `break` in there leaves that loop alone.
+            _ => false,
+        })
+}
+
+fn leaves_loop_by(statement: Statement<'_>) -> bool {
+    let StatementView::If(branch) = statement.view() else { return false };
+    leaves_loop(branch.then_body)
+        || branch.else_body.is_some_and(|body| match body.view() {
+            StatementView::Block(inner) => leaves_loop(inner),
+            _ => leaves_loop_by(body),
+        })
 }
 
 /// Local variables of a file: their names, and those that are assigned after they were declared.

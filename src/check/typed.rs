@@ -3,7 +3,10 @@
 //!
 //! It is only ever asked by the check: nothing that it finds, and no failure of its own, keeps a ruleset from being played.
 
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use luau_analysis::diagnostics::{TypeCheckLimits, TypeErrorData};
@@ -49,32 +52,89 @@ pub(super) struct Call {
     pub usage: String,
 }
 
-/// What is wrong with the types in some scripts of a ruleset.
-pub(super) fn findings(scripts: Vec<Script>, rules: &Ruleset) -> Vec<Problem> {
-    let vocabulary = type_module(rules);
-    let worker = thread::Builder::new().name("types".into()).stack_size(STACK);
-    let worker = worker.spawn(move || of_scripts(&scripts, &vocabulary));
-    worker.ok().and_then(|worker| worker.join().ok()).unwrap_or_default()
+/// Results of the type checker for files that have not changed since.
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    /// By path, and by the hash of the vocabulary and the file's text.
+    files: HashMap<(String, u64), Vec<Problem>>,
 }
 
-/// The findings of some scripts; none of one on which the checker itself fails.
-fn of_scripts(scripts: &[Script], vocabulary: &str) -> Vec<Problem> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while from < scripts.len() {
-        // The vocabulary is read once for all of them. A checker that has failed is no longer to be trusted.
-        let mut done = 0;
-        let rest = catch_unwind(AssertUnwindSafe(|| check(&scripts[from..], vocabulary, &mut done, &mut found)));
-        from += match rest {
-            Ok(Some(())) => return found,
-            Ok(None) | Err(_) => done + 1,
+/// The most results that are kept: a large ruleset under several layers has fewer.
+const MOST_KEPT: usize = 4000;
+
+/// The most threads that check types at the same time.
+const MOST_THREADS: usize = 4;
+
+impl Cache {
+    /// What is wrong with the types in some scripts of a ruleset.
+    pub fn findings(&mut self, scripts: Vec<Script>, rules: &Ruleset, stop: &AtomicBool) -> Vec<Problem> {
+        if scripts.is_empty() {
+            return Vec::new();
+        }
+        let vocabulary = type_module(rules);
+        if self.files.len() > MOST_KEPT {
+            self.files.clear();
+        }
+        let key = |script: &Script| {
+            let mut hasher = DefaultHasher::new();
+            (&vocabulary, &script.text).hash(&mut hasher);
+            (script.path.clone(), hasher.finish())
         };
+        let keys: Vec<_> = scripts.iter().map(key).collect();
+        let unknown: Vec<&Script> = scripts
+            .iter()
+            .zip(&keys)
+            .filter(|(_, key)| !self.files.contains_key(key))
+            .map(|(script, _)| script)
+            .collect();
+        let threads =
+            thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(unknown.len().max(1));
+        let share = unknown.len().div_ceil(threads).max(1);
+        let done: Vec<(String, Vec<Problem>)> = thread::scope(|scope| {
+            let work = |scripts: &[&Script]| of_scripts(scripts, &vocabulary, stop);
+            let worker = || thread::Builder::new().name("types".into()).stack_size(STACK);
+            let workers: Vec<_> = unknown
+                .chunks(share)
+                .filter_map(|some| worker().spawn_scoped(scope, move || work(some)).ok())
+                .collect();
+            workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect()
+        });
+        for (path, found) in done {
+            if let Some(key) = keys.iter().find(|(known, _)| *known == path) {
+                self.files.insert(key.clone(), found);
+            }
+        }
+        keys.iter().filter_map(|key| self.files.get(key)).flatten().cloned().collect()
     }
-    found
 }
 
-/// Checks scripts one after the other and counts those that are done; `None` where the checker cannot go on.
-fn check(scripts: &[Script], vocabulary: &str, done: &mut usize, found: &mut Vec<Problem>) -> Option<()> {
+/// The findings of each script that was checked to its end; none of one on which the checker itself fails.
+fn of_scripts(scripts: &[&Script], vocabulary: &str, stop: &AtomicBool) -> Vec<(String, Vec<Problem>)> {
+    let mut done = Vec::new();
+    let mut from = 0;
+    while from < scripts.len() && !stop.load(Ordering::Relaxed) {
+        // The vocabulary is read once for all of them. A checker that has failed is no longer to be trusted.
+        let before = done.len();
+        let rest = catch_unwind(AssertUnwindSafe(|| check(&scripts[from..], vocabulary, &mut done, stop)));
+        if let Ok(Some(())) = rest {
+            return done;
+        }
+        from += done.len() - before;
+        if let Some(failed) = scripts.get(from) {
+            done.push((failed.path.clone(), Vec::new()));
+            from += 1;
+        }
+    }
+    done
+}
+
+/// Checks scripts one after the other until `stop` is set; `None` where the checker cannot go on.
+fn check(
+    scripts: &[&Script],
+    vocabulary: &str,
+    done: &mut Vec<(String, Vec<Problem>)>,
+    stop: &AtomicBool,
+) -> Option<()> {
     let files = Files { scripts, vocabulary };
     let options = FrontendOptions {
         retain_full_type_graphs: true,
@@ -88,9 +148,13 @@ fn check(scripts: &[Script], vocabulary: &str, done: &mut usize, found: &mut Vec
     let mut frontend = Frontend::new(files, config, options);
     frontend.register_builtin_globals(DefinitionEnvironment::Globals).ok()?;
     for script in scripts {
+        if stop.load(Ordering::Relaxed) {
+            return Some(());
+        }
         let name = BString::from(script.path.as_str());
         let result = frontend.check(&name, None).ok()?;
         let model = frontend.semantic_model(&name)?;
+        let mut found = Vec::new();
         let mut tell = |at: Location, message: String, cure: String| {
             let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
             found.push(Problem::new(script.path.as_str(), message).at(place).with_cure(cure));
@@ -106,7 +170,7 @@ fn check(scripts: &[Script], vocabulary: &str, done: &mut usize, found: &mut Vec
                 tell(warning.location, one_line(&warning.text.to_string()), cure.into());
             }
         }
-        *done += 1;
+        done.push((script.path.clone(), found));
     }
     Some(())
 }
@@ -119,7 +183,7 @@ fn certain(script: &Script, at: Location, error: &TypeErrorData, message: &str) 
             let (wanted, given) = message.strip_prefix("Expected this to be '")?.split_once("', but got '")?;
             let (wanted, given) = (plain(wanted)?, plain(given.strip_suffix('\'')?)?);
             let call = script.calls.iter().find(|call| call.args.contains(&at))?;
-            (wanted != given).then(|| (format!("{wanted} is wanted here, and this is {given}"), written(call)))
+            (wanted != given).then(|| (format!("expected {wanted}, found {given}"), written(call)))
         }
         TypeErrorData::CountMismatch(count) => {
             let call = script.calls.iter().find(|call| call.at == at || call.func == at)?;
@@ -130,7 +194,7 @@ fn certain(script: &Script, at: Location, error: &TypeErrorData, message: &str) 
                 _ => format!("{least} values"),
             };
             (given < least || count.maximum.is_some())
-                .then(|| (format!("{wanted} are wanted here, and {given} are given"), written(call)))
+                .then(|| (format!("expected {wanted}, {given} given"), written(call)))
         }
         _ => None,
     }
@@ -177,7 +241,7 @@ fn one_line(text: &str) -> String {
 
 /// Scripts and the vocabulary; whatever else they require may be anything.
 struct Files<'s> {
-    scripts: &'s [Script],
+    scripts: &'s [&'s Script],
     vocabulary: &'s str,
 }
 

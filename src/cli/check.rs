@@ -2,20 +2,20 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Library, Problem, Ruleset};
+use riskbreaker::{Checker, Library, Problem, Ruleset};
 use serde_json::json;
 
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, library, report};
 
-/// Loads rulesets and tells every problem in them
+/// Checks rulesets and reports every problem in them
 #[derive(clap::Args)]
 pub struct Args {
-    /// A ruleset by id or folder, or a folder of rulesets; all that are found if none is named
+    /// A ruleset by id or folder, or a folder of rulesets; all in ./rulesets if none is named
     path: Option<PathBuf>,
 
-    /// Writes one JSON object a problem
+    /// Writes one JSON object per problem
     #[arg(long)]
     json: bool,
 }
@@ -25,8 +25,9 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     // What is wrong with a layer is wrong over each ruleset that it lies on.
     let mut told: Vec<Problem> = Vec::new();
+    let mut checker = Checker::default();
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
-        let found = findings(&library, id, &[]);
+        let found = checker.findings(&library, id, &[]);
         for problem in &found {
             let same = |other: &Problem| {
                 (&other.path, other.line, other.column, &other.message)
@@ -51,11 +52,6 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return Ok(ExitCode::FAILURE);
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// Everything that is wrong with a ruleset.
-pub fn findings(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
-    riskbreaker::findings(library, id, layers)
 }
 
 /// Tells one problem: with its line for a person, in one line for a pipe.
@@ -91,7 +87,7 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
         let ids = library.ids();
         if ids.is_empty() {
             return Err(call_error(format!(
-                "{}: no ruleset is in it; one is a folder with a ruleset.toml",
+                "{} holds no ruleset: a ruleset is a folder with a ruleset.toml",
                 path.display()
             )));
         }
@@ -101,11 +97,11 @@ pub fn chosen(path: Option<PathBuf>, folder: Option<PathBuf>) -> Result<(Library
     let id = path.to_string_lossy().into_owned();
     if let Some(unknown) = id.split('+').find(|id| !library.contains(id)) {
         let instead = library::instead(&library, unknown);
-        return Err(call_error(format!("`{unknown}` is no ruleset and no folder; {instead}")));
+        return Err(call_error(format!("`{unknown}` is neither a ruleset nor a folder; {instead}")));
     }
     Ok((library, vec![id]))
 }
 
 fn counted(problems: usize) -> String {
-    if problems == 1 { "one problem".into() } else { format!("{problems} problems") }
+    if problems == 1 { "1 problem".into() } else { format!("{problems} problems") }
 }

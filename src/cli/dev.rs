@@ -3,14 +3,14 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use riskbreaker::{Library, LoadError, SpecReport, Watched, Watcher, run_specs};
+use riskbreaker::{Checker, Library, LoadError, Problem, SpecReport, Watched, Watcher, run_specs};
 use serde_json::json;
 
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, check, report, test};
 
-/// Watches a ruleset: checks it and runs the specs that each change touches
+/// Watches a ruleset; checks and tests it at every save
 #[derive(clap::Args)]
 pub struct Args {
     /// A ruleset by id or folder; the one that is played where none is named
@@ -34,7 +34,7 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Some(path) => {
             let (library, mut ids) = check::chosen(Some(path), folder)?;
             if ids.len() != 1 {
-                return Err(call_error(format!("one ruleset is wanted; there are {}", ids.join(", "))));
+                return Err(call_error(format!("name one ruleset: {}", ids.join(", "))));
             }
             (library, ids.remove(0))
         }
@@ -45,15 +45,19 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     };
     let ways = library.ways_to_play(&id);
-    let mut room = Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json) };
+    let mut room =
+        Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json), checker: Checker::default() };
     if args.once {
         let green = room.all(&[])?;
         return Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
     let Some(watcher) = Watcher::of_files(&room.library, &room.ways[0], &room.layers) else {
-        return Err(call_error(format!("{} does not lie on the disk, so nothing of it can change", room.id)));
+        return Err(call_error(format!(
+            "{0} is built into the program and cannot change; `riskbreaker new ruleset NAME --extends {0}` makes one to edit",
+            room.id
+        )));
     };
-    room.say(&format!("watching {}; Ctrl-C ends it", room.id))?;
+    room.say(&format!("watching {}; press Ctrl-C to stop", room.id))?;
     loop {
         let Some(news) = watcher.wait(Duration::from_secs(3600)) else { continue };
         match &news {
@@ -82,6 +86,8 @@ struct Room {
     ways: Vec<String>,
     layers: Vec<String>,
     screen: Screen,
+    /// Keeps what it has read of files that have not changed.
+    checker: Checker,
 }
 
 impl Room {
@@ -141,10 +147,13 @@ impl Room {
     }
 
     fn verdict(&mut self, reports: &[SpecReport], begun: Instant) -> Result<bool> {
-        let mut findings: Vec<_> =
-            self.ways.iter().flat_map(|way| check::findings(&self.library, way, &self.layers)).collect();
+        let mut findings: Vec<Problem> = Vec::new();
+        for way in &self.ways {
+            findings.extend(self.checker.findings(&self.library, way, &self.layers));
+        }
         findings.sort();
-        findings.dedup();
+        // Over several rulesets a layer's mistake is one mistake, whatever the two call its cure.
+        findings.dedup_by(|one, two| (&one.path, one.line, one.column) == (&two.path, two.line, two.column));
         for told in reports {
             for fault in &told.broken {
                 self.screen.verbatim(&report::fault(fault, self.screen.coloured(), self.screen.width()))?;
@@ -168,14 +177,15 @@ impl Room {
         }
         let mut row = Row::at(0).strong(&self.id).plain(": ");
         row = match findings.len() {
-            0 => row.plain("nothing to find fault with, "),
-            1 => row.with("one finding, ", Tone::Bad),
-            n => row.with(format!("{n} findings, "), Tone::Bad),
+            0 => row.plain("no problem, "),
+            1 => row.with("1 problem, ", Tone::Bad),
+            n => row.with(format!("{n} problems, "), Tone::Bad),
         };
         row = match (passed, failed) {
-            (0, 0) => row.plain("no spec is touched"),
-            (passed, 0) => row.with(format!("{passed} specs hold"), Tone::Good),
-            (passed, failed) => row.plain(format!("{passed} specs hold, ")).with(format!("{failed} do not"), Tone::Bad),
+            (0, 0) => row.plain("no spec to run"),
+            (1, 0) => row.with("1 spec passes", Tone::Good),
+            (passed, 0) => row.with(format!("{passed} specs pass"), Tone::Good),
+            (passed, failed) => row.plain(format!("{passed} specs pass, ")).with(format!("{failed} fail"), Tone::Bad),
         };
         self.screen.row(&row.faint(format!("  {:.1} s", begun.elapsed().as_secs_f32())))?;
         Ok(green)
@@ -191,7 +201,7 @@ impl Room {
             self.screen.verbatim(&format!("{told}\n"))?;
         }
         let count = error.problems.len();
-        let told = format!(": cannot be loaded, {count} problem{}", if count == 1 { "" } else { "s" });
+        let told = format!(": does not load, {count} error{}", if count == 1 { "" } else { "s" });
         Ok(self.screen.row(&Row::at(0).strong(&self.id).with(told, Tone::Bad))?)
     }
 }

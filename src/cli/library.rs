@@ -14,21 +14,68 @@ pub fn open(folder: Option<&Path>) -> Result<Library> {
     Ok(found.backed_by(Library::embedded()))
 }
 
-/// The ruleset that is played where none is named: of those that are named after the program the first, else the first
-/// that says what is played when nothing is.
+/// The ruleset that is played where none is named: the first of those in the folder that can be played by themselves,
+/// one named after the program before the others; else one that a layer in the folder lies over.
 pub fn default_ruleset(library: &Library) -> Result<String> {
-    let ids = all(library)?;
+    let own = all(library)?;
+    let listed = listed(library)?;
     let playable = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.scenario.is_some());
-    let own = ids.iter().find(|id| id.starts_with(env!("CARGO_PKG_NAME")));
-    own.or_else(|| ids.iter().find(playable))
-        .or_else(|| ids.first())
+    // What extends another ruleset is played by its scenarios.
+    let extends = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.extends.is_some());
+    let after_program = |id: &&String| id.starts_with(env!("CARGO_PKG_NAME"));
+    own.iter()
+        .find(|id| after_program(id) && (playable(id) || library.read(id).is_err()))
+        .or_else(|| own.iter().find(playable))
+        .or_else(|| own.iter().find(extends))
+        .or_else(|| listed.iter().filter(after_program).find(playable))
+        .or_else(|| listed.iter().find(playable))
+        .or_else(|| own.first())
         .cloned()
         .ok_or_else(|| call_error("there is no ruleset to play"))
+}
+
+/// The rulesets in the folder, and those elsewhere that they extend or lie over: what can be named here.
+pub fn listed(library: &Library) -> Result<Vec<String>> {
+    let mut found = all(library)?;
+    let mut at = 0;
+    while let Some(id) = found.get(at).cloned() {
+        at += 1;
+        let Ok(folder) = library.read(&id) else { continue };
+        let manifest = folder.manifest;
+        let below = manifest.over.iter().chain(&manifest.extends).chain(&manifest.layers);
+        for mention in below.filter(|mention| library.contains(&mention.id)) {
+            if !found.contains(&mention.id) {
+                found.push(mention.id.clone());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// House rules of the folder that lie over a ruleset, and are not in force by themselves.
+pub fn layers_over(library: &Library, id: &str) -> Vec<String> {
+    let lies_over = |layer: &String| {
+        let over = library.read(layer).map(|folder| folder.manifest.over).unwrap_or_default();
+        over.iter().any(|base| base.id == id)
+    };
+    library.ids().into_iter().filter(lies_over).collect()
 }
 
 /// Loads a ruleset with house rules on top; what is wrong with it is told on standard error, all of it.
 pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>> {
     std::iter::once(id).chain(layers.iter().map(String::as_str)).try_for_each(|id| known(library, id))?;
+    if layers.is_empty() && !id.contains('+') {
+        let ways = library.ways_to_play(id);
+        if ways.first().is_some_and(|way| way != id) {
+            let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
+            let text = format!(
+                "{id} holds house rules and cannot be used alone; name it with a ruleset: {}",
+                ways.join(" or ")
+            );
+            return Err(call_error(text));
+        }
+    }
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
 }
 
@@ -40,7 +87,7 @@ pub fn known(library: &Library, name: &str) -> Result<()> {
     }
 }
 
-/// All rulesets that are found: at least one.
+/// All rulesets in the folder: at least one.
 pub fn all(library: &Library) -> Result<Vec<String>> {
     let ids = library.ids();
     if ids.is_empty() {
@@ -51,11 +98,11 @@ pub fn all(library: &Library) -> Result<Vec<String>> {
 
 /// What to name instead of an id that is not there.
 pub fn instead(library: &Library, id: &str) -> String {
-    let ids = library.ids();
+    let ids = listed(library).unwrap_or_default();
     match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
         None if ids.is_empty() => format!("there is none in {}", library.describe()),
-        None => format!("found: {}", ids.join(", ")),
+        None => format!("there are {}", ids.join(", ")),
     }
 }
 
@@ -66,6 +113,6 @@ fn broken(error: &LoadError, library: &Library) -> anyhow::Error {
         eprintln!("{}\n", report::problem(problem, library, screen.coloured(), screen.width()).trim_end());
     }
     let problems =
-        if error.problems.len() == 1 { "one problem".to_owned() } else { format!("{} problems", error.problems.len()) };
+        if error.problems.len() == 1 { "1 problem".to_owned() } else { format!("{} problems", error.problems.len()) };
     anyhow::anyhow!("{} cannot be loaded: {problems}", error.ruleset)
 }

@@ -23,7 +23,7 @@ mod sim;
 mod test;
 mod types;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -32,11 +32,11 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Plays tabletop games whose rules are scripts.
 ///
-/// Without a command it opens the table: the first scenario, ready to play.
+/// Without a command, it starts a game.
 #[derive(Parser)]
 #[command(name = "riskbreaker", version)]
 struct Cli {
-    /// The folder with the rulesets, instead of ./rulesets or those built in
+    /// The folder of rulesets (default: ./rulesets, else the built-in ones)
     #[arg(long, global = true, value_name = "DIR")]
     rulesets: Option<PathBuf>,
 
@@ -49,35 +49,42 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Plays: at the terminal, from a pipe or from a script
+    /// Plays a game: at the terminal, from a pipe or from a script
     Play(play::Args),
     /// Runs a Luau program that drives games
     Run(run::Args),
     /// Runs the specs of rulesets
     Test(test::Args),
-    /// Loads rulesets and tells every problem in them
+    /// Checks rulesets and reports every problem in them
     Check(check::Args),
-    /// Watches a ruleset: checks it and runs the specs that each change touches
+    /// Watches a ruleset; checks and tests it at every save
     Dev(dev::Args),
-    /// Writes a working example: a ruleset, a maneuver, an item, a hook or a spec
+    /// Writes a working example: a ruleset, or a part of one
     New(new::Args),
-    /// Writes the types of a ruleset for editors that complete and check Luau
+    /// Writes type definitions for editors with Luau support
     Types(types::Args),
-    /// Writes maneuver cards and character sheets to print, nine cards to a page
+    /// Writes cards and character sheets to print
     Cards(cards::Args),
-    /// Looks into rulesets
+    /// Lists, shows and compares rulesets
     #[command(subcommand)]
     Rules(rules::Args),
     /// Rolls dice
     Roll(roll::Args),
-    /// Exact odds of dice, or of a card
+    /// Computes the exact odds of dice or of a card
     Odds(odds::Args),
-    /// Plays a scenario many times and counts what comes of it
+    /// Plays a scenario many times and counts the results
     Sim(sim::Args),
-    /// Puts the shards of a simulation together
+    /// Merges the parts of a simulation
     Merge(merge::Args),
-    /// Tells what an edit to the rules does: to the odds of cards, and to who wins
+    /// Compares two versions of rules: odds of cards, and who wins
     Compare(compare::Args),
+    /// Prints shell completions
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Prints the manual page, in troff format
+    Man,
 }
 
 /// A call that cannot be carried out as it stands; the exit code is 2 and not 1.
@@ -122,7 +129,7 @@ fn call() -> Vec<std::ffi::OsString> {
 fn carry_out(cli: Cli) -> Result<ExitCode> {
     let folder = cli.rulesets;
     if cli.command.is_some() && cli.table != play::TableArgs::default() {
-        return Err(call_error("options of a command stand behind it: `riskbreaker play --seed 7`"));
+        return Err(call_error("put the options after the command: `riskbreaker play --seed 7`"));
     }
     match cli.command {
         None => play::play(play::Args { scenario: None, table: cli.table }, folder),
@@ -140,7 +147,32 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Sim(args)) => sim::sim(args, folder),
         Some(Command::Merge(args)) => merge::merge(args, folder),
         Some(Command::Compare(args)) => compare::compare(args, folder),
+        Some(Command::Completions { shell }) => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "riskbreaker", &mut text);
+            io::stdout().write_all(&text)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        Some(Command::Man) => {
+            let mut text = Vec::new();
+            manual(&Cli::command(), &mut text)?;
+            io::stdout().write_all(&text)?;
+            Ok(ExitCode::SUCCESS)
+        }
     }
+}
+
+/// The manual page: the program, then each command with its options.
+fn manual(program: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
+    clap_mangen::Man::new(program.clone()).render(text)?;
+    for command in program.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name().to_uppercase();
+        let page = clap_mangen::Man::new(command.clone());
+        writeln!(text, ".SH \"{name}\"")?;
+        page.render_description_section(text)?;
+        page.render_options_section(text)?;
+    }
+    Ok(())
 }
 
 /// Whether whoever read our output has gone, as `head` does when it has enough.
@@ -149,4 +181,13 @@ fn reader_left(error: &anyhow::Error) -> bool {
         .chain()
         .filter_map(|cause| cause.downcast_ref::<io::Error>())
         .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The folder in which the program may keep files of its own, such as the history of the prompt.
+pub fn state_folder() -> Option<PathBuf> {
+    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    if cfg!(windows) {
+        return folder("LOCALAPPDATA");
+    }
+    folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local").join("state")))
 }

@@ -14,7 +14,7 @@ use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, library, types};
 
-/// Writes a working example: a ruleset, a maneuver, an item, a hook or a spec
+/// Writes a working example: a ruleset, or a part of one
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -27,22 +27,29 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// A ruleset with cards, an item, a hook, a house rule and specs; or house rules on top of another
+    /// A ruleset with cards, an item, a hook, a switch and specs; or house rules for another ruleset
     Ruleset {
         /// Its id, which is also the name of its folder: small letters, digits, `-` and `.`
         name: String,
-        /// The ruleset that it takes everything of
+        /// The ruleset that it extends: a version of its own
         #[arg(long, value_name = "ID")]
         extends: Option<String>,
+        /// The rulesets that it lies over as house rules
+        #[arg(long, value_name = "ID,ID...", value_delimiter = ',', conflicts_with = "extends")]
+        over: Vec<String>,
     },
-    /// A card with its spec
+    /// A maneuver card with its spec
     Maneuver(Part),
     /// An item, a card that hands it out, and their spec
     Item(Part),
-    /// A house rule that follows up on a verb, with its spec
+    /// A hook that runs after a verb, with its spec
     Hook(Part),
     /// A spec
     Spec(Part),
+    /// A character sheet for the cast
+    Character(Part),
+    /// A scenario to start from
+    Scenario(Part),
 }
 
 #[derive(clap::Args)]
@@ -58,14 +65,19 @@ static TEMPLATE: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/templates/rule
 
 pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let written = match (args.what, args.name) {
-        (Some(What::Ruleset { name, extends }), _) => ruleset(&name, extends.as_deref(), folder.as_deref())?,
+        (Some(What::Ruleset { name, extends, over }), _) => {
+            ruleset(&name, extends.as_deref(), &over, folder.as_deref())?
+        }
         (Some(What::Maneuver(part)), _) => Bench::open(part, folder)?.maneuver()?,
         (Some(What::Item(part)), _) => Bench::open(part, folder)?.item()?,
         (Some(What::Hook(part)), _) => Bench::open(part, folder)?.hook()?,
         (Some(What::Spec(part)), _) => Bench::open(part, folder)?.spec()?,
-        (None, Some(name)) => ruleset(&name, None, folder.as_deref())?,
+        (Some(What::Character(part)), _) => Bench::open(part, folder)?.character()?,
+        (Some(What::Scenario(part)), _) => Bench::open(part, folder)?.scenario()?,
+        (None, Some(name)) => ruleset(&name, None, &[], folder.as_deref())?,
         (None, None) => {
-            return Err(call_error("new what? `new ruleset NAME`, or a maneuver, item, hook or spec"));
+            let text = "say what to write: `new ruleset NAME`, or `new maneuver NAME`, `item`, `hook`, `spec`, `character`, `scenario`";
+            return Err(call_error(text));
         }
     };
     let mut screen = Screen::stdout(false);
@@ -75,58 +87,66 @@ pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     for line in &written.then {
         screen.row(&Row::at(0).faint(line))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(if written.well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// What was written, and what can be done with it.
 struct Written {
     files: Vec<PathBuf>,
     then: Vec<String>,
+    /// Whether it passes the check and its specs.
+    well: bool,
 }
 
 /// Writes a ruleset.
-fn ruleset(name: &str, extends: Option<&str>, folder: Option<&Path>) -> Result<Written> {
+fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Option<&Path>) -> Result<Written> {
     let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || b == b'.');
     if !proper || name.ends_with(['-', '.']) || name.contains("..") {
-        return Err(call_error(format!("`{name}` is no id: small letters, digits, `-` and `.`, a letter first")));
+        let text = format!("`{name}` cannot be an id: use small letters, digits, `-` and `.`, and begin with a letter");
+        return Err(call_error(text));
     }
     let root = folder.map_or_else(|| PathBuf::from(Library::FOLDER), Path::to_path_buf);
     let target = root.join(name);
     if target.exists() {
-        return Err(call_error(format!("{} is there already", target.display())));
+        return Err(call_error(format!("{} exists already", target.display())));
     }
-    let mut files = match extends {
-        None => filled(name),
-        Some(parent) => {
-            let around = if root.is_dir() { library::open(Some(&root))? } else { Library::embedded() };
-            library::known(&around, parent)?;
-            let rules = library::load(&around, parent, &[])?;
-            house(name, &rules)
+    let around = if root.is_dir() { library::open(Some(&root))? } else { Library::embedded() };
+    let below = |id: &str| {
+        library::known(&around, id)?;
+        library::load(&around, id, &[])
+    };
+    let mut files = match (extends, over) {
+        (None, []) => filled(name),
+        (Some(parent), _) => house(name, &format!("extends = \"{parent}\""), &[below(parent)?]),
+        (None, bases) => {
+            let rules = bases.iter().map(|id| below(id)).collect::<Result<Vec<_>>>()?;
+            house(name, &format!("over = {bases:?}"), &rules)
         }
     };
     files.extend(types::settings());
     let written = write_all(&target, &files, &root)?;
     let library = library::open(Some(&root))?;
-    let rules = library::load(&library, name, &[])?;
+    let way = library.ways_to_play(name).remove(0);
+    let rules = library::load(&library, &way, &[])?;
     let definition = target.join(types::DEFINITION);
     fs::create_dir_all(definition.parent().unwrap_or(&target))?;
     fs::write(&definition, types::definition(&rules)).with_context(|| definition.display().to_string())?;
-    if extends.is_some() {
+    if extends.is_some() || !over.is_empty() {
         // A house rule with its spec, made for what it lies on.
         let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
         let more = Bench::open(part, Some(root))?.hook()?;
         let mut files = written;
         files.extend(more.files.into_iter().filter(|path| !path.ends_with("RULES.md")));
-        return Ok(Written { files, then: next_steps(name) });
+        return Ok(Written { files, then: next_steps(name, &way), well: more.well });
     }
-    Ok(Written { files: written, then: next_steps(name) })
+    Ok(Written { files: written, then: next_steps(name, &way), well: true })
 }
 
-fn next_steps(name: &str) -> Vec<String> {
+fn next_steps(name: &str, way: &str) -> Vec<String> {
     vec![
-        format!("riskbreaker play --rules {name}   plays it; a file that is saved meanwhile is in force at once"),
-        format!("riskbreaker dev {name}            checks and tests it with every save"),
+        format!("Play it: riskbreaker play --rules {way}   (a saved file takes effect at once)"),
+        format!("Check and test it at every save: riskbreaker dev {name}"),
     ]
 }
 
@@ -145,15 +165,14 @@ fn filled(id: &str) -> BTreeMap<String, String> {
     files
 }
 
-/// A ruleset that only extends another.
-fn house(id: &str, parent: &Ruleset) -> BTreeMap<String, String> {
+/// A ruleset that only changes others.
+fn house(id: &str, below: &str, parents: &[Arc<Ruleset>]) -> BTreeMap<String, String> {
     let title = title_of(id);
+    let on = parents.iter().map(|parent| parent.title()).collect::<Vec<_>>().join(" and ");
     let manifest = format!(
-        "id = \"{id}\"\ntitle = \"{title}\"\nversion = \"0.1.0\"\nengine = \"0.1\"\nextends = \"{}\"\nsummary = \"{} with house rules.\"\n",
-        parent.id(),
-        parent.title(),
+        "id = \"{id}\"\ntitle = \"{title}\"\nversion = \"0.1.0\"\nengine = \"0.1\"\n{below}\nsummary = \"House rules for {on}.\"\n",
     );
-    let rules = format!("# {title}\n\nHouse rules on {}, whose own rules hold besides.\n", parent.title());
+    let rules = format!("# {title}\n\nHouse rules for {on}. All its other rules stay in force.\n");
     BTreeMap::from([("ruleset.toml".to_owned(), manifest), ("RULES.md".to_owned(), rules)])
 }
 
@@ -192,7 +211,11 @@ struct Bench {
     library: Library,
     id: String,
     folder: PathBuf,
-    rules: std::sync::Arc<Ruleset>,
+    /// The names under which it is played: of a layer one for each ruleset that it lies over.
+    ways: Vec<String>,
+    /// The one of them that is looked at now, and its rules.
+    way: String,
+    rules: Arc<Ruleset>,
 }
 
 /// How a card is played in the scenario that is at hand: whose, with which dice.
@@ -211,7 +234,8 @@ impl Bench {
         let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
         if !proper {
-            return Err(call_error(format!("`{name}` is no id: small letters, digits and `_`, a letter first")));
+            let text = format!("`{name}` cannot be an id: use small letters, digits and `_`, and begin with a letter");
+            return Err(call_error(text));
         }
         let here = Path::new("ruleset.toml").is_file() && folder.is_none() && part.ruleset.is_none();
         let (library, id) = if here {
@@ -225,12 +249,11 @@ impl Bench {
                     let mut ids: Vec<String> =
                         library.ids().into_iter().filter(|id| library.folder_of(id).is_some()).collect();
                     if ids.len() != 1 {
-                        let which = if ids.is_empty() {
-                            "there is none on the disk; `riskbreaker new ruleset NAME` writes one".into()
+                        return Err(call_error(if ids.is_empty() {
+                            "there is no ruleset in the folder `rulesets`; write one with `riskbreaker new ruleset NAME`".into()
                         } else {
-                            ids.join(", ")
-                        };
-                        return Err(call_error(format!("for which ruleset? `--in ID`: {which}")));
+                            format!("name the ruleset with `--in ID`: {}", ids.join(", "))
+                        }));
                     }
                     ids.remove(0)
                 }
@@ -243,8 +266,48 @@ impl Bench {
                 "{id} is built into the program; `riskbreaker new ruleset NAME --extends {id}` makes one of your own"
             )));
         };
-        let rules = library::load(&library, &library.ways_to_play(&id)[0], &[])?;
-        Ok(Bench { name, library, id, folder, rules })
+        let ways = library.ways_to_play(&id);
+        let way = ways[0].clone();
+        let rules = library::load(&library, &way, &[])?;
+        Ok(Bench { name, library, id, folder, ways, way, rules })
+    }
+
+    /// The same for each ruleset that a layer lies over, with that ruleset's id; once and without an id for any other.
+    fn over_each(&self) -> Result<Vec<(Option<String>, Bench)>> {
+        let one = |way: &String| {
+            let rules = library::load(&self.library, way, &[])?;
+            let base = way.rsplit_once('+').map(|(base, _)| base.to_owned());
+            let (name, library, id) = (self.name.clone(), self.library.clone(), self.id.clone());
+            let (folder, ways) = (self.folder.clone(), self.ways.clone());
+            Ok((base, Bench { name, library, id, folder, ways, way: way.clone(), rules }))
+        };
+        self.ways.iter().map(one).collect()
+    }
+
+    /// Files, and a spec for them made by `spec`. A layer over several rulesets has one for each, unless they are equal.
+    fn with_specs(
+        &self,
+        files: Vec<(String, String)>,
+        path: &str,
+        spec: impl Fn(&Bench, &[(String, String)], &str) -> String,
+    ) -> Result<Vec<(String, String)>> {
+        let mut specs = Vec::new();
+        for (base, bench) in self.over_each()? {
+            let path = match base {
+                Some(base) if self.ways.len() > 1 => path.replacen("specs/", &format!("specs/{base}/"), 1),
+                _ => path.to_owned(),
+            };
+            let text = spec(&bench, &files, &path);
+            specs.push((path, text));
+        }
+        let mut all = files;
+        match specs.as_slice() {
+            [(_, first), others @ ..] if others.iter().all(|(_, text)| text == first) => {
+                all.push((path.to_owned(), first.clone()));
+            }
+            _ => all.extend(specs),
+        }
+        Ok(all)
     }
 
     fn title(&self) -> String {
@@ -254,8 +317,9 @@ impl Bench {
     /// The next free id of the rule text.
     fn next_rule(&self) -> String {
         let prefix = rule_prefix(&self.id);
+        let path = format!("{}/RULES.md", self.id);
         let texts: Vec<&str> = self.rules.rule_texts().map(|(_, text)| text).collect();
-        let own = texts.last().copied().unwrap_or_default();
+        let own = self.rules.rule_texts().find(|(of, _)| *of == path).map_or("", |(_, text)| text);
         let first = own.lines().find_map(|line| {
             let id = line.trim_start_matches(['-', '*', ' ']).split(['*', ' ']).next()?;
             let (stem, number) = id.rsplit_once('-')?;
@@ -270,7 +334,7 @@ impl Bench {
     fn refuse_taken(&self, paths: &[String]) -> Result<()> {
         for path in paths {
             if self.folder.join(path).exists() {
-                return Err(call_error(format!("{} is there already", self.folder.join(path).display())));
+                return Err(call_error(format!("{} exists already", self.folder.join(path).display())));
             }
         }
         Ok(())
@@ -291,19 +355,30 @@ impl Bench {
             fs::write(&path, with_rule(&before, &id, &text)).with_context(|| path.display().to_string())?;
             written.push(path);
         }
-        let wrong: Vec<String> = findings(&self.library, &self.id, &[]).iter().map(ToString::to_string).collect();
-        let report = run_specs(&self.library, &self.id, &[], Vec::new(), Some(&self.name));
-        let specs = match &report {
-            Ok(report) if report.is_green() && report.passed() == 1 => "its spec holds".to_owned(),
-            Ok(report) if report.is_green() => format!("{} specs hold", report.passed()),
-            Ok(report) => {
-                format!("{} of its specs do not hold; `riskbreaker test {}` says why", report.failed(), self.id)
+        let mut wrong: Vec<String> = Vec::new();
+        let (mut passed, mut failed, mut loads) = (0, 0, true);
+        for way in &self.ways {
+            wrong.extend(findings(&self.library, way, &[]).iter().map(ToString::to_string));
+            match run_specs(&self.library, way, &[], Vec::new(), Some(&self.name)) {
+                Ok(report) => {
+                    passed += report.passed();
+                    failed += report.failed() + report.broken.len();
+                }
+                Err(_) => loads = false,
             }
-            Err(_) => "the ruleset cannot be loaded".into(),
+        }
+        wrong.sort();
+        wrong.dedup();
+        let specs = match (loads, passed, failed) {
+            (false, ..) => Some("the ruleset does not load".to_owned()),
+            (_, 0, 0) => None,
+            (_, 1, 0) => Some("1 spec passes".to_owned()),
+            (_, passed, 0) => Some(format!("{passed} specs pass")),
+            (_, _, 1) => Some(format!("1 spec fails; `riskbreaker test {}` shows why", self.id)),
+            (_, _, failed) => Some(format!("{failed} specs fail; `riskbreaker test {}` shows why", self.id)),
         };
-        let mut then = vec![specs];
-        then.extend(wrong);
-        Ok(Written { files: written, then })
+        let well = loads && failed == 0 && wrong.is_empty();
+        Ok(Written { files: written, then: specs.into_iter().chain(wrong).collect(), well })
     }
 
     /// Facts that a card or an item of this ruleset must have, as another has them; none where it may go without.
@@ -314,7 +389,11 @@ impl Bench {
         };
         let resolve = if what == "item" { "" } else { ", resolve = function() end" };
         let bare = format!("return require(\"@riskbreaker\").{what}({{ id = \"bare\", title = \"Bare\"{resolve} }})\n");
-        if self.with(&[(format!("{folder}/bare.luau"), bare)]).is_some() {
+        let sound = |way: &String| {
+            let library = self.library_with(&[(format!("{folder}/bare.luau"), bare.clone())])?;
+            Ruleset::load(&library, way).ok()
+        };
+        if self.ways.iter().all(|way| sound(way).is_some()) {
             return String::new();
         }
         let Some(card) = others.first() else { return String::new() };
@@ -333,7 +412,7 @@ impl Bench {
     /// The ruleset with some files more, if it is sound.
     fn with(&self, files: &[(String, String)]) -> Option<std::sync::Arc<Ruleset>> {
         let library = self.library_with(files)?;
-        Ruleset::load(&library, &library.ways_to_play(&self.id)[0]).ok()
+        Ruleset::load(&library, &self.way).ok()
     }
 
     /// The first of some specs that holds beside some files; the last one if none does.
@@ -342,7 +421,7 @@ impl Bench {
             let mut files = files.to_vec();
             files.push((path.to_owned(), spec.clone()));
             let library = self.library_with(&files)?;
-            let report = run_specs(&library, &self.id, &[], Vec::new(), Some(path)).ok()?;
+            let report = run_specs(&library, &self.way, &[], Vec::new(), Some(path)).ok()?;
             (report.is_green() && report.passed() > 0).then_some(())
         };
         let at = specs.iter().position(|spec| holds(spec).is_some()).unwrap_or(specs.len() - 1);
@@ -352,7 +431,11 @@ impl Bench {
     /// The library with some files more.
     fn library_with(&self, files: &[(String, String)]) -> Option<Library> {
         let mut all: BTreeMap<String, Vec<u8>> = BTreeMap::new();
-        for part in self.rules.parts() {
+        let mut parts = self.rules.parts();
+        for way in self.ways.iter().filter(|way| **way != self.way) {
+            parts.extend(Ruleset::load(&self.library, way).map(|rules| rules.parts()).unwrap_or_default());
+        }
+        for part in parts {
             for (path, source) in self.library.read(&part).ok()?.files {
                 all.insert(format!("{part}/{path}"), source.text.as_bytes().to_vec());
             }
@@ -382,19 +465,13 @@ impl Bench {
         let (card, spec) = (format!("maneuvers/{}.luau", self.name), format!("specs/maneuvers/{}.luau", self.name));
         self.refuse_taken(&[card.clone(), spec.clone()])?;
         let (title, rule) = (self.title(), self.next_rule());
-        let text = self.card(
-            &self.name,
-            &title,
-            &rule,
-            "It is said that it happened.",
-            &format!("rb.say(\"{title} is tried\")"),
-        );
-        let files = vec![(card, text)];
-        let spec_text =
-            self.card_spec(&files, &self.name, &rule, &format!("{title} is tried"), &format!("{title} is tried"));
-        let mut files = files;
-        files.push((spec, spec_text));
-        self.finish(files, Some((rule, format!("{title}: it is said that it happened."))))
+        let text =
+            self.card(&self.name, &title, &rule, "Says that it was tried.", &format!("rb.say(\"{title} is tried\")"));
+        let said = format!("{title} is tried");
+        let files = self.with_specs(vec![(card, text)], &spec, |bench, files, path| {
+            bench.card_spec(files, path, &self.name, &rule, &said, &said)
+        })?;
+        self.finish(files, Some((rule.clone(), format!("{title}: says that it was tried."))))
     }
 
     fn card(&self, id: &str, title: &str, rule: &str, text: &str, resolve: &str) -> String {
@@ -406,11 +483,18 @@ impl Bench {
     }
 
     /// A spec that plays a card where that can be done, and else only starts the game.
-    fn card_spec(&self, files: &[(String, String)], card: &str, rule: &str, name: &str, said: &str) -> String {
+    fn card_spec(
+        &self,
+        files: &[(String, String)],
+        path: &str,
+        card: &str,
+        rule: &str,
+        name: &str,
+        said: &str,
+    ) -> String {
         let trial = self.with(files).and_then(|rules| Bench::try_card(&rules, card));
         let trial = trial.filter(|trial| trial.said.iter().any(|line| line.contains(said)));
-        let path = format!("specs/maneuvers/{card}.luau");
-        self.spec_that_holds(files, &path, rule, name, trial.as_ref().map(|trial| (trial, card, said)))
+        self.spec_that_holds(files, path, rule, name, trial.as_ref().map(|trial| (trial, card, said)))
     }
 
     /// A spec of a card that was tried, as far as it goes; where none did, the game starts.
@@ -480,10 +564,11 @@ impl Bench {
         };
         let card = self.card(&hand, &format!("Take {title}"), &rule, &format!("The {title} is yours."), &take);
         let files = vec![(paths[0].clone(), item), (paths[1].clone(), card)];
-        let spec = self.card_spec(&files, &hand, &rule, &format!("the {title} is handed out"), &format!("the {title}"));
-        let mut files = files;
-        files.push((paths[2].clone(), spec));
-        self.finish(files, Some((rule, format!("{title}: it stirs when something happens, and a card hands it out."))))
+        let files = self.with_specs(files, &paths[2], |bench, files, path| {
+            let (name, said) = (format!("the {title} is handed out"), format!("the {title}"));
+            bench.card_spec(files, path, &hand, &rule, &name, &said)
+        })?;
+        self.finish(files, Some((rule.clone(), format!("{title}: stirs when something happens; a card hands it out."))))
     }
 
     fn hook(&self) -> Result<Written> {
@@ -515,11 +600,59 @@ impl Bench {
                 return Err(call_error(format!("{} has no verb that a hook could follow up on", self.id)));
             }
         };
-        let mut files = vec![(paths[0].clone(), text(&verb))];
-        let tried = chosen.as_ref().map(|(_, card, said, trial)| (trial, card.as_str(), said.as_str()));
-        let spec = self.spec_that_holds(&files, &paths[1], &rule, &format!("{title} follows up"), tried);
-        files.push((paths[1].clone(), spec));
-        self.finish(files, Some((rule, format!("{title}: it is told whenever it happens."))))
+        let said = format!("{title}: {verb} was done");
+        let files = self.with_specs(vec![(paths[0].clone(), text(&verb))], &paths[1], |bench, files, path| {
+            // The card that led there in the first ruleset, or one that does in this.
+            let tried = bench.with(files).and_then(|rules| {
+                let first = chosen.iter().map(|(_, card, ..)| card.clone());
+                let cards = rules.cards().iter().map(|card| card.id.to_string());
+                let mut trials = first.chain(cards).filter_map(|card| Some((Bench::try_card(&rules, &card)?, card)));
+                trials.find(|(trial, _)| trial.said.contains(&said))
+            });
+            let tried = tried.as_ref().map(|(trial, card)| (trial, card.as_str(), said.as_str()));
+            bench.spec_that_holds(files, path, &rule, &format!("{title} runs after {verb}"), tried)
+        })?;
+        self.finish(files, Some((rule.clone(), format!("{title}: says so after {verb}."))))
+    }
+
+    /// A character like the first one of the cast.
+    fn character(&self) -> Result<Written> {
+        self.copy("cast", "a character", None)
+    }
+
+    /// A scenario like the one that is played where none is named.
+    fn scenario(&self) -> Result<Written> {
+        let written = self.copy("scenarios", "a scenario", self.rules.default_scenario())?;
+        let play = format!("Play it: riskbreaker play {} --rules {}", self.name, self.way);
+        Ok(Written { then: written.then.into_iter().chain([play]).collect(), ..written })
+    }
+
+    /// Writes a data file like another one in the folder: the one that is named, or the first.
+    fn copy(&self, folder: &str, what: &str, named: Option<&str>) -> Result<Written> {
+        let path = format!("{folder}/{}.toml", self.name);
+        self.refuse_taken(std::slice::from_ref(&path))?;
+        let wanted = named.map(|name| format!("{folder}/{name}.toml"));
+        let mut model = None;
+        for part in self.rules.parts().iter().rev() {
+            let files = self.library.read(part)?.files;
+            let inside = |path: &&String| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+            let found = match &wanted {
+                Some(wanted) => files.keys().find(|path| *path == wanted),
+                None => files.keys().find(inside),
+            };
+            if let Some(found) = found {
+                model = Some((format!("{part}/{found}"), files[found].text.to_string()));
+                break;
+            }
+        }
+        let Some((from, text)) = model else {
+            return Err(call_error(format!("{} has no {what} to copy", self.way)));
+        };
+        let text = retitled(&text, &self.title());
+        let files = vec![(path, format!("# Copied from {from}: change what differs.\n{text}"))];
+        let mut written = self.finish(files, None)?;
+        written.then.insert(0, format!("It is a copy of {from}."));
+        Ok(written)
     }
 
     fn spec(&self) -> Result<Written> {
@@ -532,9 +665,30 @@ impl Bench {
         };
         let tried =
             trial.as_ref().map(|(card, trial)| (trial, &*card.id, trial.said.last().map_or("", String::as_str)));
+        let path = match self.way.rsplit_once('+') {
+            Some((base, _)) if self.ways.len() > 1 => path.replacen("specs/", &format!("specs/{base}/"), 1),
+            _ => path,
+        };
         let text = self.spec_that_holds(&[], &path, rule.map_or("", String::as_str), &name, tried);
         self.finish(vec![(path, text)], None)
     }
+}
+
+/// A data file under another name or title: its first `name` or `title` at the top level.
+fn retitled(text: &str, title: &str) -> String {
+    let mut done = false;
+    let line = |line: &str| {
+        let key = line.split('=').next().unwrap_or_default().trim();
+        if line.starts_with('[') {
+            done = true;
+        }
+        if done || !matches!(key, "name" | "title") {
+            return format!("{line}\n");
+        }
+        done = true;
+        format!("{key} = {title:?}\n")
+    };
+    text.lines().map(line).collect()
 }
 
 fn spec_file(rule: &str, name: &str, body: &str) -> String {

@@ -15,10 +15,10 @@ use super::row::Row;
 use super::screen::Screen;
 use super::{call_error, library};
 
-/// Plays: at the terminal, from a pipe or from a script
+/// Plays a game: at the terminal, from a pipe or from a script
 #[derive(clap::Args)]
 pub struct Args {
-    /// A scenario of the ruleset, or the file of a saved game
+    /// A scenario of the ruleset, a script (FILE.play), or a saved game (FILE.json)
     pub scenario: Option<String>,
 
     #[command(flatten)]
@@ -28,7 +28,7 @@ pub struct Args {
 /// How the table is set.
 #[derive(clap::Args, Clone, Debug, Default, PartialEq)]
 pub struct TableArgs {
-    /// The ruleset
+    /// The ruleset; ID+LAYER plays it with house rules
     #[arg(long, value_name = "ID")]
     rules: Option<String>,
 
@@ -36,15 +36,15 @@ pub struct TableArgs {
     #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
     layers: Vec<String>,
 
-    /// The value of a house rule; can be given again
+    /// Sets a house rule; can be repeated
     #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
 
-    /// Who plays a seat: human, absent, or a policy; can be given again
+    /// Who plays a seat: human, absent, or a policy; can be repeated
     #[arg(long, value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 
-    /// Plays the lines of a file; the first that goes wrong is the last. `# riskbreaker play OPTIONS` in its first line says how
+    /// Plays the lines of a script file (.play) and stops at the first error. Its first line may hold options: `# riskbreaker play OPTIONS`
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 
@@ -52,16 +52,17 @@ pub struct TableArgs {
     #[arg(long, value_name = "N", value_parser = seed)]
     seed: Option<u64>,
 
-    /// The faces to be rolled, in order (7,2,10); or `typed`, to roll real dice
+    /// The die faces to roll, in order (7,2,10); or `typed`, to enter real dice
     #[arg(long, value_name = "FACES", value_parser = dice, allow_hyphen_values = true)]
     dice: Option<DiceSource>,
 
-    /// Writes one JSON object a line: events, questions, refusals
+    /// Writes one JSON object per line: events, questions, refusals
     #[arg(long)]
     json: bool,
 }
 
 pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let args = args.with_script()?;
     let words = Arc::new(Mutex::new(Vocabulary::default()));
     let mut screen = Screen::stdout(args.table.json);
     let colour = screen.coloured();
@@ -75,19 +76,19 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
-    let (session, title, about) = match saved {
-        Some(path) => (resume(path, &library)?, path.display().to_string(), String::new()),
+    let (session, setup, title, about) = match saved {
+        Some(path) => (resume(path, &library)?, None, path.display().to_string(), String::new()),
         None => begin(args.scenario, &table, &library)?,
     };
     // With written dice nothing is left to chance, unless a seed is named for what else may draw on it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
     head(&mut screen, &session, &title, &library, random)?;
     if !lines.scripted() {
-        introduce(&mut screen, &about)?;
+        introduce(&mut screen, &about, &library, session.ruleset())?;
     }
     // A script is played by the rules as they are when it begins.
     let lookout = table.script.is_none().then(|| Lookout::start(&library, session.ruleset(), bell)).flatten();
-    Repl::new(session, library, screen, words).with_lookout(lookout).run(lines)
+    Repl::new(session, library, screen, words).started_by(setup).with_lookout(lookout).run(lines)
 }
 
 /// The first line of a script, read like a command line.
@@ -109,7 +110,30 @@ fn read_call(call: &str) -> Result<Args> {
     })
 }
 
+/// How a script's file name ends.
+const SCRIPT: &str = "play";
+
 impl Args {
+    /// A file that ends in `.play` is a script, with or without `--script`.
+    fn with_script(self) -> Result<Args> {
+        let Some(path) = self.scenario.as_deref().map(Path::new) else { return Ok(self) };
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if ending == SCRIPT && self.table.script.is_none() {
+            let table = TableArgs { script: Some(path.to_path_buf()), ..self.table };
+            return Ok(Args { scenario: None, table });
+        }
+        let name = path.display();
+        if ending == "luau" || ending == "lua" {
+            return Err(call_error(format!("{name} is a Lua program; `riskbreaker run {name}` runs it")));
+        }
+        if path.is_file() && ending != "json" {
+            return Err(call_error(format!(
+                "{name} is not a saved game; `riskbreaker play --script {name}` plays its lines"
+            )));
+        }
+        Ok(self)
+    }
+
     /// These, and for what they leave open those of `other`.
     fn or(self, other: Args) -> Args {
         let (own, other_table) = (self.table, other.table);
@@ -131,8 +155,12 @@ impl Args {
     }
 }
 
-/// Starts a game; gives it with what the scenario is called, and what it is about.
-fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Result<(Session, String, String)> {
+/// Starts a game; gives it with its setup, what the scenario is called, and what it is about.
+fn begin(
+    scenario: Option<String>,
+    table: &TableArgs,
+    library: &Library,
+) -> Result<(Session, Option<Setup>, String, String)> {
     let id = match &table.rules {
         Some(id) => id.clone(),
         None => library::default_ruleset(library)?,
@@ -148,11 +176,11 @@ fn begin(scenario: Option<String>, table: &TableArgs, library: &Library) -> Resu
         setup = setup.seat(seat, driver);
     }
     let (title, about) = (scenario_title(&rules, &setup), scenario_text(&rules, &setup));
-    let session = Session::start(&rules, setup).map_err(|error| match error {
+    let session = Session::start(&rules, setup.clone()).map_err(|error| match error {
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
     })?;
-    Ok((session, title, about))
+    Ok((session, Some(setup), title, about))
 }
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
@@ -180,10 +208,26 @@ fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, 
     Ok(())
 }
 
-/// What it is about, for somebody who sits down to it.
-fn introduce(screen: &mut Screen, about: &str) -> Result<()> {
-    screen.row(&Row::default())?;
-    screen.row(&Row::prose(0).plain(format!("{about} `help` says how to play.").trim_start()))?;
+/// What this is, for somebody who has never seen it, and what the scenario is about.
+fn introduce(screen: &mut Screen, about: &str, library: &Library, rules: &Ruleset) -> Result<()> {
+    let welcome = "You play a tabletop game. The program asks; type the number or the name of an answer. `hint` advises you, `help` \
+                   explains the game and its words, `new` lists other scenarios, `quit` leaves.";
+    screen.row(&Row::prose(0).plain(welcome))?;
+    if !about.is_empty() {
+        screen.row(&Row::prose(0).plain(about))?;
+    }
+    let idle: Vec<String> = library::layers_over(library, rules.id())
+        .into_iter()
+        .filter(|layer| library.folder_of(layer).is_some() && !rules.parts().contains(layer))
+        .collect();
+    if let Some(first) = idle.first() {
+        let text = format!(
+            "Not in force: {}. `riskbreaker play --rules {}+{first}` plays with it.",
+            idle.join(", "),
+            rules.id()
+        );
+        screen.row(&Row::prose(0).faint(text))?;
+    }
     screen.row(&Row::default())?;
     Ok(())
 }
@@ -215,12 +259,12 @@ pub fn pair(text: &str) -> Result<(String, String), String> {
         Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => {
             Ok((name.trim().to_owned(), value.trim().to_owned()))
         }
-        _ => Err("a name, `=` and a value are wanted".into()),
+        _ => Err("write NAME=VALUE".into()),
     }
 }
 
 fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| "a seed is a whole number from 0 on".to_owned())
+    text.parse().map_err(|_| "a seed is a whole number from 0 upwards".to_owned())
 }
 
 fn dice(text: &str) -> Result<DiceSource, String> {
@@ -229,10 +273,10 @@ fn dice(text: &str) -> Result<DiceSource, String> {
     }
     let faces = text.split([',', ' ']).filter(|face| !face.is_empty()).map(|face| match face.parse::<u32>() {
         Ok(face) if face > 0 => Ok(face),
-        _ => Err(format!("`{face}` is no face of a die; `7,2,10` or `typed` is wanted")),
+        _ => Err(format!("`{face}` is not a die face; write faces as `7,2,10`, or `typed`")),
     });
     let faces = faces.collect::<Result<Vec<u32>, String>>()?;
-    if faces.is_empty() { Err("no face is given".into()) } else { Ok(DiceSource::Written(faces)) }
+    if faces.is_empty() { Err("write faces as `7,2,10`, or `typed`".into()) } else { Ok(DiceSource::Written(faces)) }
 }
 
 #[cfg(test)]

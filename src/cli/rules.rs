@@ -150,7 +150,7 @@ fn switch(
 fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
     let mut rows = Vec::new();
     let mut whole = true;
-    for id in library::all(library)? {
+    for id in library::listed(library)? {
         let row = match library.read(&id) {
             Ok(folder) => {
                 let manifest = folder.manifest;

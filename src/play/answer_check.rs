@@ -222,7 +222,7 @@ impl Misfit {
         reason: impl Fn(usize) -> Option<String>,
     ) -> String {
         match self {
-            Misfit::Kind => format!("{} is wanted here", shape.wanted()),
+            Misfit::Kind => format!("Type {}.", shape.wanted()),
             Misfit::NoOption => "there is no such option".into(),
             Misfit::NotOpen(at) => {
                 let reason = reason(at).unwrap_or_else(|| "the rules do not allow it now".into());
@@ -257,10 +257,11 @@ impl Shape {
         match self.kind {
             AskKind::Choose => "one of the options".into(),
             AskKind::ChooseMany => format!("{} of the options", between(self.min, self.max)),
-            AskKind::Number => format!("a number, {}", between(self.min, self.max)),
+            AskKind::Number if self.min == self.max => format!("the number {}", self.min),
+            AskKind::Number => format!("a number from {} to {}", self.min, self.max),
             AskKind::Allot => {
                 let points = if self.max == 1 { "point" } else { "points" };
-                format!("{} {points} given out, such as `a 1, b 2`", between(self.min, self.max))
+                format!("{} {points} divided, for example `a 1, b 2`", between(self.min, self.max))
             }
             AskKind::Confirm => "yes or no".into(),
             AskKind::Order => "all options in an order".into(),
@@ -364,7 +365,7 @@ impl Question {
 
     fn check_faces(&self, answer: &Answer) -> Result<(), Refusal> {
         let (Ask::Dice { sides, .. }, Answer::Faces(faces)) = (&self.ask, answer) else {
-            return Err(Refusal::new(format!("{} is wanted here", self.ask.wanted())));
+            return Err(Refusal::new(format!("Type {}.", self.ask.wanted())));
         };
         if faces.len() != sides.len() {
             return Err(Refusal::new(format!("{} wanted, {} given", self.ask.wanted(), faces.len())));

@@ -125,7 +125,9 @@ impl Happening {
             },
             Happening::Cut { reason } => reason.clone(),
             Happening::Over { text } => text.clone(),
-            Happening::Withdrawn { .. } => "what was told of this action does not stand: it went another way".into(),
+            Happening::Withdrawn { .. } => {
+                "This action was replayed and went differently; ignore the lines above.".into()
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::state::Value;
 pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
     let wanted = || {
         let given = short(&reply.to_string());
-        Refusal::new(format!("{}: {} is wanted here, not {given}", question.topic, question.ask.wanted()))
+        Refusal::new(format!("Type {} for {}, not `{given}`.", question.ask.wanted(), question.topic.replace('_', " ")))
     };
     match &question.ask {
         Ask::Choose { options, other } => match reply {
@@ -91,7 +91,7 @@ fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Ve
         }
     }
     if let Value::Map(_) = reply {
-        return Err(Refusal::new(format!("{}: {} wanted", question.topic, question.ask.wanted())));
+        return Err(Refusal::new(format!("Type {} for {}.", question.ask.wanted(), question.topic.replace('_', " "))));
     }
     split(reply).iter().map(|item| find(question, options, item)).collect()
 }

@@ -4,8 +4,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use include_dir::{Dir, DirEntry, include_dir};
-
 use super::folder::{Folder, Intake};
 use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
 use super::nearest::did_you_mean;
@@ -29,13 +27,11 @@ enum Shelf {
     Backed(Box<Library>, Box<Library>),
 }
 
-static EMBEDDED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/rulesets");
-
 impl Library {
     /// The folder that [`Library::locate`] looks for where it stands.
     pub const FOLDER: &'static str = "rulesets";
 
-    /// The rulesets that are built into the program.
+    /// The rulesets that are built into the program; none without the feature `bundled`.
     pub fn embedded() -> Self {
         Library(Shelf::Embedded)
     }
@@ -116,11 +112,7 @@ impl Library {
     /// none; reading one of them says why.
     pub fn ids(&self) -> Vec<String> {
         let ids: BTreeSet<String> = match &self.0 {
-            Shelf::Embedded => EMBEDDED
-                .dirs()
-                .filter(|dir| dir.contains(dir.path().join(Manifest::FILE)))
-                .filter_map(name_of)
-                .collect(),
+            Shelf::Embedded => bundled::ids(),
             Shelf::Disk(path) => {
                 let entries = fs::read_dir(path).into_iter().flatten().flatten();
                 entries
@@ -161,7 +153,7 @@ impl Library {
     pub fn contains(&self, id: &str) -> bool {
         is_ruleset_id(id)
             && match &self.0 {
-                Shelf::Embedded => EMBEDDED.get_dir(id).is_some(),
+                Shelf::Embedded => bundled::contains(id),
                 Shelf::Disk(path) => path.join(id).is_dir(),
                 Shelf::Memory(files) => files_under(files, id).next().is_some(),
                 Shelf::Overlay(front, back) | Shelf::Backed(front, back) => front.contains(id) || back.contains(id),
@@ -212,9 +204,7 @@ impl Library {
             }
             Shelf::Embedded => {
                 let mut intake = Intake::new(id);
-                if let Some(dir) = EMBEDDED.get_dir(id) {
-                    take_embedded(dir, "", &mut intake);
-                }
+                bundled::take(id, &mut intake);
                 intake.finish()
             }
         }
@@ -270,21 +260,60 @@ fn files_under<'f>(files: &'f BTreeMap<String, Vec<u8>>, id: &str) -> impl Itera
     from.map_while(move |(path, content)| path.strip_prefix(&folder).map(|inside| (inside, &**content)))
 }
 
-fn name_of(dir: &Dir<'_>) -> Option<String> {
-    Some(dir.path().file_name()?.to_str()?.to_owned())
-}
+/// The rulesets inside the program.
+#[cfg(feature = "bundled")]
+mod bundled {
+    use std::collections::BTreeSet;
 
-fn take_embedded(dir: &Dir<'_>, inside: &str, intake: &mut Intake) {
-    for entry in dir.entries() {
-        let Some(name) = entry.path().file_name().and_then(|name| name.to_str()) else {
-            continue;
-        };
-        let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
-        match entry {
-            DirEntry::Dir(dir) => take_embedded(dir, &path, intake),
-            DirEntry::File(file) => intake.take(&path, file.contents()),
+    use include_dir::{Dir, DirEntry, include_dir};
+
+    use super::{Intake, Manifest};
+
+    static RULESETS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/rulesets");
+
+    pub fn ids() -> BTreeSet<String> {
+        let whole = RULESETS.dirs().filter(|dir| dir.contains(dir.path().join(Manifest::FILE)));
+        whole.filter_map(|dir| Some(dir.path().file_name()?.to_str()?.to_owned())).collect()
+    }
+
+    pub fn contains(id: &str) -> bool {
+        RULESETS.get_dir(id).is_some()
+    }
+
+    pub fn take(id: &str, intake: &mut Intake) {
+        if let Some(dir) = RULESETS.get_dir(id) {
+            take_all(dir, "", intake);
         }
     }
+
+    fn take_all(dir: &Dir<'_>, inside: &str, intake: &mut Intake) {
+        for entry in dir.entries() {
+            let Some(name) = entry.path().file_name().and_then(|name| name.to_str()) else { continue };
+            let path = if inside.is_empty() { name.to_owned() } else { format!("{inside}/{name}") };
+            match entry {
+                DirEntry::Dir(dir) => take_all(dir, &path, intake),
+                DirEntry::File(file) => intake.take(&path, file.contents()),
+            }
+        }
+    }
+}
+
+/// A program without rulesets inside.
+#[cfg(not(feature = "bundled"))]
+mod bundled {
+    use std::collections::BTreeSet;
+
+    use super::Intake;
+
+    pub fn ids() -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    pub fn contains(_: &str) -> bool {
+        false
+    }
+
+    pub fn take(_: &str, _: &mut Intake) {}
 }
 
 #[cfg(test)]
@@ -354,6 +383,7 @@ mod tests {
         assert!(file.ends_with("file` is a file, not a folder of rulesets"), "{file}");
     }
 
+    #[cfg(feature = "bundled")]
     #[test]
     fn every_built_in_ruleset_reads() {
         let library = Library::embedded();

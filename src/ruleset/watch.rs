@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use notify::RecursiveMode;
-use notify::event::{AccessKind, AccessMode, EventKind};
+use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RemoveKind};
 
 use super::difference::changes_between;
 use super::library::Library;
@@ -42,7 +42,9 @@ impl Watched {
     /// What is told, line by line.
     pub fn lines(&self) -> Vec<String> {
         match self {
-            Watched::Loaded { rules, changed } if changed.is_empty() => vec![format!("{} is whole again", rules.id())],
+            Watched::Loaded { rules, changed } if changed.is_empty() => {
+                vec![format!("Fixed: {} loads again.", rules.id())]
+            }
             Watched::Loaded { changed, .. } => {
                 let mut lines: Vec<String> = changed.iter().take(MOST_LINES).cloned().collect();
                 if changed.len() > MOST_LINES {
@@ -140,6 +142,8 @@ impl Drop for Watcher {
 enum Wake {
     /// Something changed that may be of the ruleset.
     Change,
+    /// Files or folders went to another place or came from one: what was watched there has to be watched anew.
+    Moved(Vec<PathBuf>),
     /// The system has lost sight of something.
     Lost(notify::Error),
     End,
@@ -201,6 +205,7 @@ impl Watch {
             match woken.recv_timeout(ROUND) {
                 Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return,
                 Ok(Wake::Change) => {}
+                Ok(Wake::Moved(paths)) => self.forget(&paths),
                 Ok(Wake::Lost(error)) => self.lost(&error),
                 Err(RecvTimeoutError::Timeout) => {
                     self.look();
@@ -233,6 +238,10 @@ impl Watch {
         loop {
             match woken.recv_timeout(longest) {
                 Ok(Wake::Change) => return Next::Change,
+                Ok(Wake::Moved(paths)) => {
+                    self.forget(&paths);
+                    return Next::Change;
+                }
                 Ok(Wake::Lost(error)) => self.lost(&error),
                 Ok(Wake::End) | Err(RecvTimeoutError::Disconnected) => return Next::End,
                 Err(RecvTimeoutError::Timeout) => return Next::Nothing,
@@ -298,7 +307,7 @@ impl Watch {
     /// What is wrong if a folder has gone that the rules in force come from.
     fn gone(&self) -> Option<Problem> {
         let (part, _) = self.homes.iter().find(|(_, home)| !home.is_dir())?;
-        Some(Problem::new(part.clone(), "its folder is gone").with_cure("put it back, or begin anew without it"))
+        Some(Problem::new(part.clone(), "the folder is missing").with_cure("put it back, or restart without it"))
     }
 
     /// Whether what was loaded looks like one half of a change: it cannot be, or lacks a file of the rules in force.
@@ -327,6 +336,7 @@ impl Watch {
         let wakes = self.wakes.clone();
         let see = move |event: notify::Result<notify::Event>| {
             let wake = match event {
+                Ok(event) if matters(&event) && is_move(event.kind) => Wake::Moved(event.paths),
                 Ok(event) if matters(&event) => Wake::Change,
                 Ok(_) => return,
                 Err(error) => Wake::Lost(error),
@@ -337,6 +347,19 @@ impl Watch {
             Ok(eyes) => self.eyes = Some(eyes),
             Err(error) => self.lost(&error),
         }
+    }
+
+    /// Forgets the folders that have moved: in the same place, the system does not watch them any more.
+    fn forget(&mut self, moved: &[PathBuf]) {
+        let gone = |folder: &PathBuf| moved.iter().any(|path| folder.starts_with(path));
+        let folders: Vec<PathBuf> = self.watched.keys().filter(|folder| gone(folder)).cloned().collect();
+        for folder in folders {
+            self.watched.remove(&folder);
+            if let Some(eyes) = &mut self.eyes {
+                let _ = eyes.unwatch(&folder);
+            }
+        }
+        self.look();
     }
 
     /// Watches every folder that is not watched, or that another has taken the place of.
@@ -396,7 +419,7 @@ impl Watch {
             notify::ErrorKind::MaxFilesWatch => "the system watches no more folders".to_string(),
             _ => error.to_string(),
         };
-        let text = format!("changes are looked for every {} seconds: {why}", ROUND.as_secs());
+        let text = format!("Looking for changes every {} seconds: {why}.", ROUND.as_secs());
         let _ = self.tell.send(Watched::Notice(text));
     }
 
@@ -453,6 +476,11 @@ fn identity(folder: &Path) -> Option<u64> {
     return Some(std::os::unix::fs::MetadataExt::ino(&data));
     #[cfg(not(unix))]
     return Some(data.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as u64);
+}
+
+/// Whether an event is about something that changed its place or is gone.
+fn is_move(kind: EventKind) -> bool {
+    matches!(kind, EventKind::Modify(ModifyKind::Name(_)) | EventKind::Remove(RemoveKind::Folder | RemoveKind::Any))
 }
 
 /// Whether an event may be a change of a ruleset: not a look into a file, and not about litter.
@@ -520,7 +548,7 @@ mod tests {
         let watcher = Watcher::open(&library, "g", &[], Some(rules), open).unwrap();
         let long = Duration::from_secs(30);
         let told = watcher.wait(long).unwrap().lines();
-        assert_eq!(told, [format!("changes are looked for every 2 seconds: {why}")]);
+        assert_eq!(told, [format!("Looking for changes every 2 seconds: {why}.")]);
         for wit in [6, 7] {
             scratch.write("g/cast/fox.toml", format!("wit = {wit}\n"));
             assert_eq!(watcher.wait(long).unwrap().lines(), [format!("cast/fox.toml: wit {} -> {wit}", wit - 1)]);
@@ -556,9 +584,9 @@ mod tests {
         thread::sleep(Duration::from_millis(300));
         fs::rename(scratch.0.join("g"), scratch.0.join("away")).unwrap();
         let told = watcher.wait(long).unwrap().lines();
-        assert_eq!(told, ["g: its folder is gone (put it back, or begin anew without it)"]);
+        assert_eq!(told, ["g: the folder is missing (put it back, or restart without it)"]);
         fs::rename(scratch.0.join("away"), scratch.0.join("g")).unwrap();
-        assert_eq!(watcher.wait(long).unwrap().lines(), ["g is whole again"]);
+        assert_eq!(watcher.wait(long).unwrap().lines(), ["Fixed: g loads again."]);
     }
 
     #[test]

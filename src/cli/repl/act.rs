@@ -37,10 +37,13 @@ fn replies_of(
     }
     for (topic, phrase) in named {
         if replies.iter().any(|(known, _)| *known == topic) {
-            return Err(Complaint::Wrong(format!("`{}` is answered twice in one line", topic.replace('_', " "))));
+            return Err(Complaint::Wrong(format!("`{}` is answered twice in this line.", topic.replace('_', " "))));
         }
         if phrase.is_empty() {
-            return Err(Complaint::Wrong(format!("nothing stands behind `{}`", topic.replace('_', " "))));
+            return Err(Complaint::Wrong(format!(
+                "`{0}` needs an answer after it, for example `{0} 2`.",
+                topic.replace('_', " ")
+            )));
         }
         replies.push((topic, phrase.value()));
     }
@@ -82,8 +85,8 @@ impl Repl {
             why => why.to_owned(),
         };
         let how = match question.proposal() {
-            Some(proposal) => format!("`ok` says {}", question.tell(proposal)),
-            None => "`options` shows the answers".to_owned(),
+            Some(proposal) => format!("`ok` answers {}", question.tell(proposal)),
+            None => "`options` lists the answers".to_owned(),
         };
         let whom = self.whom(question);
         let about = question.about.map(|id| self.session.view().title(id));
@@ -98,8 +101,8 @@ impl Repl {
             })
             .collect();
         Some(match so_far.as_slice() {
-            [] => format!("asked first ({whom}): {asked} {how}; then `{}` can follow", head.text),
-            chosen => format!("{whom}: {} is chosen. Asked now: {asked} {how}, `undo` goes back", chosen.join(", ")),
+            [] => format!("First {whom} must answer: {asked} {how}; then type `{}`.", head.text),
+            chosen => format!("{whom} has chosen {}. Now answer: {asked} {how}, `undo` goes back.", chosen.join(", ")),
         })
     }
 
@@ -126,7 +129,7 @@ impl Repl {
             && !asked.contains(',')
             && *asked != *question.topic
         {
-            return format!("{message}; say that before it, in the same line: `{} ...`", small(asked));
+            return format!("{message}; answer that first in the same line: `{} ...`", small(asked));
         }
         let known = self.words().words_of_option(typed);
         let mut rest = typed.split_whitespace().skip(known).peekable();
@@ -137,9 +140,9 @@ impl Repl {
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let near = nearest(behind[0], words.iter().map(|(word, _)| word.as_str()));
         match near {
-            Some(near) => format!("behind `{option}`: what is `{}`? Did you mean `{near}`?", behind[0]),
+            Some(near) => format!("Cannot read `{}` after `{option}`. Did you mean `{near}`?", behind[0]),
             None => format!(
-                "behind `{option}`: what is `{}`? Each answer has its word before it (`help words`)",
+                "Cannot read `{}` after `{option}`. Put a word before each answer, for example `with` (`help words`).",
                 behind.join(" ")
             ),
         }
@@ -147,7 +150,7 @@ impl Repl {
 
     pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
         if replies.is_empty() {
-            return Err(Complaint::Wrong(format!("{} is wanted; `options` shows what is open", question.ask.wanted())));
+            return Err(Complaint::Wrong(format!("Type {}. `options` lists the answers.", question.ask.wanted())));
         }
         let whom = self.whom(question);
         self.own = replies.iter().map(|(topic, _)| (topic.as_str().into(), whom.as_str().into())).collect();
@@ -176,12 +179,12 @@ impl Repl {
     /// The question that can be answered now.
     pub(super) fn wanted_question(&self) -> Result<Question, Complaint> {
         match (&self.step, self.focused()) {
-            (Step::Fault(_), _) => {
-                Err(Complaint::wrong("an action failed: mend its script and `retry`, `skip` it, or `undo`"))
-            }
+            (Step::Fault(_), _) => Err(Complaint::wrong(
+                "A script error stopped the game. Correct the script and `retry`, or `skip` the action, or `undo`.",
+            )),
             (Step::Over(_), _) => Err(self.over()),
             (Step::Ask, Some(question)) => Ok(question.clone()),
-            (Step::Ask, None) => Err(Complaint::wrong("nothing is asked now")),
+            (Step::Ask, None) => Err(Complaint::wrong("No question is open.")),
         }
     }
 
@@ -190,7 +193,7 @@ impl Repl {
         let question = self.wanted_question()?;
         let all = rest.eq_ignore_ascii_case("all");
         if !all && !rest.is_empty() {
-            return Err(Complaint::wrong("`ok` takes the answer marked `*`; `ok all` does for every open question"));
+            return Err(Complaint::wrong("Type `ok` for the answer marked `*`, or `ok all` for all open questions."));
         }
         let pass = question.ask.options().iter().any(|option| is_pass(&option.id) || is_pass(&option.label));
         let chosen: Vec<Question> = if all { self.session.questions().to_vec() } else { vec![question] };
@@ -202,9 +205,9 @@ impl Repl {
             }
         }
         if taken == 0 {
-            let pass = if pass { ", `pass` does nothing" } else { "" };
+            let pass = if pass { ", or `pass`" } else { "" };
             return Err(Complaint::Wrong(format!(
-                "nothing is proposed here: choose by number or name; `options` shows them, `auto` lets a policy choose{pass}"
+                "There is no proposal here. Type the number or name of an option (`options` lists them), or `auto`{pass}."
             )));
         }
         self.settle_decided()
@@ -225,7 +228,7 @@ impl Repl {
             Ask::ChooseMany { min: 0, .. } => {
                 self.reply_all(&question, vec![(question.topic.to_string(), Value::text("none"))])
             }
-            _ => Err(Complaint::wrong("the rules offer no pass here; `options` shows what is open")),
+            _ => Err(Complaint::wrong("The rules offer no pass here. `options` lists the answers.")),
         }
     }
 
@@ -265,9 +268,20 @@ impl Repl {
                 (seat.or_else(|| may.first().cloned()).unwrap_or_default(), rest)
             }
         };
+        let title = acts.iter().find(|free| *free.name == *act).map_or(act, |free| &*free.title);
+        let before = self.attended.then(|| Picture::of(&self.session.view()));
+        let last = self.session.questions().iter().map(|question| question.id.action).max().unwrap_or_default();
         self.session.act(&seat, act)?;
-        if rest.is_empty() {
-            return self.settle_decided();
+        let yes = rest.eq_ignore_ascii_case("yes");
+        if rest.is_empty() || yes {
+            self.step = self.session.advance()?;
+            // Its own questions come with a number of their own; until they are answered it can be thought over.
+            let asks = self.session.questions().iter().any(|question| question.id.action > last);
+            match before {
+                Some(before) if !yes && !asks => return self.preview_free_act(act, title, &before),
+                _ if rest.is_empty() || !asks => return self.settle_decided(),
+                _ => {}
+            }
         }
         self.step = self.session.advance()?;
         let cut = answers(rest, words);
@@ -278,6 +292,21 @@ impl Repl {
             self.session.take_events();
         }
         answered
+    }
+
+    /// Takes a free act back and says what it would change.
+    fn preview_free_act(&mut self, act: &str, title: &str, before: &Picture) -> Done {
+        let changes = before.changes(&Picture::of(&self.session.view()));
+        let rolled = self.session.take_events().iter().any(|event| matches!(event.happening, Happening::Rolled { .. }));
+        self.session.undo()?;
+        self.step = self.session.advance()?;
+        self.session.take_events();
+        let name = act.replace('_', " ");
+        self.screen.row(&Row::at(2).plain(format!("{title}. Type `{name} yes` to do it.")))?;
+        if !rolled {
+            self.screen.columns(4, changes.iter().map(Difference::cells).collect())?;
+        }
+        Ok(())
     }
 
     /// A seat that a person plays.
@@ -362,7 +391,7 @@ impl Repl {
     /// `retry`, `skip`: goes on after a fault.
     pub(super) fn remedy(&mut self, remedy: Remedy) -> Done {
         if !matches!(self.step, Step::Fault(_)) {
-            return Err(Complaint::wrong("no action has failed: there is nothing to go on from"));
+            return Err(Complaint::wrong("No script error is open. `retry` and `skip` are for after one."));
         }
         self.session.remedy(remedy)?;
         self.settle()
@@ -376,11 +405,11 @@ impl Repl {
         if name.is_empty() {
             let out: Vec<&str> = self.session.left_out().collect();
             let which = if out.is_empty() {
-                "nothing is left out".to_string()
+                "nothing is disabled".to_string()
             } else {
-                format!("left out: {}", out.join(", "))
+                format!("disabled: {}", out.join(", "))
             };
-            return Err(Complaint::Wrong(format!("restore what? {which}")));
+            return Err(Complaint::Wrong(format!("Say what to restore: `restore NAME` ({which}).")));
         }
         self.session.edit(if out { Edit::LeaveOut { name } } else { Edit::TakeIn { name } })?;
         self.settle()
@@ -403,7 +432,7 @@ impl Repl {
             }
         }
         if rest.is_empty() {
-            return Err(Complaint::wrong("roll what? `roll 3d6+1`, for example"));
+            return Err(Complaint::wrong("Say which dice: `roll 3d6+1`."));
         }
         let dice = Dice::parse(rest).map_err(|error| Complaint::Wrong(format!("{rest}: {error}")))?;
         let roll = roll_by(&dice, &mut self.chance).map_err(Complaint::Broken)?;
@@ -428,13 +457,16 @@ impl Repl {
             } else {
                 let known: Vec<&str> = rules.policies().iter().map(|policy| &**policy).collect();
                 return Err(Complaint::Wrong(match nearest(word, known.iter().copied()) {
-                    Some(near) => format!("there is no policy `{word}`; did you mean `{near}`?"),
-                    None => format!("`auto [N] [POLICY]`: what is `{word}`? Policies: {}", known.join(", ")),
+                    Some(near) => format!("There is no policy `{word}`. Did you mean `{near}`?"),
+                    None => format!(
+                        "There is no policy `{word}`. Type `auto`, `auto 3` or `auto POLICY`: {}.",
+                        known.join(", ")
+                    ),
                 }));
             }
         }
         let Some(policy) = policy.or_else(|| rules.policies().first().map(ToString::to_string)) else {
-            return Err(Complaint::Wrong(format!("{} has no policy; `ok` takes what is proposed", rules.id())));
+            return Err(Complaint::Wrong(format!("{} has no policy. `ok` takes the proposal.", rules.id())));
         };
         let mut events = Vec::new();
         let mut taken = 0;
@@ -467,7 +499,9 @@ impl Repl {
     fn answer_by(&mut self, policy: &str) -> Done {
         let question = self.wanted_question()?;
         let answer = self.session.suggest(question.id, policy)?.or_else(|| question.default.clone());
-        let answer = answer.ok_or_else(|| Complaint::Wrong(format!("`{policy}` leaves this to you")))?;
+        let answer = answer.ok_or_else(|| {
+            Complaint::Wrong(format!("The policy `{policy}` does not answer this question; it is yours."))
+        })?;
         self.session.answer(question.id, answer)?;
         Ok(())
     }
@@ -498,7 +532,7 @@ pub(super) fn count(rest: &str, default: usize) -> Result<usize, Complaint> {
         "" => Ok(default),
         "all" => Ok(usize::MAX),
         rest => match rest.parse() {
-            Ok(0) | Err(_) => Err(Complaint::Wrong(format!("a number from 1 on is wanted, not `{rest}`"))),
+            Ok(0) | Err(_) => Err(Complaint::Wrong(format!("Type a number from 1 upwards instead of `{rest}`."))),
             Ok(n) => Ok(n),
         },
     }

@@ -20,8 +20,10 @@ use crate::cli::row::{Row, Span};
 const ODDS_TIME: Duration = Duration::from_secs(5);
 /// How long `hint` thinks.
 const TIME: Duration = Duration::from_secs(1);
-/// Outcomes that a hint names as its reason.
-const NAMED: usize = 3;
+/// Outcomes that a hint names.
+const NAMED: usize = 2;
+/// Answers that a hint lists.
+const MOST_ROWS: usize = 8;
 
 impl Repl {
     /// `odds ANSWER [TOPIC ANSWER]... [--compare SWITCH=VALUE]...`: what an answer can come to.
@@ -63,8 +65,8 @@ impl Repl {
         if !self.screen.json() {
             let way: Vec<String> =
                 way.iter().map(|(who, topic, answer)| format!("{who} {}: {answer}", topic.replace('_', " "))).collect();
-            let dice = if rolled { ", and with dice rolled in between that are not those to come" } else { "" };
-            self.screen.row(&Row::at(2).faint(format!("if it goes on like this: {}{dice}", way.join("; "))))?;
+            let dice = if rolled { "; dice rolled on the way are not the real ones" } else { "" };
+            self.screen.row(&Row::at(2).faint(format!("Assumed before it: {}{dice}.", way.join("; "))))?;
         }
         Ok(())
     }
@@ -124,7 +126,7 @@ impl Repl {
             .map(|(answer, odds)| vec![Span::plain(question.tell(answer)), Span::plain(summary(odds))])
             .collect();
         self.screen.columns(2, cells)?;
-        let text = "with the default for what is asked further; `odds ANSWER TOPIC ANSWER ...` tells one in full";
+        let text = "Later questions take their defaults. `odds ANSWER WORD ANSWER ...` shows one answer in full.";
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
@@ -137,33 +139,52 @@ impl Repl {
             let rows: Vec<_> = advice.iter().map(advice_json).collect();
             return Ok(self.screen.event("hint", &json!({ "question": question.topic, "answers": rows }))?);
         }
+        self.show_advice(&advice, measured)
+    }
+
+    /// One ranking by one number, the odds of the next step below each answer, at most a screen of it.
+    fn show_advice(&mut self, advice: &[Advice], measured: bool) -> Done {
         if !measured {
             let text = format!(
-                "{} does not say what a state is worth (`value` in play.luau): what follows is in no order",
+                "{} does not say what a position is worth, so this is no ranking.",
                 self.session.ruleset().id()
             );
             self.screen.row(&Row::at(2).faint(text))?;
         }
-        let cells = advice
-            .iter()
-            .enumerate()
-            .map(|(at, one)| {
-                let worth = one.worth.as_ref().map_or(String::new(), |worth| format!("{:+.2}", float(worth)));
-                let played = one.played.map_or(String::new(), |(average, _)| format!("{average:+.2} at the end"));
-                let text = if at == 0 && measured { Span::strong(&one.text) } else { Span::plain(&one.text) };
-                vec![text, Span::plain(worth), Span::faint(played), Span::plain(why(one))]
-            })
-            .collect();
-        self.screen.columns(2, cells)?;
+        let mut ranked: Vec<Ranked> = advice.iter().map(Ranked::of).collect();
+        let measure = |one: &Ranked| one.score.unwrap_or(f64::NEG_INFINITY);
+        ranked.sort_by(|one, other| measure(other).total_cmp(&measure(one)));
+        // Answers that lead to the same are one row.
+        let mut rows: Vec<Ranked> = Vec::new();
+        for one in ranked {
+            match rows.iter_mut().find(|row| row.odds == one.odds && row.score == one.score) {
+                Some(row) => row.answer = format!("{}, {}", row.answer, one.answer),
+                None => rows.push(one),
+            }
+        }
+        let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
+        let (best, worst) = (scores.first().copied().unwrap_or(0.0), scores.last().copied().unwrap_or(0.0));
+        let more = rows.len().saturating_sub(MOST_ROWS);
+        for (at, row) in rows.iter().take(MOST_ROWS).enumerate() {
+            let mut line = Row::at(2);
+            line = if at == 0 && measured { line.strong(&row.answer) } else { line.plain(&row.answer) };
+            if let Some(score) = row.score.filter(|_| measured) {
+                line = line.plain(format!(": {}", grade(at, score, best, worst)));
+            }
+            self.screen.row(&line)?;
+            self.screen.row(&Row::prose(6).faint(&row.odds))?;
+        }
+        if more > 0 {
+            self.screen.row(&Row::at(2).faint(format!("and {more} more answers, no better than these")))?;
+        }
         if measured {
-            let games: Vec<u64> = advice.iter().filter_map(|one| one.played.map(|(_, games)| games)).collect();
-            let played = match games.iter().min() {
-                Some(least) => {
-                    format!("; at the end: {least} games or more played out from each, the same dice for all")
-                }
-                None => String::new(),
+            let games: Option<u64> = advice.iter().filter_map(|one| one.played.map(|(_, games)| games)).min();
+            let text = match games {
+                Some(games) => format!(
+                    "Ranked by the average result of {games} or more games played to the end from each answer. Below each: the odds of the next step."
+                ),
+                None => "Ranked by the average position after the next step, whose odds stand below.".to_owned(),
             };
-            let text = format!("worth after the action, by every way it can go{played}");
             self.screen.row(&Row::at(2).faint(text))?;
         }
         Ok(())
@@ -176,13 +197,62 @@ impl Repl {
     }
 }
 
+/// An answer with the one number that it is ranked by.
+struct Ranked {
+    answer: String,
+    score: Option<f64>,
+    /// The odds of the next step, in a few words.
+    odds: String,
+}
+
+impl Ranked {
+    fn of(advice: &Advice) -> Ranked {
+        let best = with_best(advice);
+        let answer =
+            if best.is_empty() { advice.text.clone() } else { format!("{} ({})", advice.text, best.join(", ")) };
+        let score = advice.played.map(|(average, _)| average).or_else(|| advice.worth.as_ref().map(float));
+        let odds = match &advice.odds {
+            Ok(odds) => {
+                let lines = odds.lines();
+                let told = lines.iter().zip(&odds.outcomes).take(NAMED);
+                let mut parts: Vec<String> =
+                    told.map(|(line, (_, chance))| format!("{:.0} % {line}", 100.0 * float(chance))).collect();
+                if lines.len() > NAMED {
+                    parts.push("...".into());
+                }
+                parts.join("; ")
+            }
+            Err(refusal) => refusal.message.clone(),
+        };
+        Ranked { answer, score, odds }
+    }
+}
+
+/// How good an answer is beside the best one, in words.
+fn grade(at: usize, score: f64, best: f64, worst: f64) -> &'static str {
+    let behind = if best > worst { (best - score) / (best - worst) } else { 0.0 };
+    match behind {
+        _ if at == 0 => "best",
+        behind if behind < 0.15 => "nearly as good",
+        behind if behind < 0.5 => "worse",
+        _ => "much worse",
+    }
+}
+
+/// What would be answered further to make the most of it.
+fn with_best(advice: &Advice) -> Vec<String> {
+    let Ok(odds) = &advice.odds else { return Vec::new() };
+    let best = odds.answers.iter().filter(|(.., how)| *how == "the best");
+    best.map(|(topic, answer, _)| format!("{} {answer}", topic.replace('_', " "))).collect()
+}
+
 /// What stands behind `--compare` at the prompt: other rules have no such moment, only other house rules have.
 fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     match text.split_once('=') {
         Some((switch, value)) if !switch.trim().is_empty() => Ok((switch.trim().into(), value.trim().into())),
         _ => Err(Complaint::Wrong(format!(
-            "behind `--compare` a house rule is wanted, such as `--compare SWITCH=VALUE`, not `{text}`; another ruleset is \
-             compared at the shell: `riskbreaker odds CARD --compare RULESET:CARD`"
+            "Write `--compare SWITCH=VALUE` instead of `--compare {text}`. Another ruleset is compared at the shell: `riskbreaker odds \
+             CARD --compare RULESET:CARD`."
         ))),
     }
 }
@@ -202,13 +272,7 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
 
 /// The likeliest outcomes, and what else would be answered.
 fn why(advice: &Advice) -> String {
-    let Ok(odds) = &advice.odds else { return summary(&advice.odds) };
-    let best: Vec<String> = odds
-        .answers
-        .iter()
-        .filter(|(.., how)| *how == "the best")
-        .map(|(topic, answer, _)| format!("{} {answer}", topic.replace('_', " ")))
-        .collect();
+    let best = with_best(advice);
     let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
     format!("{with}{}", summary(&advice.odds))
 }

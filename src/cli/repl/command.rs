@@ -45,6 +45,10 @@ pub enum Word {
     Seat,
     Save,
     Load,
+    Recover,
+    Look,
+    New,
+    Rematch,
     Help,
     Quit,
 }
@@ -101,109 +105,113 @@ pub static COMMANDS: &[Command] = &[
         Play,
         "do",
         "ANSWER [TOPIC ANSWER]...",
-        "answers the open question, and the ones that follow, in one line",
-        "An answer is the number of an option, its name or an unambiguous beginning of it; `yes` or `no`; a number; `a 1, b 2` where \
-         points are given out; names with commas between them where several are wanted. `do` itself may be left out. `NAME: ANSWER` \
-         answers the question that is open for NAME, where several are. All of the line is taken, or nothing."
+        "answers the open question, and the ones after it, in one line",
+        "An answer is the number of an option, its name or the beginning of it; `yes` or `no`; a number; `a 1, b 2` to divide \
+         points; names with commas where several are allowed. You can leave `do` out. `NAME: ANSWER` answers the question of \
+         NAME where several are open. A line takes effect as a whole or not at all."
     ),
     command!(
         Options,
         Play,
         "options" | "opt",
         "",
-        "what can be answered now, and why the rest cannot",
-        "A `-` marks what is not open, with the reason; a `*` what `ok` takes."
+        "shows all answers to the open question, and why some are closed",
+        "`-` marks a closed option, with the reason. `*` marks the proposal that `ok` takes."
     ),
     command!(
         Ok,
         Play,
         "ok",
         "[all]",
-        "takes what is proposed, marked `*`",
-        "`ok all` takes it for every question that is open and has one."
+        "takes the proposal, marked `*`",
+        "`ok all` takes the proposals of all open questions."
     ),
-    command!(Pass, Play, "pass", "", "chooses to do nothing, where the rules offer that", ""),
+    command!(Pass, Play, "pass", "", "does nothing this turn, where the rules allow it", ""),
     command!(
         Auto,
         Play,
         "auto",
         "[N] [POLICY]",
-        "lets a policy answer for you to the end of the action, or N answers",
-        "Without a name the first policy of the ruleset answers. `seat` hands a seat over for good; `undo` takes back all that one line did."
+        "lets a policy answer for you to the end of this action, or N times",
+        "Without a name, the first policy of the ruleset answers. `seat` hands a seat over for the rest of the game. One `undo` \
+         takes back everything the line did."
     ),
     command!(
         Free,
         Play,
         "free",
         "[NAME]",
-        "acts that are nobody's turn: lists them, or does one",
-        "Their names are commands of their own: typed first, they are done."
+        "lists what can be done out of turn, or does it",
+        "The names work as commands, too. An act that changes something without asking a question shows what it will do first; \
+         `NAME yes` does it."
     ),
     command!(
         Undo,
         Play,
         "undo",
         "[N]",
-        "takes back what the last line did, or the last N lines",
-        "A line of Lua and an `auto` are taken back whole, whatever they did. Dice that were rolled stay rolled: the same choice meets the same dice."
+        "takes back the last line, or the last N lines",
+        "A line of Lua and an `auto` are taken back as a whole. Dice stay as they fell: the same choice meets the same dice."
     ),
-    command!(Redo, Play, "redo", "[N]", "does again what was taken back", ""),
+    command!(Redo, Play, "redo", "[N]", "does again what `undo` took back", ""),
     command!(
         Roll,
         Play,
         "roll",
         "DICE | FACES",
-        "rolls dice outside the game, or gives the faces of dice you rolled",
-        "`roll 3d6+1`, `roll 4d6kh3`. With `--dice typed` the game asks for faces: `roll 4, 2`, or just the numbers."
+        "rolls dice outside the game, or enters dice that you rolled",
+        "`roll 3d6+1`, `roll 4d6kh3`. With `--dice typed` the game asks for your dice: `roll 4, 2`, or just the numbers."
+    ),
+    command!(Look, Look, "look", "", "shows the table: where the game is and how everybody stands", ""),
+    command!(Sheet, Look, "sheet", "[NAME]", "shows the sheet of NAME, or of whoever must answer", ""),
+    command!(Who, Look, "who" | "list", "[KIND]", "shows everybody in a row each, or all values of one kind", ""),
+    command!(
+        Why,
+        Look,
+        "why",
+        "[NAME FIELD | OPTION]",
+        "explains a number or a closed option; alone: the question and the last roll",
+        "`why NAME FIELD` lists the terms of a number, each with the file and line it comes from. `why OPTION` says why an option \
+         is closed."
     ),
     command!(
         Odds,
         Look,
         "odds",
         "[ANSWER [TOPIC ANSWER]...] [--compare SWITCH=VALUE]",
-        "what an answer can come to, and how likely that is; nothing is played",
-        "Typed like `do`: `odds strike risk 2 on Foe`; alone it goes through all answers, and `--compare` sets another value of a \
-         house rule beside it. Every way is gone through that the dice can fall; what the line does not \
-         answer takes its default, or the first answer that is possible, and is named."
+        "shows what an answer can lead to and how likely that is; plays nothing",
+        "Typed like an answer: `odds strike risk 2 on Foe`. Alone it goes through all answers. `--compare` adds a column for \
+         another value of a house rule. The odds are exact: every roll is followed. What the line does not answer takes its \
+         default, or else the first possible answer, and is named."
     ),
     command!(
         Hint,
         Look,
         "hint",
         "",
-        "what each answer is worth, the best first, and why",
-        "By the measure of the ruleset: the worth after the action over every way it can go, and at the end of games that are played \
-         out from there for a second."
+        "ranks the answers, the best first, with their odds",
+        "Each answer is played to the end of the game many times, for about one second in all. The ranking uses the average \
+         result by the ruleset's own measure; beside it stand the odds of the next step."
     ),
-    command!(Sheet, Look, "sheet", "[NAME]", "the sheet of NAME, or of whoever is asked", ""),
-    command!(Who, Look, "who" | "list", "[KIND]", "how everybody stands, in a row each; all numbers of a kind", ""),
-    command!(
-        Why,
-        Look,
-        "why",
-        "[NAME FIELD]",
-        "how a number came about, term by term; alone: why you are asked this",
-        "Terms come with the file and line that gave them, a plain field with what changed it."
-    ),
-    command!(Log, Look, "log", "[N]", "the last N things that happened (20)", "`log all` tells the whole game."),
-    command!(Cards, Look, "cards", "[NAME]", "the cards of the rules, or the text of one", ""),
+    command!(Log, Look, "log", "[N]", "shows the last N events (20)", "`log all` shows the whole game."),
+    command!(Cards, Look, "cards", "[NAME]", "lists the cards, or shows the text of one", ""),
     command!(
         Rules,
         Master,
         "rules",
         "[ID[+LAYER] [yes] | off | aside]",
-        "which rules are played; `rules ID` shows what other rules would change",
-        "`rules ID` only looks: what is carried over, what is new, what is kept aside, what the game master has to decide. \
-         `rules ID yes` asks for them: they come into force at the end of the round, `rules off` calls them off before, `undo` takes \
-         the change back whole. What the other rules have no place for is kept aside (`rules aside`) and returns with the rules that do."
+        "shows the rules in force; `rules ID` shows what other rules would change",
+        "`rules ID` changes nothing: it lists what is carried over, what is new, what is set aside and what you must decide. \
+         `rules ID yes` changes the rules at the end of the round; `rules off` cancels that. `undo` takes a change back. What the \
+         new rules have no place for is set aside (`rules aside`) and returns with rules that have one."
     ),
     command!(
         Switches,
         Master,
         "switches" | "switch",
         "[NAME [VALUE]]",
-        "the house rules in force, and their other values; turns one",
-        "`switch NAME VALUE` turns a house rule in the running game: from the open action on, which runs again. It can be undone."
+        "lists the house rules and their values, or sets one",
+        "`switch NAME VALUE` sets a house rule in the running game. The open action runs again under it. `undo` takes it back."
     ),
     command!(
         Set,
@@ -211,15 +219,16 @@ pub static COMMANDS: &[Command] = &[
         "set",
         "NAME FIELD VALUE",
         "writes a field by hand",
-        "Numbers, `yes` and `no`, texts, names, lists with commas, `none`. `set Foe harm +1` adds. It stands in the log and can be undone."
+        "VALUE is a number, `yes` or `no`, a text, a name, a list with commas, or `none`. `set Foe harm +1` adds 1. The change is \
+         logged and can be undone."
     ),
     command!(
         Seat,
         Master,
         "seat",
         "[NAME human|absent|POLICY]",
-        "who plays which seat; hands one over",
-        "`absent` takes each question's default."
+        "shows who plays which seat, or changes it",
+        "An `absent` seat takes the default of each question."
     ),
     command!(Say, Master, "say", "TEXT", "writes a line into the log", ""),
     command!(
@@ -227,40 +236,51 @@ pub static COMMANDS: &[Command] = &[
         Master,
         "retry",
         "",
-        "after a broken script: runs the action again",
-        "Mend the file first; what was rolled and answered is kept."
+        "runs the action again after a script error",
+        "Correct the file first. Dice and answers stay as they are."
     ),
     command!(
         Skip,
         Master,
         "skip",
         "[NAME]",
-        "after a broken script: goes on without that action, or without a hook, card or entry from now on",
-        "Nothing that the action had done stands. Put right by hand with `set` what it should have done. `skip NAME` leaves that hook, item, card, entry or free act out of the game until `restore NAME`."
+        "after a script error: skips the action, or disables a hook, card or entry",
+        "Nothing that the action did remains; correct the result with `set`. `skip NAME` disables that hook, item, card, entry or \
+         free act until `restore NAME`."
     ),
+    command!(Restore, Master, "restore", "NAME", "enables again what `skip NAME` disabled", ""),
     command!(
-        Restore,
-        Master,
-        "restore",
-        "NAME",
-        "takes a hook, item, card, entry or free act in again that was left out by `skip`",
-        ""
-    ),
-    command!(Save, Table, "save", "FILE", "writes the game to a file", ""),
-    command!(
-        Load,
+        New,
         Table,
-        "load",
-        "FILE",
-        "goes on with a saved game",
-        "The game that is open now is left; save it first if you want it back."
+        "new",
+        "[SCENARIO]",
+        "lists the scenarios, or starts one",
+        "The rules, seats and house rules stay as they are; the dice are new."
+    ),
+    command!(Rematch, Table, "rematch" | "restart" | "again", "", "starts the same scenario again with other dice", ""),
+    command!(
+        Save,
+        Table,
+        "save",
+        "[FILE]",
+        "saves the game to a file",
+        "Without a name, to the file of the last `save` or `load`."
+    ),
+    command!(Load, Table, "load", "FILE", "continues a saved game", "This game is left; save it first to keep it."),
+    command!(
+        Recover,
+        Table,
+        "recover",
+        "",
+        "continues the last game that was left unsaved",
+        "At a terminal, a copy of an unsaved game is kept after each line."
     ),
     command!(
         Help,
         Table,
         "help" | "?",
         "[all|words|WORD]",
-        "how to play; what WORD means: a command, a card, a house rule, a rule's id",
+        "explains the game, or a WORD: a command, a card, a house rule, a term, a rule's id",
         ""
     ),
     command!(Quit, Table, "quit" | "exit" | "bye", "", "leaves the table", ""),

@@ -1,6 +1,6 @@
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use anyhow::Context;
 use reedline::{
@@ -12,6 +12,7 @@ use super::complete::Tab;
 use super::lines::Next;
 use super::prompt::Shown;
 use super::vocabulary::Vocabulary;
+use crate::cli::state_folder;
 
 /// The line editor of a terminal: history, Tab, cursor keys.
 pub struct Editor {
@@ -22,6 +23,8 @@ pub struct Editor {
 
 const MENU: &str = "words";
 const REMEMBERED: usize = 2000;
+/// How often the waiting editor looks whether something is to be told.
+const POLL: Duration = Duration::from_millis(20);
 
 impl Editor {
     /// Makes one that completes by `words`. The history is kept in a file where a folder for it can be had.
@@ -42,6 +45,7 @@ impl Editor {
             .with_partial_completions(true)
             .with_highlighter(Box::new(Watch { written: written.clone() }))
             .with_break_signal(bell)
+            .with_poll_interval(POLL)
             .with_ansi_colors(colour);
         if let Some(history) = history() {
             line = line.with_history(Box::new(history));
@@ -71,14 +75,6 @@ fn history() -> Option<FileBackedHistory> {
     let folder = state_folder()?.join("riskbreaker");
     std::fs::create_dir_all(&folder).ok()?;
     FileBackedHistory::with_file(REMEMBERED, folder.join("history.txt")).ok()
-}
-
-fn state_folder() -> Option<PathBuf> {
-    let folder = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    if cfg!(windows) {
-        return folder("LOCALAPPDATA");
-    }
-    folder("XDG_STATE_HOME").or_else(|| folder("HOME").map(|home| home.join(".local").join("state")))
 }
 
 /// Leaves the line unpainted, and notes whether there is one: Ctrl-C drops a line that is written, and leaves only from an empty one.

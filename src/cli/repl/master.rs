@@ -4,7 +4,7 @@ use riskbreaker::{Driver, Edit, Field, Type, Value, View};
 use serde_json::json;
 
 use super::line::split_first;
-use super::{Complaint, Done, Repl, name};
+use super::{Complaint, Done, Repl, names};
 use crate::cli::nearest::nearest;
 use crate::cli::row::Row;
 
@@ -15,11 +15,11 @@ impl Repl {
             return Err(Complaint::wrong("set NAME FIELD VALUE: whose, which, and what it shall be"));
         }
         let view = self.session.view();
-        let (entity, rest) = name::entity(&view, rest)?;
+        let (entity, rest) = names::entity(&view, rest)?;
         let title = view.title(entity);
         let known: Vec<(String, String)> =
             view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())).collect();
-        let (field, typed) = match name::field(&title, &known, rest) {
+        let (field, typed) = match names::field(&title, &known, rest) {
             Err(_) if view.derived_names(entity).iter().any(|derived| **derived == *split_first(rest).0) => {
                 return Err(Complaint::Wrong(format!(
                     "{} is worked out by the rules; `why {title} {}` shows from what",

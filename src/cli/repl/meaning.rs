@@ -57,6 +57,8 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     let (first, rest) = split_first(line);
     if let Some(command) = Command::find(first)
         && !begins_code(rest)
+        // A card may be called `Set a Trap`.
+        && !(!rest.is_empty() && words.begins_with_an_option(line))
     {
         return Meaning::Command(command, rest.to_owned());
     }
@@ -220,6 +222,18 @@ mod tests {
     fn what_the_rules_show_is_looked_at_by_its_bare_name() {
         assert_eq!(read("standing", &cards()), "view standing");
         assert_eq!(read("Standing with axe", &cards()), "answer [Standing] tool=[axe]");
+    }
+
+    #[test]
+    fn an_option_that_begins_like_a_command_is_an_answer() {
+        let trap = words(Some(Ask::Choose {
+            options: vec![option("set_a_trap", "Set a Trap"), option("undo", "Undo")],
+            other: false,
+        }));
+        assert_eq!(read("set a trap", &trap), "answer [set a trap]");
+        assert_eq!(read("Set a Trap stake 2", &trap), "answer [Set a Trap] stake=[2]");
+        assert_eq!(read("set a harm 2", &trap), "command set [a harm 2]");
+        assert_eq!(read("undo", &trap), "command undo []");
     }
 
     #[test]

@@ -2,24 +2,26 @@
 
 mod act;
 mod advise;
-mod asking;
 mod command;
 mod complete;
 mod difference;
 mod editor;
-mod keep;
-mod lent;
+mod event_rows;
+mod glossary;
+mod inspection;
 mod line;
 mod lines;
-mod look;
-mod lookup;
 mod lua;
 mod master;
 mod meaning;
-mod name;
+mod names;
 mod prompt;
+mod question;
 mod reload;
-mod telling;
+mod rule_text;
+mod save_file;
+mod session_slot;
+mod table;
 mod transfer;
 mod vocabulary;
 
@@ -30,19 +32,21 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::{
-    Answer, Chance, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Session, SessionError, Step, Table,
+    Answer, Chance, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Session, SessionError, Setup, Step,
+    Table,
 };
 use serde_json::json;
 
 use self::command::{Command, Word};
 pub use self::editor::Editor;
-use self::lent::Lent;
+use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
 use self::prompt::Prompt;
 pub use self::reload::Lookout;
-use self::telling::Untold;
+use self::save_file::Saved;
+use self::session_slot::SessionSlot;
 pub use self::transfer::show as show_transfer;
 pub use self::vocabulary::Vocabulary;
 use super::report;
@@ -51,7 +55,7 @@ use super::screen::Screen;
 
 /// A game with someone at the prompt.
 pub struct Repl {
-    session: Lent,
+    session: SessionSlot,
     library: Library,
     screen: Screen,
     words: Arc<Mutex<Vocabulary>>,
@@ -78,6 +82,14 @@ pub struct Repl {
     /// Lua that is not complete yet.
     chunk: String,
     left: bool,
+    /// What is saved of the game.
+    saved: Saved,
+    /// How the game was started, for a rematch; `None` of a game that was loaded.
+    setup: Option<Setup>,
+    /// Whether the end of the game has been told.
+    ended: bool,
+    /// Whether somebody sits at a terminal: then what cannot be taken back is asked once more.
+    attended: bool,
     /// Looks out for changes of the rules.
     lookout: Option<Lookout>,
 }
@@ -100,7 +112,7 @@ impl Repl {
     pub fn new(session: Session, library: Library, screen: Screen, words: Arc<Mutex<Vocabulary>>) -> Repl {
         Repl {
             chance: Chance::stream(session.seed(), OUTSIDE),
-            session: Lent::new(session),
+            session: SessionSlot::new(session),
             library,
             screen,
             words,
@@ -116,14 +128,25 @@ impl Repl {
             machine: None,
             chunk: String::new(),
             left: false,
+            saved: Saved::default(),
+            setup: None,
+            ended: false,
+            attended: false,
             lookout: None,
         }
+    }
+
+    /// Remembers how the game was started, for a rematch.
+    pub fn started_by(mut self, setup: Option<Setup>) -> Repl {
+        self.setup = setup;
+        self
     }
 
     /// Plays line by line until there is no more line, or somebody leaves. In a script the first line that goes wrong is the last.
     pub fn run(mut self, mut lines: Lines) -> Result<ExitCode> {
         let scripted = lines.scripted();
-        if let Err(complaint) = self.settle() {
+        self.attended = !scripted;
+        if let Err(complaint) = self.open_table(scripted) {
             complaint.told(&mut self.screen, &lines.place(), scripted)?;
         }
         let mut interrupted = false;
@@ -141,7 +164,7 @@ impl Repl {
                 Next::Interrupted if interrupted => break,
                 Next::Interrupted => {
                     interrupted = true;
-                    self.screen.row(&Row::at(0).faint("Ctrl-C once more leaves the table, as Ctrl-D and `quit` do"))?;
+                    self.screen.row(&Row::at(0).faint("Press Ctrl-C again to leave, or type `quit`."))?;
                     continue;
                 }
                 Next::Called => {
@@ -150,9 +173,13 @@ impl Repl {
                     }
                     continue;
                 }
-                Next::End => break,
+                Next::End => match self.may_leave("Ctrl-D") {
+                    Ok(true) | Err(_) => break,
+                    Ok(false) => continue,
+                },
             };
             interrupted = false;
+            self.stays(&line);
             if scripted && self.chunk.is_empty() && meaning::is_comment(&line) {
                 continue;
             }
@@ -162,7 +189,7 @@ impl Repl {
                     && !remedies(&line)
                 {
                     let place = fault.to_string();
-                    Complaint::Wrong(format!("the game stands still: {place}")).told(
+                    Complaint::Wrong(format!("the game is stopped by an error: {place}")).told(
                         &mut self.screen,
                         &lines.place(),
                         true,
@@ -188,16 +215,31 @@ impl Repl {
                     return Ok(ExitCode::FAILURE);
                 }
             }
+            self.update_recovery_file();
         }
+        self.close_recovery_file();
         self.close(&lines)
+    }
+
+    /// Begins the game: for a person with who is there, and with the game that was left unsaved.
+    fn open_table(&mut self, scripted: bool) -> Done {
+        if scripted {
+            return self.settle();
+        }
+        self.play_on()?;
+        if matches!(self.step, Step::Ask) && !self.screen.json() {
+            self.look()?;
+        }
+        self.keep_recovery_file()?;
+        self.show_standing()
     }
 
     /// What is said at the end of the input.
     fn close(self, lines: &Lines) -> Result<ExitCode> {
         let complaint = match &self.step {
             _ if !lines.scripted() || self.left => None,
-            _ if !self.chunk.is_empty() => Some("the Lua that began above has no end".to_owned()),
-            Step::Fault(fault) => Some(format!("the game stands still: {fault}")),
+            _ if !self.chunk.is_empty() => Some("the Lua code above is not complete".to_owned()),
+            Step::Fault(fault) => Some(format!("the game is stopped by an error: {fault}")),
             _ => None,
         };
         let Some(complaint) = complaint else { return Ok(ExitCode::SUCCESS) };
@@ -251,9 +293,9 @@ impl Repl {
             Meaning::View(name) => self.view(&name),
             Meaning::Lua(source) => self.lua(&source),
             Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
-                Some(near) => format!("there is no `{word}`; did you mean `{near}`?"),
+                Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
                 None => format!(
-                    "`{word}` is nothing that is asked for here, and no command; `help` lists them, `= ...` is Lua"
+                    "`{word}` is neither a command nor an answer here. `help` lists the commands; Lua begins with `=`."
                 ),
             })),
         }
@@ -263,7 +305,7 @@ impl Repl {
         if command.takes.is_empty() && !rest.is_empty() {
             let name = command.name;
             return Err(Complaint::Wrong(format!(
-                "`{name}` stands alone; leave `{rest}` out, or look at `help {name}`"
+                "`{name}` takes no words after it: type `{name}` alone, or see `help {name}`."
             )));
         }
         match command.word {
@@ -297,9 +339,13 @@ impl Repl {
             Word::Seat => self.seat(rest),
             Word::Save => self.save(rest),
             Word::Load => self.load(rest),
+            Word::Recover => self.recover(),
+            Word::Look => self.look(),
+            Word::New => self.new_game(rest),
+            Word::Rematch => self.rematch(),
             Word::Help => self.help(rest, words),
             Word::Quit => {
-                self.left = true;
+                self.left = self.may_leave("`quit`")?;
                 Ok(())
             }
         }
@@ -316,7 +362,7 @@ impl Repl {
         if silent {
             // Others have to answer, too, before anything happens.
             let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
-            self.screen.row(&Row::at(2).faint(format!("noted; still asked: {}", names.join(", "))))?;
+            self.screen.row(&Row::at(2).faint(format!("Noted. Still to answer: {}.", names.join(", "))))?;
         }
         self.show_standing()
     }
@@ -340,7 +386,10 @@ impl Repl {
     /// Tells where the game stands now: what is asked, what is broken, or that it is over.
     fn show_standing(&mut self) -> Done {
         match self.step.clone() {
-            Step::Ask => self.ask(false),
+            Step::Ask => {
+                self.ended = false;
+                self.ask(false)
+            }
             Step::Fault(fault) => {
                 self.asked = None;
                 if self.screen.json() {
@@ -348,14 +397,12 @@ impl Repl {
                 }
                 let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
                 self.screen.verbatim(&told)?;
-                let hint = "everything the action did is taken back: mend the file, `retry`, `skip` the action, `skip NAME` a hook or card, or `undo`";
+                let hint = "The action is taken back. Correct the file and type `retry`; or `skip` the action, `skip NAME` a hook or a card, or `undo`.";
                 Ok(self.screen.row(&Row::at(2).with(hint, Tone::Note))?)
             }
             Step::Over(_) => {
                 self.asked = None;
-                Ok(self.screen.row(
-                    &Row::at(2).faint("`log all` tells it again, `undo` takes the last line back, `quit` leaves"),
-                )?)
+                self.show_end()
             }
         }
     }
@@ -374,7 +421,7 @@ impl Repl {
         let seats = self.session.seats().iter().filter(|(_, driver)| **driver == Driver::Absent);
         let absent: Vec<Arc<str>> = seats.map(|(seat, _)| seat.clone()).collect();
         let untold = if whole { Untold::default() } else { self.untold() };
-        let rows = telling::tell(&seen, &mut self.own, &absent, &untold, self.screen.width());
+        let rows = event_rows::tell(&seen, &mut self.own, &absent, &untold, self.screen.width());
         Ok(self.screen.rows(&rows)?)
     }
 
@@ -386,15 +433,6 @@ impl Repl {
         let view = self.session.view();
         let titles = kinds.iter().flat_map(|kind| view.of_kind(kind)).map(|id| view.title(id)).collect();
         Untold { kinds, titles }
-    }
-
-    /// That nothing can be answered any more.
-    fn over(&self) -> Complaint {
-        let outcome = match &self.step {
-            Step::Over(outcome) if !outcome.is_empty() => format!(": {outcome}"),
-            _ => String::new(),
-        };
-        Complaint::Wrong(format!("the game is over{outcome}; `undo` takes the last line back"))
     }
 
     /// Asks the question that is open, unless that has just been done; `anew` asks in any case.
@@ -412,7 +450,7 @@ impl Repl {
                 self.screen.event("question", &json!({ "question": question, "about": about }))?;
             }
         } else {
-            let rows = asking::ask(&question, about.as_deref(), self.screen.width());
+            let rows = question::ask(&question, about.as_deref(), self.screen.width());
             self.screen.rows(&rows)?;
             if let Some(row) = self.also_open(&question) {
                 self.screen.row(&row)?;
@@ -432,7 +470,7 @@ impl Repl {
             .map(|question| self.whom(question))
             .collect();
         let first = names.first()?;
-        Some(Row::at(2).faint(format!("also asked: {}; `{first}: ...` answers there", names.join(", "))))
+        Some(Row::at(2).faint(format!("Also open: {}. `{first}: ANSWER` answers for {first}.", names.join(", "))))
     }
 
     /// The question that a bare answer goes to.
@@ -453,13 +491,13 @@ impl Repl {
     fn not_asked(&self, name: &str) -> Complaint {
         let asked: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
         Complaint::Wrong(match asked.as_slice() {
-            [] => format!("nothing is asked of `{name}` now"),
-            asked => format!("nothing is asked of `{name}` now; asked: {}", asked.join(", ")),
+            [] => format!("`{name}` has no open question."),
+            asked => format!("`{name}` has no open question; {} has.", asked.join(", ")),
         })
     }
 
     fn whom(&self, question: &Question) -> String {
-        asking::whom(&self.session, question)
+        question::whom(&self.session, question)
     }
 
     /// Whether something meant for one seat only is told at this prompt: the people there play all seats that people play.

@@ -1,13 +1,14 @@
 //! Rules that change on the disk while the table is open.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use riskbreaker::{Library, Problem, Ruleset, Step, Watched, Watcher, findings};
+use riskbreaker::{Checker, Library, Problem, Ruleset, Step, Watched, Watcher};
 use serde_json::json;
 
 use super::command::Command;
@@ -43,35 +44,19 @@ impl Lookout {
         let open = Arc::new(());
         let (alive, rings) = (Arc::downgrade(&open), bell.clone());
         let of = (rules.id().to_owned(), rules.extra_layers().to_vec());
-        let (checked, library) = (of.clone(), library.clone());
-        let newest = Arc::new(AtomicUsize::new(0));
+        let check = Check::start(library, &of, tell.clone(), bell.clone());
         let forward = move || {
             while Weak::strong_count(&alive) > 0 {
                 let Some(told) = watcher.wait(Duration::from_millis(500)) else { continue };
-                let number = newest.fetch_add(1, Ordering::Relaxed) + 1;
-                let changed = match &told {
-                    Watched::Loaded { changed, .. } => changed.clone(),
-                    _ => Vec::new(),
-                };
+                if let (Watched::Loaded { changed, .. }, Some(check)) = (&told, &check)
+                    && !changed.is_empty()
+                {
+                    check.ask(changed);
+                }
                 if tell.send(News::Seen(told)).is_err() {
                     return;
                 }
                 rings.store(true, Ordering::Relaxed);
-                if changed.is_empty() {
-                    continue;
-                }
-                let ((id, layers), library) = (checked.clone(), library.clone());
-                let (tell, rings, newest) = (tell.clone(), rings.clone(), newest.clone());
-                // The check takes its time, and what is seen meanwhile is told.
-                let check = move || {
-                    let mut found = findings(&library, &id, &layers);
-                    found.retain(|problem| is_of(problem, &id, &changed));
-                    if !found.is_empty() && newest.load(Ordering::Relaxed) == number {
-                        let _ = tell.send(News::Found(found));
-                        rings.store(true, Ordering::Relaxed);
-                    }
-                };
-                let _ = thread::Builder::new().name("look over".into()).spawn(check);
             }
         };
         thread::Builder::new().name("lookout".into()).spawn(forward).ok()?;
@@ -84,12 +69,82 @@ impl Lookout {
     }
 }
 
-/// Whether a problem is one of a file that is told to have changed; those of the ruleset itself are told without its id.
+/// One thread that checks the latest version of the rules, and no other.
+struct Check {
+    changed: Sender<Vec<String>>,
+    /// Set when a newer version is there: the check that runs is given up.
+    stop: Arc<AtomicBool>,
+}
+
+impl Check {
+    fn start(
+        library: &Library,
+        (id, layers): &(String, Vec<String>),
+        tell: Sender<News>,
+        bell: Arc<AtomicBool>,
+    ) -> Option<Check> {
+        let (changed, versions) = mpsc::channel::<Vec<String>>();
+        let stop = Arc::new(AtomicBool::new(false));
+        let (library, id, layers, given_up) = (library.clone(), id.clone(), layers.clone(), stop.clone());
+        let work = move || {
+            let mut checker = Checker::default();
+            // Files of versions whose check was given up, and problems that have been told.
+            let (mut unchecked, mut known) = (BTreeSet::new(), Vec::new());
+            while let Ok(first) = versions.recv() {
+                unchecked.extend(first);
+                // A burst of saves is one version.
+                while let Ok(more) = versions.recv_timeout(SETTLE) {
+                    unchecked.extend(more);
+                }
+                given_up.store(false, Ordering::Relaxed);
+                let changed: Vec<String> = unchecked.iter().map(|line| file_of(line).to_owned()).collect();
+                let found = checker.findings_after(&library, (&id, &layers), &changed, &given_up);
+                if given_up.load(Ordering::Relaxed) {
+                    continue;
+                }
+                unchecked.clear();
+                let (mut new, old): (Vec<Problem>, Vec<Problem>) =
+                    found.into_iter().partition(|problem| !known.contains(problem));
+                known = new.iter().cloned().chain(old).collect();
+                if new.is_empty() {
+                    continue;
+                }
+                // What was just written comes first.
+                new.sort_by_key(|problem| !is_of(problem, &id, &changed));
+                if tell.send(News::Found(new)).is_err() {
+                    return;
+                }
+                bell.store(true, Ordering::Relaxed);
+            }
+        };
+        thread::Builder::new().name("recheck".into()).spawn(work).ok()?;
+        Some(Check { changed, stop })
+    }
+
+    fn ask(&self, changed: &[String]) {
+        let _ = self.changed.send(changed.to_vec());
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Check {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How long nothing must change before the check begins.
+const SETTLE: Duration = Duration::from_millis(150);
+
+/// The file that a line about a change is about: `maneuvers/feint.luau: max_risk 3 -> 2`.
+fn file_of(line: &str) -> &str {
+    line.split(": ").next().unwrap_or(line)
+}
+
+/// Whether a problem is one of these files; those of the ruleset itself are told without its id.
 fn is_of(problem: &Problem, id: &str, changed: &[String]) -> bool {
-    changed.iter().any(|line| {
-        let file = line.split(": ").next().unwrap_or(line);
-        problem.path == file || problem.path.strip_prefix(id).and_then(|rest| rest.strip_prefix('/')) == Some(file)
-    })
+    let inside = problem.path.strip_prefix(id).and_then(|rest| rest.strip_prefix('/'));
+    changed.iter().any(|file| problem.path == *file || inside == Some(file))
 }
 
 impl Repl {
@@ -114,7 +169,7 @@ impl Repl {
         if asked == self.session.questions() || command || text.trim().is_empty() {
             return Ok(());
         }
-        Err(Complaint::wrong("the rules have changed what is asked: the line was not taken"))
+        Err(Complaint::wrong("The rules have changed and the question is another one now; the line was ignored."))
     }
 
     /// Takes what the lookout has seen: other rules come into force, or all that is wrong with them is told. `above` is
@@ -152,8 +207,8 @@ impl Repl {
                         self.screen.verbatim(&told)?;
                     }
                     let count = error.problems.len();
-                    let what = if count == 1 { "one problem".to_owned() } else { format!("{count} problems") };
-                    let text = format!("~ {what}: the game goes on by the last good rules");
+                    let what = if count == 1 { "1 error".to_owned() } else { format!("{count} errors") };
+                    let text = format!("~ {what}; still using the last working rules.");
                     self.screen.row(&Row::at(0).with(text, Tone::Note))?;
                 }
                 other => {
@@ -175,7 +230,7 @@ impl Repl {
             self.screen.row(&Row::at(0).with(format!("~ {problem}"), Tone::Bad))?;
         }
         if problems.len() > MOST_TOLD {
-            let text = format!("~ and {} more: `riskbreaker check` lists them", problems.len() - MOST_TOLD);
+            let text = format!("~ and {} more; `riskbreaker check` lists them", problems.len() - MOST_TOLD);
             self.screen.row(&Row::at(0).with(text, Tone::Note))?;
         }
         Ok(())
@@ -190,7 +245,7 @@ impl Repl {
                 if self.screen.json() {
                     self.screen.event("refused_rules", &json!({ "message": refusal.message }))?;
                 }
-                let text = format!("~ the new rules cannot come into force: {refusal}");
+                let text = format!("~ The changed rules cannot be used: {refusal}");
                 return Ok(self.screen.row(&Row::at(0).with(text, Tone::Bad))?);
             }
         };
@@ -199,7 +254,7 @@ impl Repl {
         }
         let lines = report.lines();
         if lines.is_empty() {
-            self.screen.row(&Row::at(0).with(format!("~ {id} is whole again"), Tone::Note))?;
+            self.screen.row(&Row::at(0).with(format!("~ Fixed: {id} loads again."), Tone::Note))?;
         }
         for (at, line) in lines.iter().enumerate() {
             let told = match line.split_once(": ") {

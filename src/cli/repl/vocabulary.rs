@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use riskbreaker::{Ask, Choice, EntityId, QuestionId, Session, Value};
 
-use super::asking::whom;
+use super::question::whom;
 
 /// All words that mean something at the table right now: what a line is read by and what Tab offers.
 #[derive(Clone, Debug, Default)]
@@ -145,6 +145,14 @@ impl Vocabulary {
     /// What of the ruleset's own a line wants to look at: its name and nothing else.
     pub fn view(&self, line: &str) -> Option<&str> {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
+    }
+
+    /// Whether a line begins with the whole name of an option that can be chosen.
+    pub fn begins_with_an_option(&self, line: &str) -> bool {
+        let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
+        let open = options.iter().filter(|option| option.enabled);
+        open.flat_map(|option| [&*option.id, &*option.label])
+            .any(|name| name.contains([' ', '_']) && after(line, name).is_some())
     }
 
     /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.

@@ -3,13 +3,13 @@ use std::ops::{Deref, DerefMut};
 use riskbreaker::Session;
 
 /// The game at the prompt: here, except while a Lua program has it.
-pub struct Lent(Option<Session>);
+pub struct SessionSlot(Option<Session>);
 
 const HERE: &str = "a game comes back from every loan";
 
-impl Lent {
-    pub fn new(session: Session) -> Lent {
-        Lent(Some(session))
+impl SessionSlot {
+    pub fn new(session: Session) -> SessionSlot {
+        SessionSlot(Some(session))
     }
 
     /// Lends the game out; it has to be given back before anything else is done with it.
@@ -22,7 +22,7 @@ impl Lent {
     }
 }
 
-impl Deref for Lent {
+impl Deref for SessionSlot {
     type Target = Session;
 
     fn deref(&self) -> &Session {
@@ -30,7 +30,7 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for SessionSlot {
     fn deref_mut(&mut self) -> &mut Session {
         self.0.as_mut().expect(HERE)
     }

@@ -1,15 +1,15 @@
 //! The commands that only look.
 
-use riskbreaker::{EntityId, Explanation, Ruleset, Schema, Step, Term};
+use riskbreaker::{EntityId, Explanation, Happening, Ruleset, Schema, Step, Term};
 use serde_json::json;
 
 use super::act::count;
 use super::command::{COMMANDS, Command, Group};
 use super::master::driver_name;
 use super::vocabulary::Vocabulary;
-use super::{Complaint, Done, Repl, lookup, name};
+use super::{Complaint, Done, Repl, names, rule_text};
 use crate::cli::nearest::{Named, named, nearest};
-use crate::cli::row::{Row, Span, Tone};
+use crate::cli::row::{Row, Span, Tone, width_of};
 use crate::cli::rules;
 
 impl Repl {
@@ -17,7 +17,9 @@ impl Repl {
     pub(super) fn show_options(&mut self) -> Done {
         match &self.step {
             Step::Over(_) => return Err(self.over()),
-            Step::Fault(_) => return Err(Complaint::wrong("`retry`, `skip` or `undo`: an action failed")),
+            Step::Fault(_) => {
+                return Err(Complaint::wrong("A script error stopped the game: `retry`, `skip` or `undo`."));
+            }
             Step::Ask => {}
         }
         self.ask(true)?;
@@ -29,7 +31,7 @@ impl Repl {
             acts.iter().filter(|act| act.enabled).map(|act| format!("`{}`", act.name.replace('_', " "))).collect();
         names.dedup();
         if !names.is_empty() {
-            self.screen.row(&Row::at(2).faint(format!("at any time: {}", names.join(", "))))?;
+            self.screen.row(&Row::at(2).faint(format!("Out of turn: {}", names.join(", "))))?;
         }
         Ok(())
     }
@@ -40,7 +42,7 @@ impl Repl {
             return Ok(self.screen.event("free_acts", &json!({ "acts": acts }))?);
         }
         if acts.is_empty() {
-            return Err(Complaint::wrong("nothing here can be done out of turn"));
+            return Err(Complaint::wrong("Nothing can be done out of turn here."));
         }
         let cells = acts
             .iter()
@@ -69,7 +71,9 @@ impl Repl {
     /// `sheet [NAME]`.
     pub(super) fn sheet(&mut self, rest: &str) -> Done {
         let entity = match rest {
-            "" => self.whose().ok_or_else(|| Complaint::wrong("whose sheet? `who` lists the names"))?,
+            "" => {
+                self.whose().ok_or_else(|| Complaint::wrong("Say whose sheet: `sheet NAME`. `who` lists the names."))?
+            }
             rest => self.only_entity(rest)?,
         };
         let lines = self.session.sheet(entity).map_err(|fault| Complaint::Wrong(fault.to_string()))?;
@@ -86,9 +90,11 @@ impl Repl {
     /// The entity that all of `text` names.
     fn only_entity(&self, text: &str) -> Result<EntityId, Complaint> {
         let view = self.session.view();
-        match name::entity(&view, text)? {
+        match names::entity(&view, text)? {
             (entity, "") => Ok(entity),
-            (entity, rest) => Err(Complaint::Wrong(format!("{} is there, but what is `{rest}`?", view.title(entity)))),
+            (entity, rest) => {
+                Err(Complaint::Wrong(format!("Type only `{}`; `{rest}` is not part of a name.", view.title(entity))))
+            }
         }
     }
 
@@ -103,8 +109,8 @@ impl Repl {
             _ if self.only_entity(rest).is_ok() => return self.sheet(rest),
             _ => {
                 return Err(Complaint::Wrong(match nearest(rest, words.kinds.iter().map(String::as_str)) {
-                    Some(near) => format!("there is no kind `{rest}`; did you mean `{near}`?"),
-                    None => format!("there is no kind `{rest}`; there are {}", words.kinds.join(", ")),
+                    Some(near) => format!("There is no kind `{rest}`. Did you mean `{near}`?"),
+                    None => format!("There is no kind or name `{rest}`. Kinds: {}.", words.kinds.join(", ")),
                 }));
             }
         };
@@ -162,37 +168,62 @@ impl Repl {
             return Ok(self.screen.event("who", &json!({ "lines": names, "overview": tables }))?);
         }
         for (kind, rows) in &tables {
-            let mut labels: Vec<&str> = Vec::new();
-            for (label, _) in rows.iter().flat_map(|(_, cells)| cells) {
-                if !labels.contains(&label.as_str()) {
-                    labels.push(label);
-                }
-            }
-            let heading = std::iter::once(kind.as_str()).chain(labels.iter().copied()).map(Span::faint);
-            let mut cells = vec![heading.collect::<Vec<_>>()];
-            cells.extend(rows.iter().map(|(title, row)| {
-                let value = |label: &&str| row.iter().find(|(known, _)| known == label).map_or("", |(_, text)| text);
-                std::iter::once(Span::strong(title))
-                    .chain(labels.iter().map(|label| Span::plain(value(label))))
-                    .collect()
-            }));
-            self.screen.columns(2, cells)?;
+            self.show_overview(kind, rows)?;
         }
         names.retain(|(_, titles)| !titles.is_empty());
         let cells = names.iter().map(|(kind, titles)| vec![Span::faint(kind), Span::plain(titles)]).collect();
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// `why [NAME FIELD]`.
+    /// A row for each entity of a kind, with headings; on a narrow terminal a paragraph each.
+    fn show_overview(&mut self, kind: &str, rows: &[Line]) -> Done {
+        let mut labels: Vec<&str> = Vec::new();
+        for (label, text) in rows.iter().flat_map(|(_, cells)| cells) {
+            if !text.is_empty() && !labels.contains(&label.as_str()) {
+                labels.push(label);
+            }
+        }
+        let value = |row: &[(String, String)], label: &str| {
+            row.iter().find(|(known, _)| known == label).map_or(String::new(), |(_, text)| text.clone())
+        };
+        let widest = |label: &str| {
+            let cells = rows.iter().map(|(_, row)| width_of(&value(row, label)));
+            cells.chain([width_of(label)]).max().unwrap_or_default() + 2
+        };
+        let first = rows.iter().map(|(title, _)| width_of(title)).chain([width_of(kind)]).max().unwrap_or_default();
+        let wide = first + labels.iter().map(|label| widest(label)).sum::<usize>() + 2;
+        if self.screen.width().is_some_and(|width| wide > width) {
+            for (title, row) in rows {
+                let mut built = Row::at(2).strong(title);
+                for label in &labels {
+                    let text = value(row, label);
+                    if !text.is_empty() {
+                        built = built.plain(" · ").faint(format!("{label} ")).plain(text);
+                    }
+                }
+                self.screen.row(&built)?;
+            }
+            return Ok(());
+        }
+        let heading = std::iter::once(kind).chain(labels.iter().copied()).map(Span::faint);
+        let mut cells = vec![heading.collect::<Vec<_>>()];
+        cells.extend(rows.iter().map(|(title, row)| {
+            let values = labels.iter().map(|label| Span::plain(value(row, label)));
+            std::iter::once(Span::strong(title)).chain(values).collect()
+        }));
+        Ok(self.screen.columns(2, cells)?)
+    }
+
+    /// `why [NAME FIELD | OPTION]`.
     pub(super) fn why(&mut self, rest: &str) -> Done {
-        if rest.is_empty() {
-            return self.show_options();
+        if rest.is_empty() || rest.eq_ignore_ascii_case("roll") {
+            return self.why_now();
         }
         if let Some(reason) = self.why_greyed(rest) {
             return Ok(self.screen.row(&Row::at(2).plain(reason))?);
         }
         let view = self.session.view();
-        let (entity, field) = match name::entity(&view, rest) {
+        let (entity, field) = match names::entity(&view, rest) {
             Ok(found) => found,
             // Without a name the one who is asked is meant.
             Err(complaint) => match self.whose() {
@@ -204,15 +235,66 @@ impl Repl {
         let mut known: Vec<(String, String)> =
             view.derived_names(entity).iter().map(|name| (name.to_string(), name.to_string())).collect();
         known.extend(view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())));
-        let (field, rest) = name::field(&title, &known, field)?;
+        let (field, rest) = names::field(&title, &known, field)?;
         if !rest.is_empty() {
-            return Err(Complaint::Wrong(format!("`why {title} {field}` is enough; what is `{rest}`?")));
+            return Err(Complaint::Wrong(format!("Type only `why {title} {field}`.")));
         }
         let explanation = self.session.why(entity, &field)?;
         if self.screen.json() {
             return Ok(self.screen.event("why", &json!({ "explanation": explanation }))?);
         }
         self.show_explanation(&explanation)
+    }
+
+    /// `why` alone: the open question with the rule behind it, and the last roll.
+    fn why_now(&mut self) -> Done {
+        let rolled = self.session.log().into_iter().rev().find_map(|event| match event.happening {
+            Happening::Rolled { .. } if self.may_see(event.audience.as_deref()) => Some(event.happening),
+            _ => None,
+        });
+        let question = self.focused().cloned();
+        if question.is_none() && rolled.is_none() {
+            return Err(Complaint::wrong(
+                "No question is open and nothing was rolled. `why NAME FIELD` explains a number.",
+            ));
+        }
+        if self.screen.json() {
+            return Ok(self.screen.event("why", &json!({ "question": question, "roll": rolled }))?);
+        }
+        if let Some(question) = question {
+            let asked = if question.why.is_empty() { question.topic.replace('_', " ") } else { question.why.clone() };
+            self.screen.row(&Row::at(0).strong("Question").plain(format!("  {}: {asked}", self.whom(&question))))?;
+            self.show_rules_of(&question.why)?;
+            let closed: Vec<Vec<Span>> = question
+                .ask
+                .options()
+                .iter()
+                .filter(|option| !option.enabled)
+                .map(|option| {
+                    vec![Span::plain(&*option.label), Span::plain(option.reason.as_deref().unwrap_or_default())]
+                })
+                .collect();
+            if !closed.is_empty() {
+                self.screen.row(&Row::at(2).faint("closed:"))?;
+                self.screen.columns(4, closed)?;
+            }
+        }
+        if let Some(rolled) = rolled {
+            self.screen.row(&Row::at(0).strong("Last roll").plain(format!("  {}", rolled.line())))?;
+            self.show_rules_of(&rolled.line())?;
+        }
+        Ok(self.screen.row(
+            &Row::at(2).faint("`why NAME FIELD` explains a number, such as `why fight_rating`; `help WORD` a word."),
+        )?)
+    }
+
+    /// The texts of the rules whose ids stand in brackets in a text.
+    fn show_rules_of(&mut self, text: &str) -> Done {
+        let rules = self.session.ruleset().clone();
+        let ids = text.split(['(', ')', ',', ' ', '.', ':']).filter(|word| word.contains('-') && word.len() > 3);
+        let cells: Vec<Vec<Span>> =
+            ids.filter_map(|id| Some(vec![Span::faint(id), Span::plain(rule_line(&rules, id)?)])).collect();
+        Ok(self.screen.columns(2, cells)?)
     }
 
     fn show_explanation(&mut self, explanation: &Explanation) -> Done {
@@ -234,7 +316,7 @@ impl Repl {
             self.screen.row(&Row::at(2).plain(change))?;
         }
         if explanation.terms.is_empty() && explanation.changes.is_empty() {
-            self.screen.row(&Row::at(2).faint("so it has been from the start"))?;
+            self.screen.row(&Row::at(2).faint("unchanged since the start"))?;
         }
         Ok(())
     }
@@ -255,7 +337,7 @@ impl Repl {
         let log = self.session.log();
         let skipped = log.len().saturating_sub(wanted);
         if skipped > 0 {
-            let hint = format!("{skipped} earlier; `log all` tells them");
+            let hint = format!("{skipped} earlier events; `log all` shows them");
             self.screen.row(&Row::at(2).faint(hint))?;
         }
         self.own.clear();
@@ -309,7 +391,7 @@ impl Repl {
         if let Some((act, title)) = words.free.iter().find(|(act, title)| {
             act.replace('_', " ").eq_ignore_ascii_case(&rest.replace('_', " ")) || title.eq_ignore_ascii_case(rest)
         }) {
-            return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}; at any time, out of turn")))?);
+            return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}. It can be done out of turn.")))?);
         }
         if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
             return Ok(self.screen.row(&Row::at(2).plain(format!("{name}: {title}")))?);
@@ -318,17 +400,24 @@ impl Repl {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
             let what = rule_line(&rules, &topic).map_or(String::new(), |line| format!(": {line}"));
             let text = format!("`{rest} ...` answers the question `{}`, {open}{what}", topic.replace('_', " "));
-            return Ok(self.screen.row(&Row::at(2).plain(text))?);
+            self.screen.row(&Row::at(2).plain(text))?;
+            return match self.meaning_of(rest) {
+                Some(entry) => self.show_pairs("meaning", rest, &entry),
+                None => Ok(()),
+            };
         }
         let id = rest.trim_matches(['(', ')']);
         if let Some(line) = rule_line(&rules, id) {
             return self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]);
         }
+        if let Some(entry) = self.meaning_of(rest) {
+            return self.show_pairs("meaning", rest, &entry);
+        }
         let mut known: Vec<&str> = Command::names().collect();
         known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
         Err(Complaint::Wrong(match nearest(rest, known) {
-            Some(near) => format!("there is no help on `{rest}`; did you mean `{near}`?"),
-            None => format!("there is no help on `{rest}`; `help all` lists the commands, `cards` the cards"),
+            Some(near) => format!("There is no help on `{rest}`. Did you mean `{near}`?"),
+            None => format!("There is no help on `{rest}`. `help all` lists the commands, `cards` the cards."),
         }))
     }
 
@@ -343,16 +432,17 @@ impl Repl {
             _ => "2, yes, NAME".to_owned(),
         };
         let rows = [
-            (example.as_str(), "answers what is asked: number, name or its beginning"),
-            ("... WORD ANSWER", "and what is asked next, in one line (`help words`)"),
-            ("ok, pass, auto", "what is proposed; nothing; the computer chooses"),
-            ("options", "what is open, and why the rest is not"),
-            ("undo, redo", "takes a line back, does it again"),
-            ("who, sheet NAME", "how everybody stands; all of somebody"),
-            ("why NAME FIELD", "how a number came about"),
-            ("cards, help WORD", "what a card says, a command, the id of a rule"),
-            ("log, log all", "what happened"),
-            ("help all, quit", "every command; leaves (`save FILE` first)"),
+            (example.as_str(), "answers the question: number, name or its beginning"),
+            ("... WORD ANSWER", "answers the next question in the same line (`help words`)"),
+            ("ok, pass, auto", "takes the proposal; does nothing; lets the computer choose"),
+            ("look, sheet NAME", "shows the table; shows one sheet"),
+            ("hint, odds ANSWER", "ranks the answers; shows what one leads to"),
+            ("why, why OPTION", "explains the question and the last roll; a closed option"),
+            ("help WORD", "explains a word: a card, a value, a term, a rule's id"),
+            ("undo, redo", "takes the last line back; does it again"),
+            ("log, cards", "what happened; what the cards say"),
+            ("new, rematch", "lists the scenarios; plays this one again"),
+            ("help all, quit", "lists every command; leaves (`save FILE` first)"),
         ];
         let cells = rows.iter().map(|(word, what)| vec![Span::strong(word), Span::plain(what)]).collect();
         Ok(self.screen.columns(2, cells)?)
@@ -382,7 +472,7 @@ impl Repl {
                 (spellings.join(", "), what)
             })
             .collect();
-        self.show_pairs("words", "words that stand before an answer", &pairs)
+        self.show_pairs("words", "Words to put before an answer", &pairs)
     }
 
     fn help_command(&mut self, command: &Command) -> Done {
@@ -409,16 +499,15 @@ impl Repl {
         }
         let acts: Vec<&str> = words.free.iter().map(|(act, _)| act.as_str()).collect();
         if !acts.is_empty() {
-            self.screen.row(&Row::at(0).strong("at any time"))?;
+            self.screen.row(&Row::at(0).strong("out of turn"))?;
             self.screen.row(&Row::prose(2).plain(acts.join(", ")))?;
         }
         if !words.views.is_empty() {
-            self.screen.row(&Row::at(0).strong("to look at"))?;
+            self.screen.row(&Row::at(0).strong("views of this ruleset"))?;
             let cells = words.views.iter().map(|(name, title)| vec![Span::plain(name), Span::plain(title)]);
             self.screen.columns(2, cells.collect())?;
         }
-        let how = "A bare answer needs no command: `2`, `yes`, a name. Names may be cut short. Tab completes. What is no plain word is Lua, and so is \
-                   all behind a `=`.";
+        let how = "An answer needs no command: `2`, `yes`, a name or its beginning. Tab completes. `= CODE` runs Lua.";
         Ok(self.screen.row(&Row::prose(0).with(how, Tone::Faint))?)
     }
 }
@@ -428,7 +517,7 @@ type Line = (String, Vec<(String, String)>);
 
 /// What the rule texts say of an id or a topic.
 fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
-    lookup::line_of(rules.rule_texts().map(|(_, text)| text), key)
+    rule_text::line_of(rules.rule_texts().map(|(_, text)| text), key)
 }
 
 /// The field that names an entity of a kind: it stands before the others anyway.

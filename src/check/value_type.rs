@@ -3,13 +3,13 @@
 use luau_syntax::ast::{BinaryOp, Expression, ExpressionKind, IndexNameOp, UnaryOp};
 
 use super::script::Reader;
+use super::symbol::Symbol;
 use super::syntax::text;
-use super::thing::Thing;
 use crate::script::api;
 use crate::state::Type;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sort {
+pub(super) enum ValueType {
     Number,
     Text,
     Truth,
@@ -18,49 +18,49 @@ pub(super) enum Sort {
     Entity,
 }
 
-impl Sort {
+impl ValueType {
     /// In the words of a sentence.
     pub fn words(self) -> &'static str {
         match self {
-            Sort::Number => "a number",
-            Sort::Text => "a text",
-            Sort::Truth => "true or false",
-            Sort::Table => "a table",
-            Sort::Function => "a function",
-            Sort::Entity => "an entity",
+            ValueType::Number => "a number",
+            ValueType::Text => "a text",
+            ValueType::Truth => "true or false",
+            ValueType::Table => "a table",
+            ValueType::Function => "a function",
+            ValueType::Entity => "an entity",
         }
     }
 
-    fn of_type(ty: &Type) -> Sort {
+    fn of_type(ty: &Type) -> ValueType {
         match ty {
-            Type::Int { .. } => Sort::Number,
-            Type::Bool => Sort::Truth,
-            Type::Text | Type::Enum(_) => Sort::Text,
-            Type::Ref(_) => Sort::Entity,
-            Type::Ratio | Type::List(_) | Type::Map(_) => Sort::Table,
+            Type::Int { .. } => ValueType::Number,
+            Type::Bool => ValueType::Truth,
+            Type::Text | Type::Enum(_) => ValueType::Text,
+            Type::Ref(_) => ValueType::Entity,
+            Type::Ratio | Type::List(_) | Type::Map(_) => ValueType::Table,
         }
     }
 }
 
 /// What a parameter takes that is no such value; `None` where it takes it, or where its type does not say.
-pub(super) fn wanted(ty: &str, sort: Sort) -> Option<&'static str> {
+pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
     let mut first = None;
     for one in pieces(ty, '|') {
         let takes = match one.trim_end_matches('?') {
-            "number" => Sort::Number,
-            "string" => Sort::Text,
-            "boolean" => Sort::Truth,
-            "{ string }" | "{ number }" | "{ any }" => Sort::Table,
-            name if name.ends_with("Name") => Sort::Text,
-            name if name.ends_with("Question") || name.ends_with("Body") => Sort::Table,
-            function if function.contains("->") => Sort::Function,
-            table if table.starts_with('{') => Sort::Table,
-            "Entity" => Sort::Entity,
-            "Key" if matches!(sort, Sort::Number | Sort::Table) => return None,
-            "Key" => Sort::Number,
+            "number" => ValueType::Number,
+            "string" => ValueType::Text,
+            "boolean" => ValueType::Truth,
+            "{ string }" | "{ number }" | "{ any }" => ValueType::Table,
+            name if name.ends_with("Name") => ValueType::Text,
+            name if name.ends_with("Question") || name.ends_with("Body") => ValueType::Table,
+            function if function.contains("->") => ValueType::Function,
+            table if table.starts_with('{') => ValueType::Table,
+            "Entity" => ValueType::Entity,
+            "Key" if matches!(sort, ValueType::Number | ValueType::Table) => return None,
+            "Key" => ValueType::Number,
             _ => return None,
         };
-        if takes == sort || takes == Sort::Entity && sort == Sort::Table {
+        if takes == sort || takes == ValueType::Entity && sort == ValueType::Table {
             return None;
         }
         first.get_or_insert(takes.words());
@@ -94,14 +94,14 @@ pub(super) fn params_of(ty: &str) -> Option<(Vec<Param<'_>>, bool)> {
 }
 
 /// The sort of value that a type's function gives, where it always gives one.
-fn result_of(ty: &str) -> Option<Sort> {
+fn result_of(ty: &str) -> Option<ValueType> {
     let inside = ty.strip_prefix('(')?;
     let rest = inside[closing(inside)? + 1..].trim().strip_prefix("->")?.trim();
     Some(match rest {
-        "number" => Sort::Number,
-        "string" => Sort::Text,
-        "boolean" => Sort::Truth,
-        _ if rest.starts_with('{') && !rest.contains('|') => Sort::Table,
+        "number" => ValueType::Number,
+        "string" => ValueType::Text,
+        "boolean" => ValueType::Truth,
+        _ if rest.starts_with('{') && !rest.contains('|') => ValueType::Table,
         _ => return None,
     })
 }
@@ -142,111 +142,111 @@ fn pieces(text: &str, mark: char) -> Vec<&str> {
 
 impl Reader<'_> {
     /// The sort of an expression, where that is certain.
-    pub(super) fn sort(&self, expression: Expression<'_>) -> Option<Sort> {
+    pub(super) fn value_type(&self, expression: Expression<'_>) -> Option<ValueType> {
         match expression.kind() {
-            ExpressionKind::Grouped(inner) => self.sort(inner),
-            ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } => Some(Sort::Number),
-            ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(Sort::Text),
-            ExpressionKind::Boolean(_) => Some(Sort::Truth),
-            ExpressionKind::Table { .. } => Some(Sort::Table),
-            ExpressionKind::FunctionLiteral(_) => Some(Sort::Function),
-            ExpressionKind::Unary { op: UnaryOp::Not, .. } => Some(Sort::Truth),
-            ExpressionKind::Unary { .. } => Some(Sort::Number),
+            ExpressionKind::Grouped(inner) => self.value_type(inner),
+            ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } => Some(ValueType::Number),
+            ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
+            ExpressionKind::Boolean(_) => Some(ValueType::Truth),
+            ExpressionKind::Table { .. } => Some(ValueType::Table),
+            ExpressionKind::FunctionLiteral(_) => Some(ValueType::Function),
+            ExpressionKind::Unary { op: UnaryOp::Not, .. } => Some(ValueType::Truth),
+            ExpressionKind::Unary { .. } => Some(ValueType::Number),
             ExpressionKind::Binary { lhs, op, rhs } => match op {
-                BinaryOp::Concat => Some(Sort::Text),
+                BinaryOp::Concat => Some(ValueType::Text),
                 BinaryOp::And | BinaryOp::Or => {
-                    let sort = self.sort(rhs)?;
-                    (op == BinaryOp::Or && self.sort(lhs) == Some(sort)).then_some(sort)
+                    let sort = self.value_type(rhs)?;
+                    (op == BinaryOp::Or && self.value_type(lhs) == Some(sort)).then_some(sort)
                 }
-                _ if reckons(op) => Some(Sort::Number),
-                _ => Some(Sort::Truth),
+                _ if reckons(op) => Some(ValueType::Number),
+                _ => Some(ValueType::Truth),
             },
             ExpressionKind::If { then_expression, else_expression, .. } => {
-                let sort = self.sort(then_expression)?;
-                (self.sort(else_expression) == Some(sort)).then_some(sort)
+                let sort = self.value_type(then_expression)?;
+                (self.value_type(else_expression) == Some(sort)).then_some(sort)
             }
             ExpressionKind::Local { local, .. } => {
                 let id = local.identity().as_u64();
                 if self.functions.contains_key(&id) {
-                    return Some(Sort::Function);
+                    return Some(ValueType::Function);
                 }
-                self.sorts.get(&id).copied().or_else(|| self.sort_of_thing(expression))
+                self.value_types.get(&id).copied().or_else(|| self.type_of_symbol(expression))
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
-                match self.thing(expr)? {
-                    Thing::Module(path) => {
+                match self.symbol(expr)? {
+                    Symbol::Module(path) => {
                         let member = self.known.names.module(&path)?.members.get(&name)?;
-                        member.as_ref().map(|_| Sort::Function)
+                        member.as_ref().map(|_| ValueType::Function)
                     }
-                    Thing::Entity(Some(kind)) => {
+                    Symbol::Entity(Some(kind)) => {
                         let kind = self.known.kind(&kind)?;
                         if kind.derived.iter().any(|derived| **derived == *name) {
-                            return Some(Sort::Function);
+                            return Some(ValueType::Function);
                         }
-                        Some(Sort::of_type(&kind.field(kind.field_named(&name)?).ty))
+                        Some(ValueType::of_type(&kind.field(kind.field_named(&name)?).ty))
                     }
-                    Thing::Entity(None) => self.known.type_of_all(&name).map(Sort::of_type),
-                    _ => self.sort_of_thing(expression),
+                    Symbol::Entity(None) => self.known.type_of_all(&name).map(ValueType::of_type),
+                    _ => self.type_of_symbol(expression),
                 }
             }
-            ExpressionKind::Call { func, self_call, .. } => self.sort_of_call(func, self_call, expression),
+            ExpressionKind::Call { func, self_call, .. } => self.type_of_call(func, self_call, expression),
             _ => None,
         }
     }
 
-    fn sort_of_thing(&self, expression: Expression<'_>) -> Option<Sort> {
-        match self.thing(expression)? {
+    fn type_of_symbol(&self, expression: Expression<'_>) -> Option<ValueType> {
+        match self.symbol(expression)? {
             // The first of a kind, and what a reference names, may be nothing; if it is there, it is an entity.
-            Thing::Entity(_) => Some(Sort::Entity),
-            Thing::Entities(_) => Some(Sort::Table),
+            Symbol::Entity(_) => Some(ValueType::Entity),
+            Symbol::Entities(_) => Some(ValueType::Table),
             _ => None,
         }
     }
 
-    fn sort_of_call(&self, func: Expression<'_>, self_call: bool, call: Expression<'_>) -> Option<Sort> {
+    fn type_of_call(&self, func: Expression<'_>, self_call: bool, call: Expression<'_>) -> Option<ValueType> {
         if let ExpressionKind::Global(name) = func.kind() {
-            return (name == "tostring").then_some(Sort::Text);
+            return (name == "tostring").then_some(ValueType::Text);
         }
         let ExpressionKind::IndexName { expr, index, op, .. } = func.kind() else { return None };
         let name = text(index);
-        match self.thing(expr) {
-            Some(Thing::Vocabulary) if op == IndexNameOp::Dot => {
-                result_of(api::word(&name)?.ty).or_else(|| self.sort_of_thing(call))
+        match self.symbol(expr) {
+            Some(Symbol::Vocabulary) if op == IndexNameOp::Dot => {
+                result_of(api::word(&name)?.ty).or_else(|| self.type_of_symbol(call))
             }
-            Some(Thing::Library("math")) => Some(Sort::Number),
-            Some(Thing::Library("string")) => {
-                matches!(&*name, "format" | "lower" | "upper" | "rep" | "sub" | "reverse").then_some(Sort::Text)
+            Some(Symbol::Library("math")) => Some(ValueType::Number),
+            Some(Symbol::Library("string")) => {
+                matches!(&*name, "format" | "lower" | "upper" | "rep" | "sub" | "reverse").then_some(ValueType::Text)
             }
-            Some(Thing::Library("table")) => match &*name {
-                "concat" => Some(Sort::Text),
-                "clone" | "pack" | "create" => Some(Sort::Table),
+            Some(Symbol::Library("table")) => match &*name {
+                "concat" => Some(ValueType::Text),
+                "clone" | "pack" | "create" => Some(ValueType::Table),
                 _ => None,
             },
-            Some(Thing::Entity(_)) if self_call && name == "add" => Some(Sort::Number),
-            Some(Thing::Entity(_)) if self_call && name == "exists" => Some(Sort::Truth),
+            Some(Symbol::Entity(_)) if self_call && name == "add" => Some(ValueType::Number),
+            Some(Symbol::Entity(_)) if self_call && name == "exists" => Some(ValueType::Truth),
             _ => None,
         }
     }
 
     /// Values that cannot be reckoned with, put together or compared.
     pub(super) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
-        let sorts = (self.sort(lhs), self.sort(rhs));
+        let sorts = (self.value_type(lhs), self.value_type(rhs));
         let sign = op.symbol();
         if reckons(op) {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
-                let Some(sort) = sort.filter(|sort| *sort != Sort::Number) else { continue };
-                if sort == Sort::Text
+                let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) else { continue };
+                if sort == ValueType::Text
                     && super::syntax::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())
                 {
                     continue;
                 }
                 let cure = match sort {
-                    Sort::Text if op == BinaryOp::Add => "texts are put together with `..`".to_string(),
-                    Sort::Text => "take the number itself, or tonumber(...)".to_string(),
-                    Sort::Entity => "name the field that is meant: entity.field".to_string(),
-                    Sort::Function => "call it: name(...), and with a colon if it is a derived value".to_string(),
-                    Sort::Table => "count a list with `#`, or name what is meant in it".to_string(),
+                    ValueType::Text if op == BinaryOp::Add => "texts are put together with `..`".to_string(),
+                    ValueType::Text => "take the number itself, or tonumber(...)".to_string(),
+                    ValueType::Entity => "name the field that is meant: entity.field".to_string(),
+                    ValueType::Function => "call it: name(...), and with a colon if it is a derived value".to_string(),
+                    ValueType::Table => "count a list with `#`, or name what is meant in it".to_string(),
                     _ => "write `if ... then 1 else 0`".to_string(),
                 };
                 let wrong = format!("`{sign}` wants numbers, and this is {}", sort.words());
@@ -254,10 +254,12 @@ impl Reader<'_> {
             }
         } else if op == BinaryOp::Concat {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
-                let Some(sort) = sort.filter(|sort| !matches!(sort, Sort::Number | Sort::Text)) else { continue };
+                let Some(sort) = sort.filter(|sort| !matches!(sort, ValueType::Number | ValueType::Text)) else {
+                    continue;
+                };
                 let cure = match sort {
-                    Sort::Entity => "name the field that is meant, or fill it in: rb.say(\"{} falls\", entity)",
-                    Sort::Truth => "write tostring(...)",
+                    ValueType::Entity => "name the field that is meant, or fill it in: rb.say(\"{} falls\", entity)",
+                    ValueType::Truth => "write tostring(...)",
                     _ => "name what is meant in it",
                 };
                 let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
@@ -265,12 +267,14 @@ impl Reader<'_> {
             }
         } else if matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual)
             && let (Some(one), Some(other)) = sorts
-            && (one != other || !matches!(one, Sort::Number | Sort::Text))
+            && (one != other || !matches!(one, ValueType::Number | ValueType::Text))
         {
             let wrong = format!("`{sign}` compares two numbers, and here are {} and {}", one.words(), other.words());
             let cure = match (one, other) {
-                (Sort::Text, _) | (_, Sort::Text) => "write a number without quotes, or name the field that holds one",
-                (Sort::Table, _) | (_, Sort::Table) => "count a list with `#`",
+                (ValueType::Text, _) | (_, ValueType::Text) => {
+                    "write a number without quotes, or name the field that holds one"
+                }
+                (ValueType::Table, _) | (_, ValueType::Table) => "count a list with `#`",
                 _ => "name what is meant in it",
             };
             self.problem(lhs.location(), (wrong, cure.to_string()));
@@ -279,9 +283,9 @@ impl Reader<'_> {
 
     /// Something that cannot be counted, or has no opposite.
     pub(super) fn one_operand(&mut self, op: UnaryOp, of: Expression<'_>) {
-        let Some(sort) = self.sort(of) else { return };
+        let Some(sort) = self.value_type(of) else { return };
         let wrong = match (op, sort) {
-            (UnaryOp::Length, Sort::Text | Sort::Table) | (UnaryOp::Negate, Sort::Number) => return,
+            (UnaryOp::Length, ValueType::Text | ValueType::Table) | (UnaryOp::Negate, ValueType::Number) => return,
             (UnaryOp::Length, _) => format!("`#` counts a list or the letters of a text, and this is {}", sort.words()),
             _ => format!("`-` wants a number, and this is {}", sort.words()),
         };
@@ -298,7 +302,7 @@ impl Reader<'_> {
                 self.condition(rhs);
             }
             ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. }
-                if self.sort(condition) == Some(Sort::Function) =>
+                if self.value_type(condition) == Some(ValueType::Function) =>
             {
                 let wrong = "a function is asked here, not what it gives: that is always true".to_string();
                 self.problem(condition.location(), (wrong, "call it: put its values in brackets behind it".into()));
@@ -319,13 +323,13 @@ mod tests {
 
     #[test]
     fn types_take_what_they_say() {
-        assert_eq!(wanted("string", Sort::Number), Some("a text"));
-        assert_eq!(wanted("string | (...any) -> ...any", Sort::Number), Some("a text"));
-        assert_eq!(wanted("string | (...any) -> ...any", Sort::Function), None);
-        assert_eq!(wanted("{ [string]: any }?", Sort::Number), Some("a table"));
-        assert_eq!(wanted("any?", Sort::Number), None);
-        assert_eq!(wanted("Entity?", Sort::Text), Some("an entity"));
-        assert_eq!(wanted("Key", Sort::Table), None);
+        assert_eq!(wanted("string", ValueType::Number), Some("a text"));
+        assert_eq!(wanted("string | (...any) -> ...any", ValueType::Number), Some("a text"));
+        assert_eq!(wanted("string | (...any) -> ...any", ValueType::Function), None);
+        assert_eq!(wanted("{ [string]: any }?", ValueType::Number), Some("a table"));
+        assert_eq!(wanted("any?", ValueType::Number), None);
+        assert_eq!(wanted("Entity?", ValueType::Text), Some("an entity"));
+        assert_eq!(wanted("Key", ValueType::Table), None);
     }
 
     #[test]
@@ -335,7 +339,7 @@ mod tests {
         assert_eq!(read, [("a", "string", false), ("b", "{ c: number }?", true)]);
         assert!(spread);
         assert!(params_of("Each").is_none());
-        assert_eq!(result_of("(a: string) -> number"), Some(Sort::Number));
+        assert_eq!(result_of("(a: string) -> number"), Some(ValueType::Number));
         assert_eq!(result_of("<T>(rolls: () -> T?) -> T"), None);
     }
 }

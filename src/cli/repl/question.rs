@@ -47,7 +47,7 @@ fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span
         let mark = if suggested { "*" } else { " " };
         return vec![Span::plain(format!("{mark}{number}")), Span::strong(&option.label), Span::plain(beside)];
     }
-    let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+    let reason = option.reason.as_deref().unwrap_or("the rules do not allow this now");
     vec![Span::faint(" -"), Span::faint(&option.label), Span::faint(reason)]
 }
 
@@ -62,32 +62,32 @@ fn suggested(question: &Question, option: &Choice) -> bool {
 /// How to answer, where the options alone do not say it.
 fn wanted(question: &Question) -> Option<Row> {
     let mut text = match &question.ask {
-        Ask::Choose { other: true, options } if options.is_empty() => "anything, in your own words".to_owned(),
-        Ask::Choose { other: true, .. } => "or anything else, in your own words".to_owned(),
+        Ask::Choose { other: true, options } if options.is_empty() => "Type anything, in your own words".to_owned(),
+        Ask::Choose { other: true, .. } => "or type anything else, in your own words".to_owned(),
         Ask::Choose { .. } => return None,
         Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
-            "any of them, with commas between; `none` and `all` do, too".to_owned()
+            "Type names or numbers with commas, `all` or `none`".to_owned()
         }
-        Ask::ChooseMany { .. } => format!("{}, with commas between", question.ask.wanted()),
+        Ask::ChooseMany { .. } => format!("Type {}, with commas", question.ask.wanted()),
         Ask::Order { options } if options.len() > 2 => {
-            "the first one first: `3, 1`; the others follow as they stand".into()
+            "Type an order, for example `3, 1`; anyone left out follows in list order".into()
         }
-        Ask::Order { options } if options.len() == 2 => "who is first: `2`".to_owned(),
+        Ask::Order { options } if options.len() == 2 => "Type who is first, for example `2`".to_owned(),
         Ask::Allot { options, total, least } => match shares(options, *total) {
             Some(shares) if least == total => {
-                format!("{total} {} given out, such as `{shares}`", if *total == 1 { "point" } else { "points" })
+                format!("Divide {total} {}, for example `{shares}`", if *total == 1 { "point" } else { "points" })
             }
-            Some(shares) => format!("{least} to {total} points given out, such as `{shares}`"),
-            None => question.ask.wanted(),
+            Some(shares) => format!("Divide {least} to {total} points, for example `{shares}`"),
+            None => format!("Type {}", question.ask.wanted()),
         },
-        Ask::Dice { dice, .. } => format!("{dice}: {}", question.ask.wanted()),
-        ask => ask.wanted(),
+        Ask::Dice { dice, .. } => format!("{dice}: type {}", question.ask.wanted()),
+        ask => format!("Type {}", ask.wanted()),
     };
     // In an allotment and an order the marks beside the options cannot show it.
     if let Some(default) = question.proposal()
         && !question.ask.options().iter().any(|option| suggested(question, option))
     {
-        text.push_str(&format!("; `ok` says {}", question.tell(default)));
+        text.push_str(&format!("; `ok` answers {}", question.tell(default)));
     }
     Some(Row::at(2).with(text, Tone::Faint))
 }
@@ -154,7 +154,7 @@ mod tests {
     fn other_kinds_say_what_an_answer_looks_like() {
         assert_eq!(
             text(&question(Ask::Number { min: 1, max: 3 }, Some(Answer::Number(2)))),
-            ["What does Ranger do?", "  a number, 1 to 3; `ok` says 2"]
+            ["What does Ranger do?", "  Type a number from 1 to 3; `ok` answers 2"]
         );
         let options = vec![option("Foe", None, None, Some(1)), option("Archer", None, None, None)];
         assert_eq!(
@@ -163,7 +163,7 @@ mod tests {
                 "What does Ranger do?",
                 "  1  Foe     at most 1",
                 "  2  Archer",
-                "  2 points given out, such as `Foe 1, Archer 1`",
+                "  Divide 2 points, for example `Foe 1, Archer 1`",
             ]
         );
     }

@@ -7,7 +7,7 @@ use crate::state::Type;
 
 /// What an expression is, as far as that can be known.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Thing {
+pub(super) enum Symbol {
     Vocabulary,
     Word(&'static str),
     Entity(Option<String>),
@@ -23,49 +23,49 @@ pub(super) enum Thing {
 }
 
 impl Reader<'_> {
-    pub(super) fn thing(&self, expression: Expression<'_>) -> Option<Thing> {
+    pub(super) fn symbol(&self, expression: Expression<'_>) -> Option<Symbol> {
         match expression.kind() {
-            ExpressionKind::Grouped(inner) => self.thing(inner),
-            ExpressionKind::TypeAssertion { expr, .. } => self.thing(expr),
+            ExpressionKind::Grouped(inner) => self.symbol(inner),
+            ExpressionKind::TypeAssertion { expr, .. } => self.symbol(expr),
             ExpressionKind::Local { local, .. } => {
                 let id = local.identity().as_u64();
-                self.things.get(&id).cloned().or_else(|| self.entities.contains(&id).then_some(Thing::Entity(None)))
+                self.symbols.get(&id).cloned().or_else(|| self.entities.contains(&id).then_some(Symbol::Entity(None)))
             }
             ExpressionKind::Global(name) => {
                 let name = text(name);
                 let found = crate::script::api::globals().find(|known| *known == name)?;
-                api::library(found).map(|_| Thing::Library(found))
+                api::library(found).map(|_| Symbol::Library(found))
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
-                match self.thing(expr)? {
-                    Thing::Vocabulary => api::word(&name).map(|word| Thing::Word(word.name)),
-                    Thing::Word("switches") => Some(Thing::Switch(name)),
-                    Thing::Entity(Some(kind)) => {
+                match self.symbol(expr)? {
+                    Symbol::Vocabulary => api::word(&name).map(|word| Symbol::Word(word.name)),
+                    Symbol::Word("switches") => Some(Symbol::Switch(name)),
+                    Symbol::Entity(Some(kind)) => {
                         let kind = self.known.kind(&kind)?;
                         of_type(&kind.field(kind.field_named(&name)?).ty)
                     }
-                    Thing::Entity(None) => self.known.always_refers(&name).then_some(Thing::Entity(None)),
+                    Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
                     _ => None,
                 }
             }
-            ExpressionKind::IndexExpr { expr, .. } => match self.thing(expr)? {
-                Thing::Entities(kind) => Some(Thing::Entity(kind)),
+            ExpressionKind::IndexExpr { expr, .. } => match self.symbol(expr)? {
+                Symbol::Entities(kind) => Some(Symbol::Entity(kind)),
                 _ => None,
             },
             ExpressionKind::Call { func, args, .. } => {
                 if let ExpressionKind::Global(name) = func.kind() {
                     let required = args.first().and_then(|arg| literal(*arg));
                     return match required.as_deref().filter(|_| name == "require")? {
-                        "@riskbreaker" => Some(Thing::Vocabulary),
-                        file => self.file_named(file).map(|source| Thing::Module(source.path.clone())),
+                        "@riskbreaker" => Some(Symbol::Vocabulary),
+                        file => self.file_named(file).map(|source| Symbol::Module(source.path.clone())),
                     };
                 }
-                let Some(Thing::Word(word)) = self.thing(func) else { return None };
+                let Some(Symbol::Word(word)) = self.symbol(func) else { return None };
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
                 match word {
-                    "each" => Some(Thing::Entities(kind)),
-                    "first" | "spawn" => Some(Thing::Entity(kind)),
+                    "each" => Some(Symbol::Entities(kind)),
+                    "first" | "spawn" => Some(Symbol::Entity(kind)),
                     _ => None,
                 }
             }
@@ -74,12 +74,12 @@ impl Reader<'_> {
     }
 }
 
-pub(super) fn of_type(ty: &Type) -> Option<Thing> {
+pub(super) fn of_type(ty: &Type) -> Option<Symbol> {
     let name = |kind: &Option<std::sync::Arc<str>>| kind.as_ref().map(|kind| kind.to_string());
     match ty {
-        Type::Ref(kind) => Some(Thing::Entity(name(kind))),
+        Type::Ref(kind) => Some(Symbol::Entity(name(kind))),
         Type::List(element) => match &**element {
-            Type::Ref(kind) => Some(Thing::Entities(name(kind))),
+            Type::Ref(kind) => Some(Symbol::Entities(name(kind))),
             _ => None,
         },
         _ => None,

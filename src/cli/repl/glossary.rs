@@ -1,0 +1,139 @@
+//! What a word on the screen means: from the rule texts, the kinds and what people have.
+
+use riskbreaker::{Ruleset, Value};
+
+use super::Repl;
+
+/// Rules that are named for a word.
+const MOST_RULES: usize = 4;
+
+/// What is known of a word, as label and text.
+pub type Entry = Vec<(String, String)>;
+
+impl Repl {
+    /// What a word means; nothing where no text of the rules has it.
+    pub(super) fn meaning_of(&self, word: &str) -> Option<Entry> {
+        let rules = self.session.ruleset();
+        let mut entry = self.field_called(word);
+        entry.extend(self.listed_with(word));
+        entry.extend(rules_about(rules, word));
+        (!entry.is_empty()).then_some(entry)
+    }
+
+    /// A field or a derived value that is called so.
+    fn field_called(&self, word: &str) -> Entry {
+        let wanted = plain(word);
+        let mut found: Entry = Vec::new();
+        for kind in &self.session.ruleset().schema().kinds {
+            let fields = kind.fields.iter().filter(|field| field.show);
+            let mut named: Vec<(String, String)> =
+                fields.map(|field| (field.name.to_string(), field.label.to_string())).collect();
+            named.extend(kind.derived.iter().map(|name| (name.to_string(), name.replace('_', " "))));
+            for (name, label) in named {
+                let same = |text: &str| {
+                    let text = plain(text);
+                    text == wanted || text.split(' ').any(|part| part == wanted) && wanted.len() > 3
+                };
+                if same(&name) || same(&label) {
+                    let text = format!("a value of each {} (`why NAME {name}`)", kind.name);
+                    if !found.iter().any(|(_, known)| *known == text) {
+                        found.push((label, text));
+                    }
+                }
+            }
+        }
+        found.truncate(2);
+        found
+    }
+
+    /// Who has it in one of their lists, such as a skill.
+    fn listed_with(&self, word: &str) -> Option<(String, String)> {
+        let view = self.session.view();
+        let mut found: Option<(String, String)> = None;
+        let mut holders: Vec<String> = Vec::new();
+        for id in view.entities() {
+            for (field, value) in view.fields(id).filter(|(field, _)| field.show) {
+                let Value::List(items) = value else { continue };
+                let item = items.iter().filter_map(Value::as_text).find(|item| plain(item) == plain(word));
+                if let Some(item) = item {
+                    found.get_or_insert_with(|| (item.to_owned(), field.label.to_string()));
+                    holders.push(view.title(id).to_string());
+                }
+            }
+        }
+        holders.dedup();
+        found.map(|(item, field)| (item, format!("one of the {field} of {}", holders.join(", "))))
+    }
+}
+
+/// The rules that have a word in them: those under a heading with the word first, then rules, then rulings in tables.
+fn rules_about(rules: &Ruleset, word: &str) -> Entry {
+    let mut found: Vec<(u8, usize, String, String)> = Vec::new();
+    let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
+    let mut headed = false;
+    for (order, line) in texts.iter().rev().flat_map(|text| text.lines()).enumerate() {
+        if line.starts_with('#') {
+            headed = stands_at(line, word).is_some();
+        }
+        let Some((id, text)) = numbered(line) else { continue };
+        // A table may only say which spec shows an example.
+        if stands_at(text, word).is_none() || text.contains("`specs/") {
+            continue;
+        }
+        let rank = if line.trim_start().starts_with('|') { 2 } else { u8::from(!headed) };
+        found.push((rank, order, id.to_owned(), text.replace("**", "")));
+    }
+    found.sort();
+    found.dedup_by(|one, two| one.2 == two.2);
+    found.into_iter().take(MOST_RULES).map(|(.., id, text)| (id, text)).collect()
+}
+
+/// The id and the text of a numbered rule: `- **X-1** text`, or a row of a table of rulings.
+fn numbered(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim();
+    if let Some(item) = line.strip_prefix("- **") {
+        let (id, text) = item.split_once("**")?;
+        return Some((id, text.trim_start_matches([':', ' '])));
+    }
+    let row = line.strip_prefix('|')?.trim_end_matches('|');
+    let (id, text) = row.split_once('|')?;
+    let id = id.trim();
+    (id.contains('-') && id.bytes().any(|byte| byte.is_ascii_digit())).then(|| (id, text.trim()))
+}
+
+/// Where a text has a word, one or several; its singular and plural are one.
+fn stands_at(text: &str, word: &str) -> Option<usize> {
+    let (text, word) = (plain(text), plain(word));
+    let stem = word.strip_suffix('s').filter(|stem| stem.len() > 2).unwrap_or(&word);
+    let letter = |letter: char| letter.is_alphanumeric();
+    text.match_indices(stem).map(|(at, _)| at).find(|at| {
+        let rest = text[at + stem.len()..].strip_prefix('s').unwrap_or(&text[at + stem.len()..]);
+        !text[..*at].ends_with(letter) && !rest.starts_with(letter)
+    })
+}
+
+/// In small letters, with blanks for `_` and `-`.
+fn plain(text: &str) -> String {
+    text.trim().to_lowercase().replace(['_', '-'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_found_whole_in_either_number() {
+        assert_eq!(stands_at("Marks one combat counter.", "counters"), Some(17));
+        assert_eq!(stands_at("What is owed lapses", "owed"), Some(8));
+        assert_eq!(stands_at("The encounter ends", "counter"), None);
+        assert_eq!(stands_at("The skill levels are compared", "skill level"), Some(4));
+    }
+
+    #[test]
+    fn items_and_rows_are_numbered_rules() {
+        assert_eq!(numbered("- **X-1** Text."), Some(("X-1", "Text.")));
+        assert_eq!(numbered("| X-A-2 | ruling | more |"), Some(("X-A-2", "ruling | more")));
+        assert_eq!(numbered("| word | meaning |"), None);
+        assert_eq!(numbered("plain text"), None);
+    }
+}

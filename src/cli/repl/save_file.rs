@@ -1,0 +1,238 @@
+//! Saved games: writing one, loading one, and the copy that is kept of a game nobody saved.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use riskbreaker::{Session, Step};
+use serde_json::json;
+
+use super::session_slot::SessionSlot;
+use super::{Complaint, Done, Repl};
+use crate::cli::report::system;
+use crate::cli::row::{Row, Tone};
+use crate::cli::state_folder;
+
+/// Unsaved games that are kept, the newest ones.
+const MOST_KEPT: usize = 5;
+
+/// What is saved of the game, and where its recovery file is.
+#[derive(Debug, Default)]
+pub struct Saved {
+    /// How many decisions were made when it was last saved or loaded.
+    decisions: u32,
+    /// The file it was saved to or loaded from.
+    file: Option<PathBuf>,
+    /// The file that the last `save` would have overwritten.
+    refused: Option<PathBuf>,
+    /// Whether leaving was refused because the game is not saved.
+    warned: bool,
+    /// Where a copy is kept after each line; `None` where nobody sits at a terminal.
+    recovery: Option<PathBuf>,
+    /// How many decisions the copy holds.
+    copied: u32,
+}
+
+impl Repl {
+    /// Keeps a copy of the game after each line, and offers the last game that was left unsaved.
+    pub(super) fn keep_recovery_file(&mut self) -> Done {
+        self.saved.decisions = self.session.decisions();
+        self.saved.copied = self.saved.decisions;
+        let Some(folder) = recovery_folder() else { return Ok(()) };
+        self.saved.recovery = Some(folder.join(format!("{}.json", std::process::id())));
+        if self.screen.json() || self.unsaved_game().is_none() {
+            return Ok(());
+        }
+        let text = "You left an earlier game without saving it. `recover` continues it.";
+        Ok(self.screen.row(&Row::at(0).with(text, Tone::Note))?)
+    }
+
+    /// Brings the copy up to date.
+    pub(super) fn update_recovery_file(&mut self) {
+        let now = self.session.decisions();
+        let Some(path) = self.saved.recovery.clone().filter(|_| now != self.saved.copied) else { return };
+        self.saved.copied = now;
+        // Without a copy the game goes on all the same.
+        let _ = match self.is_unsaved() {
+            true => write_whole(&path, &self.session.save()),
+            false => fs::remove_file(&path),
+        };
+    }
+
+    /// Whether leaving now would lose something.
+    fn is_unsaved(&self) -> bool {
+        self.session.decisions() != self.saved.decisions && !matches!(self.step, Step::Over(_))
+    }
+
+    /// Whether the table may be left: at a terminal, an unsaved game is left only when asked twice.
+    pub(super) fn may_leave(&mut self, how: &str) -> Result<bool, Complaint> {
+        if self.saved.recovery.is_none() || !self.is_unsaved() || self.saved.warned {
+            return Ok(true);
+        }
+        self.saved.warned = true;
+        let text = format!("This game is not saved. `save FILE` saves it; {how} again leaves it unsaved.");
+        self.screen.row(&Row::at(2).with(text, Tone::Note))?;
+        Ok(false)
+    }
+
+    /// Another line was typed: leaving is refused once more before it is done.
+    pub(super) fn stays(&mut self, line: &str) {
+        let first = line.split_whitespace().next().unwrap_or_default().to_lowercase();
+        if !matches!(first.as_str(), "quit" | "exit" | "bye" | "load" | "new" | "rematch" | "recover") {
+            self.saved.warned = false;
+        }
+        if first != "save" {
+            self.saved.refused = None;
+        }
+    }
+
+    /// Removes the copy of a game that nobody needs any more.
+    pub(super) fn close_recovery_file(&self) {
+        if let Some(path) = self.saved.recovery.as_ref().filter(|_| !self.is_unsaved()) {
+            let _ = fs::remove_file(path);
+        }
+    }
+
+    /// `save`: writes the game to a file, whole or not at all.
+    pub(super) fn save(&mut self, rest: &str) -> Done {
+        let path = match (file(rest), &self.saved.file) {
+            (Some(path), _) => path,
+            (None, Some(path)) => path.clone(),
+            (None, None) => return Err(Complaint::wrong("Give a file name: `save evening.json`.")),
+        };
+        let known = self.saved.file.as_ref() == Some(&path) || self.saved.refused.as_ref() == Some(&path);
+        if self.saved.recovery.is_some() && !known && path.exists() {
+            let text = format!("{} exists already. The same line again overwrites it.", path.display());
+            self.saved.refused = Some(path);
+            return Err(Complaint::Wrong(text));
+        }
+        if let Err(error) = write_whole(&path, &self.session.save()) {
+            return Err(Complaint::Wrong(format!("Cannot write {}: {}.", path.display(), system(&error))));
+        }
+        self.saved.decisions = self.session.decisions();
+        self.saved.copied = self.saved.decisions;
+        if let Some(copy) = &self.saved.recovery {
+            let _ = fs::remove_file(copy);
+        }
+        self.say_done(&format!("saved in {}", path.display()))?;
+        self.saved.file = Some(path);
+        Ok(())
+    }
+
+    /// `load`: leaves this game for a saved one.
+    pub(super) fn load(&mut self, rest: &str) -> Done {
+        let Some(path) = file(rest) else {
+            return Err(Complaint::wrong("Give the file of a saved game: `load evening.json`."));
+        };
+        let session = self.read_game(&path)?;
+        if !self.may_leave("the same line")? {
+            return Ok(());
+        }
+        self.say_done(&format!("{} from {}", session.ruleset().id(), path.display()))?;
+        self.go_over_to(session, Some(path))
+    }
+
+    /// `recover`: continues the game that was left unsaved.
+    pub(super) fn recover(&mut self) -> Done {
+        let Some(path) = self.unsaved_game() else {
+            return Err(Complaint::wrong("No unsaved game is kept. `load FILE` continues a saved one."));
+        };
+        let session = self.read_game(&path)?;
+        if !self.may_leave("the same line")? {
+            return Ok(());
+        }
+        self.go_over_to(session, None)?;
+        // It is still unsaved, and from now on kept as this game's copy.
+        self.saved.decisions = 0;
+        self.saved.copied = 0;
+        self.update_recovery_file();
+        let _ = fs::remove_file(path);
+        Ok(())
+    }
+
+    fn read_game(&self, path: &Path) -> Result<Session, Complaint> {
+        let unreadable =
+            |error: io::Error| Complaint::Wrong(format!("Cannot read {}: {}.", path.display(), system(&error)));
+        let text = fs::read_to_string(path).map_err(unreadable)?;
+        Session::load(&self.library, &text).map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))
+    }
+
+    /// Leaves this game for another one.
+    pub(super) fn go_over_to(&mut self, session: Session, file: Option<PathBuf>) -> Done {
+        self.session = SessionSlot::new(session);
+        self.done.clear();
+        self.undone.clear();
+        self.look_out_anew();
+        self.turned = true;
+        self.machine = None;
+        self.asked = None;
+        self.about = None;
+        self.focus = None;
+        let from_file = file.is_some();
+        self.saved.file = file;
+        self.saved.warned = false;
+        if from_file {
+            self.session.take_events();
+        }
+        self.settle()?;
+        self.saved.decisions = self.session.decisions();
+        self.saved.copied = self.saved.decisions;
+        Ok(())
+    }
+
+    fn say_done(&mut self, text: &str) -> Done {
+        if self.screen.json() {
+            return Ok(self.screen.event("done", &json!({ "text": text }))?);
+        }
+        Ok(self.screen.row(&Row::at(2).plain(text))?)
+    }
+
+    /// The newest game that was left unsaved, and is not being played.
+    fn unsaved_game(&self) -> Option<PathBuf> {
+        let folder = self.saved.recovery.as_ref()?.parent()?;
+        let mut games: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)
+            .ok()?
+            .flatten()
+            .filter(|entry| !is_played(&entry.path()))
+            .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+            .collect();
+        games.sort();
+        games.reverse();
+        for (_, old) in games.iter().skip(MOST_KEPT) {
+            let _ = fs::remove_file(old);
+        }
+        games.into_iter().next().map(|(_, path)| path)
+    }
+}
+
+/// Whether a process that still runs keeps this copy.
+fn is_played(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    match stem.parse::<u32>() {
+        Ok(process) => process == std::process::id() || Path::new(&format!("/proc/{process}")).exists(),
+        Err(_) => true,
+    }
+}
+
+/// The folder of the copies, where one can be had.
+fn recovery_folder() -> Option<PathBuf> {
+    let folder = state_folder()?.join("riskbreaker").join("unsaved");
+    fs::create_dir_all(&folder).ok()?;
+    Some(folder)
+}
+
+/// Writes a file so that the old one stays until the new one is complete.
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let draft = path.with_extension("part");
+    let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+fn file(rest: &str) -> Option<PathBuf> {
+    let name = rest.trim_matches('"');
+    (!name.is_empty()).then(|| PathBuf::from(name))
+}
