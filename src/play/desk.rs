@@ -3,7 +3,7 @@ use std::collections::btree_map::Entry;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use super::walk::{Foretold, Walk};
+use super::explorer::{Explorer, Foretold};
 use super::{
     Answer, Ask, By, Choice, DicePosition, DiceSource, Driver, Event, Happening, Onward, Question, QuestionId, Refusal,
     Rote, Slot, Tape, TransferNote,
@@ -62,8 +62,10 @@ pub(crate) struct Desk {
     pub pulse: u64,
     /// What a conversion says of itself.
     pub notes: Vec<TransferNote>,
-    /// Where every course of an action is gone through: it answers what the tape does not hold.
-    pub walk: Option<Box<Walk>>,
+    /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
+    pub sees_time: bool,
+    /// Where every way of an action is explored: it answers what the tape does not hold.
+    pub explorer: Option<Box<Explorer>>,
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
     /// Where the game runs on inside the script machine.
@@ -81,9 +83,12 @@ pub(crate) enum Sight {
     Total,
     /// Whether what is needed was met.
     Need,
-    /// How many of these cuts are reached; filled in only where courses are gone through.
+    /// How many of these cuts are reached; filled in only where ways are explored.
     Cuts(Vec<i64>),
+    /// The kept faces, the highest first.
     Faces,
+    /// The kept faces in the order rolled.
+    Ordered,
 }
 
 /// What a script may do at the moment.
@@ -214,7 +219,8 @@ impl Desk {
             dropped: None,
             pulse: 0,
             notes: Vec::new(),
-            walk: None,
+            sees_time: false,
+            explorer: None,
             before_script: 0,
             onward: None,
             origin: None,
@@ -272,14 +278,14 @@ impl Desk {
     pub fn settles_quietly(&self) -> bool {
         !self.listening
             && !self.keeps_tape
-            && self.walk.is_none()
+            && self.explorer.is_none()
             && self.dice == DiceSource::Seeded
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }
 
     /// Whether no person sits anywhere, so that no question will ever be shown.
     pub fn is_unattended(&self) -> bool {
-        self.walk.is_none()
+        self.explorer.is_none()
             && self.suggest_at.is_none()
             && self.dice != DiceSource::Typed
             && !self.seats.values().any(|driver| *driver == Driver::Human)
@@ -337,7 +343,7 @@ impl Desk {
         tell: impl Fn(&Desk) -> String,
     ) -> Result<Roll, Stop> {
         self.may_leave_open("rolling dice")?;
-        if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
+        if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             return self.foresee(dice, label, need, sight);
         }
         let roll = self.draw(dice, label, &tell)?;
@@ -358,39 +364,52 @@ impl Desk {
         Ok(roll)
     }
 
-    /// The roll on the course that is gone through.
+    /// Asks the explorer for something; it looks at the desk.
+    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &Desk) -> Option<R>) -> Option<R> {
+        let mut explorer = self.explorer.take()?;
+        let found = ask(&mut explorer, self);
+        self.explorer = Some(explorer);
+        found
+    }
+
+    /// The roll on the way that is explored.
     fn foresee(&mut self, dice: &Dice, label: &Arc<str>, need: Need, sight: Sight) -> Result<Roll, Stop> {
         let seen = match (sight, need) {
             (Sight::Faces, _) => Seen::Faces,
+            (Sight::Ordered, _) => Seen::Ordered,
             (Sight::Cuts(cuts), _) => Seen::Cuts(cuts),
             (Sight::Need, Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![n]),
             (Sight::Need, Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
             (Sight::Total, _) | (Sight::Need, Need::Nothing) => Seen::Total,
         };
-        match self.walk.as_mut().and_then(|walk| walk.roll(dice, seen, label)) {
+        match self.explored(|explorer, desk| explorer.roll(desk, dice, seen, label)) {
             Some(roll) => Ok(roll),
             None => Err(self.break_off()),
         }
     }
 
-    /// Before rolls that are made until they stand; gives the number that names them.
-    pub fn begin_again(&mut self) -> Result<u32, Stop> {
+    /// Before rolls that are made until they stand.
+    pub fn begin_again(&mut self) -> Result<(), Stop> {
         self.may_act("rolling dice")?;
-        let Some(walk) = &mut self.walk else { return Ok(0) };
-        match walk.begin_again() {
-            Some(place) => Ok(place),
-            None => Err(self.break_off()),
+        if let Some(explorer) = &mut self.explorer {
+            explorer.begin_again();
         }
+        Ok(())
     }
 
-    /// They do not stand. Where every course is gone through, this one is back where it began: nothing new comes of it.
-    pub fn roll_again(&mut self, place: u32) -> Result<(), Stop> {
-        let Some(walk) = &mut self.walk else { return Ok(()) };
-        walk.roll_again(place);
-        Err(self.break_off())
+    /// They do not stand and are made again.
+    pub fn roll_again(&mut self) -> Result<(), Stop> {
+        self.may_go_on()?;
+        if self.explorer.as_mut().is_none_or(|explorer| explorer.roll_again()) {
+            return Ok(());
+        }
+        Err(self.fault_with(
+            "rb.again rolls nothing and nothing comes of it",
+            Some("let its function roll, and return something as soon as the rolls stand".into()),
+        ))
     }
 
-    /// Ends a course before its action does.
+    /// Ends a run before its action does.
     fn break_off(&mut self) -> Stop {
         self.stop = Some(Stop::Question);
         Stop::Question
@@ -444,8 +463,10 @@ impl Desk {
 
     /// A number from 1 to `n` for a policy.
     pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
-        let Some(walk) = &mut self.walk else { return Ok(self.face(n)) };
-        match walk.pick(n) {
+        if self.explorer.is_none() {
+            return Ok(self.face(n));
+        }
+        match self.explored(|explorer, desk| explorer.pick(desk, n)) {
             Some(picked) => Ok(picked),
             None => Err(self.break_off()),
         }
@@ -639,7 +660,7 @@ impl Desk {
                 }
             }
         }
-        if self.walk.is_some() {
+        if self.explorer.is_some() {
             return self.foretell(asking, build);
         }
         match self.seats.get(&asking.seat) {
@@ -661,14 +682,14 @@ impl Desk {
         }
     }
 
-    /// The answer on the course that is gone through.
+    /// The answer on the way that is explored.
     fn foretell(
         &mut self,
         asking: &Asking,
         build: &mut dyn FnMut(&mut Desk) -> Result<Question, Stop>,
     ) -> Result<Asked, Stop> {
         let question = build(self)?;
-        match self.walk.as_mut().map(|walk| walk.answer(&question)) {
+        match self.explored(|explorer, desk| Some(explorer.answer(desk, &question))) {
             Some(Foretold::Answer(answer)) => {
                 self.record(asking, answer.clone(), By::Default, DicePosition::default());
                 Ok(Asked::Answered(answer))
@@ -678,12 +699,12 @@ impl Desk {
         }
     }
 
-    /// The next question and its answer, where courses are gone through and this one began like the last.
+    /// The next question and its answer, where ways are explored that all begin alike.
     pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
-        if self.walk.is_some() {
+        if self.explorer.is_some() {
             self.may_leave_open("asking")?;
         }
-        Ok(self.walk.as_mut().and_then(|walk| walk.recall()))
+        Ok(self.explorer.as_mut().and_then(|explorer| explorer.recall()))
     }
 
     /// Puts a question out and leaves its place on the tape empty.

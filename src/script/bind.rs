@@ -11,7 +11,7 @@ use super::exchange::{from_lua, text_of, to_lua, whole_of};
 use super::mirror::{Mirror, Pages};
 use super::raw;
 use super::sandbox::{charge, hold};
-use crate::dice::{Dice, Fate, Roll};
+use crate::dice::{Dice, Roll};
 use crate::play::{
     Answer, Ask, Asked, Asking, By, Choice, Desk, DicePosition, Driver, Happening, Need, Question, QuestionId, Sight,
     Stop, Term,
@@ -201,7 +201,7 @@ pub(super) fn leaves(lua: &Lua, bench: &Rc<Bench>) -> Result<Table> {
 
 /// Adds a leaf function to the table.
 macro_rules! leaf {
-    ($lua:ident, $bench:ident, $table:ident, $name:literal, |$l:pat_param, $b:ident, $args:tt : $types:ty| $body:expr) => {{
+    ($lua:ident, $bench:ident, $table:ident, $name:expr, |$l:pat_param, $b:ident, $args:tt : $types:ty| $body:expr) => {{
         let bench = Rc::clone($bench);
         #[allow(unused_variables)]
         let function = $lua.create_function(move |$l: &Lua, $args: $types| {
@@ -589,16 +589,16 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
                     Some(question) => question,
                     None => question_of(desk, &mirror, &ask, &q)?,
                 };
-                if let Some(walk) = &mut desk.walk {
-                    walk.remember(Some((&question, &answer)));
+                if let Some(explorer) = &mut desk.explorer {
+                    explorer.remember(Some((&question, &answer)));
                 }
                 tell_answer(b, desk, &question, &answer);
                 Ok((0, places(lua, &question, &answer)?))
             }
             Asked::Policy(policy) => {
                 b.before_policy.set(desk.position());
-                if let Some(walk) = &mut desk.walk {
-                    walk.remember(None);
+                if let Some(explorer) = &mut desk.explorer {
+                    explorer.remember(None);
                 }
                 Ok((1, Lv::String(lua.create_string(&*policy)?)))
             }
@@ -673,7 +673,7 @@ fn questions(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         desk.may_act("asking").map_err(stopped)?;
         let question = question_of(desk, &b.mirror.borrow(), &ask, &q)?;
         let answer = answer_from(desk, &question, &answer)?;
-        if desk.listening || desk.walk.is_some() {
+        if desk.listening || desk.explorer.is_some() {
             desk.autos.push((question, answer));
         }
         Ok(())
@@ -1071,7 +1071,7 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
         let desk = b.noted()?;
         let sight = match kind {
             0 => Sight::Total,
-            BAND if desk.walk.is_some() => Sight::Cuts(cuts_of(desk, &need)?),
+            BAND if desk.explorer.is_some() => Sight::Cuts(cuts_of(desk, &need)?),
             BAND => Sight::Total,
             _ => Sight::Need,
         };
@@ -1103,22 +1103,18 @@ fn dice(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
             Err(message) => Err(fault(desk, message)),
         }
     });
-    leaf!(lua, bench, table, "faces", |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
-        let desk = b.noted()?;
-        let roll = roll(b, desk, &dice, Need::Nothing, Sight::Faces, &label, &args)?;
-        let kept = roll.faces().iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value);
-        let faces = lua.create_sequence_from(kept)?;
-        faces.set_readonly(true);
-        Ok(faces)
-    });
-    leaf!(lua, bench, table, "begin_again", |_, b, (): ()| {
-        let desk = b.noted()?;
-        desk.begin_again().map_err(stopped)
-    });
-    leaf!(lua, bench, table, "roll_again", |_, b, place: u32| {
-        let desk = b.noted()?;
-        desk.roll_again(place).map_err(stopped)
-    });
+    for (name, in_order) in [("faces", false), ("ordered_faces", true)] {
+        let sight = if in_order { Sight::Ordered } else { Sight::Faces };
+        leaf!(lua, bench, table, name, |lua, b, (dice, label, args): (LuaString, Lv, Variadic<Lv>)| {
+            let desk = b.noted()?;
+            let roll = roll(b, desk, &dice, Need::Nothing, sight.clone(), &label, &args)?;
+            let faces = lua.create_sequence_from(roll.kept(in_order))?;
+            faces.set_readonly(true);
+            Ok(faces)
+        });
+    }
+    leaf!(lua, bench, table, "begin_again", |_, b, (): ()| b.noted()?.begin_again().map_err(stopped));
+    leaf!(lua, bench, table, "roll_again", |_, b, (): ()| b.noted()?.roll_again().map_err(stopped));
     Ok(())
 }
 
@@ -1201,6 +1197,10 @@ pub(super) fn read_key(desk: &mut Desk, value: &Lv) -> Result<Key> {
 }
 
 fn agenda(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
+    leaf!(lua, bench, table, "sees_time", |_, b, (): ()| {
+        b.noted()?.sees_time = true;
+        Ok(())
+    });
     leaf!(lua, bench, table, "schedule", |_, b, (what, key, owner, args): (Lv, Lv, Lv, Lv)| {
         schedule(b, &what, &key, None, &owner, &args)
     });
@@ -1209,12 +1209,14 @@ fn agenda(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     });
     leaf!(lua, bench, table, "cancel", |_, b, id: u32| {
         let desk = b.desk()?;
+        desk.sees_time = true;
         desk.may_act("changing the agenda").map_err(stopped)?;
         hold(TOLD)?;
         Ok(desk.state.unschedule(EntryId(id)).is_some())
     });
     leaf!(lua, bench, table, "rekey", |_, b, (id, key): (u32, Lv)| {
         let desk = b.desk()?;
+        desk.sees_time = true;
         desk.may_act("changing the agenda").map_err(stopped)?;
         let key = key_of(desk, &key)?;
         hold(TOLD)?;
@@ -1222,6 +1224,7 @@ fn agenda(lua: &Lua, bench: &Rc<Bench>, table: &Table) -> Result<()> {
     });
     leaf!(lua, bench, table, "agenda", |lua, b, filter: Option<Table>| {
         let desk = b.desk()?;
+        desk.sees_time = true;
         desk.may_go_on().map_err(stopped)?;
         let mirror = b.mirror.borrow();
         let (mut what, mut owner) = (None, None);
@@ -1266,6 +1269,7 @@ pub(super) fn entry_table(lua: &Lua, entry: &crate::state::Entry, mirror: &Mirro
 
 fn schedule(bench: &Bench, what: &Lv, key: &Lv, step: Option<&Lv>, owner: &Lv, args: &Lv) -> Result<u32> {
     let desk = bench.noted()?;
+    desk.sees_time = true;
     desk.may_act("changing the agenda").map_err(stopped)?;
     let mirror = bench.mirror.borrow();
     let name = text_arg(desk, what, "the name of an entry")?;

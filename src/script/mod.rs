@@ -3,6 +3,8 @@
 pub(crate) mod api;
 mod bind;
 mod blueprint;
+#[cfg(feature = "continuations")]
+mod continuation;
 mod convert;
 mod declared_kinds;
 mod declared_play;

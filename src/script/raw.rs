@@ -398,6 +398,7 @@ unsafe fn due_later(state: *mut lua_State) -> Option<u32> {
     };
     charge(16);
     hold(100).ok()?;
+    desk.sees_time = true;
     Some(desk.schedule(what, key, owner, Value::None, None).0)
 }
 

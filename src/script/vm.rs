@@ -15,13 +15,21 @@ use super::fault::{fault_of, teach};
 use super::load;
 use super::mirror::Synced;
 use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
-use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Rote, Stop};
+use crate::play::{Desk, Driver, Explanation, Fault, Fingerprint, FreeAct, Phase, Rote, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
 use crate::state::{EntityId, Entry, EntryId, Key, State, Value};
 
 /// One script machine with one ruleset in it. It mirrors one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
+    /// What takes fingerprints of running scripts; made when ways are explored first. It goes before the machine.
+    #[cfg(feature = "continuations")]
+    pub(super) continuation: Option<Box<super::continuation::Continuation>>,
+    /// A machine that interprets, for exploring, where this one has compiled its scripts.
+    interpreter: Option<Box<Vm>>,
+    is_native: bool,
+    /// Whether the collector stands still inside runs.
+    exploring: bool,
     pub(super) lua: Lua,
     pub(super) bench: Rc<Bench>,
     trusted: Trusted,
@@ -79,7 +87,7 @@ impl Laid {
     }
 
     fn how(desk: &Desk) -> (bool, bool, bool) {
-        (desk.settles_quietly(), desk.is_unattended(), desk.walk.is_some())
+        (desk.settles_quietly(), desk.is_unattended(), desk.explorer.is_some())
     }
 }
 
@@ -106,6 +114,8 @@ pub(super) struct Trusted {
     pub refresh: Function,
     pub stale: Function,
     pub convert: Function,
+    pub state: Function,
+    pub mirrored: Function,
 }
 
 /// A free act that a policy takes.
@@ -133,6 +143,11 @@ impl Vm {
         let blueprint = Arc::new(loaded.blueprint);
         let full = loaded.lua.used_memory() + LEFT_BEHIND;
         let vm = Vm {
+            #[cfg(feature = "continuations")]
+            continuation: None,
+            interpreter: None,
+            is_native: code != Code::Interpreted,
+            exploring: false,
             lua: loaded.lua,
             bench: loaded.bench,
             trusted: loaded.trusted,
@@ -157,9 +172,76 @@ impl Vm {
             // It is done once.
             self.runs += 1;
             let files = std::mem::take(&mut *self.bench.files.borrow_mut());
+            self.is_native = true;
             // Where there is no memory for it, they are run as before.
             let _ = compile_natively(&self.lua, &files);
         }
+    }
+
+    // Exploring
+
+    /// The machine that explores instead of this one, which has compiled its scripts for this processor; give it back.
+    pub fn take_interpreter(&mut self) -> Option<Box<Vm>> {
+        if !self.is_native {
+            return None;
+        }
+        let kept = self.interpreter.take().filter(|vm| !vm.is_dead());
+        kept.or_else(|| Vm::load(&self.stack, Code::Interpreted).ok().map(|(vm, _)| Box::new(vm)))
+    }
+
+    pub fn give_interpreter(&mut self, interpreter: Option<Box<Vm>>) {
+        self.interpreter = interpreter;
+    }
+
+    /// Before ways are explored: what tells whether two places are equal. `None` where that cannot be told.
+    ///
+    /// The collector stands still inside a run from here on, since its work can be seen in the layout of tables.
+    #[cfg(feature = "continuations")]
+    pub fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        if self.is_native || self.dead {
+            return None;
+        }
+        if self.continuation.is_none() {
+            let trusted = &self.trusted;
+            let (mirrored, _) = guarded(Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
+            let (lists, handles) = mirrored.ok()?;
+            let roots = [&trusted.start, &trusted.entry, &trusted.free, &trusted.tie, &trusted.measure, &trusted.stale];
+            let roots: Vec<Function> = roots.into_iter().cloned().collect();
+            let parts = (trusted.state.clone(), lists, handles);
+            let made = super::continuation::Continuation::new(&self.lua, &self.bench, &roots, parts);
+            self.continuation = made.ok().flatten().map(Box::new);
+        }
+        let continuation = self.continuation.as_ref()?;
+        continuation.kept().ok()?;
+        self.lua.gc_stop();
+        self.exploring = true;
+        Some(continuation.begin())
+    }
+
+    #[cfg(feature = "continuations")]
+    pub fn end_exploring(&mut self) {
+        super::continuation::Continuation::end();
+        self.lua.gc_restart();
+        self.exploring = false;
+    }
+
+    /// What scripts keep between runs; `None` where that cannot be told.
+    #[cfg(feature = "continuations")]
+    pub fn kept(&self) -> Option<Vec<u8>> {
+        self.continuation.as_ref()?.kept().ok()
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    pub fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        None
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    pub fn end_exploring(&mut self) {}
+
+    #[cfg(not(feature = "continuations"))]
+    pub fn kept(&self) -> Option<Vec<u8>> {
+        None
     }
 
     /// Whether a budget was spent in it, so that it must not be used again.
@@ -752,6 +834,10 @@ impl Vm {
         };
         if spent.is_none() && self.lua.used_memory() > self.full {
             let _ = self.lua.gc_collect();
+            if self.exploring {
+                // Collecting sets it going again.
+                self.lua.gc_stop();
+            }
             self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
             give_back();
         }
