@@ -40,8 +40,8 @@ fn a_small_game_is_solved_exactly() {
     assert_eq!(results["Ann wins"], ann);
     assert_eq!(results["Bea wins"], BigRational::one() - ann);
     assert!(odds.remaining.is_zero());
-    // The turns of both, by the health of both, and the start.
-    assert!(odds.states <= 2 * 6 * 5 + 20, "{}", odds.states);
+    // The turns of both, by the health of both, and the ends.
+    assert!(odds.states <= 120, "{}", odds.states);
     let few = GameLimits { states: 10, ..GameLimits::default() };
     let refusal = game_odds(&rules, Setup::default(), few, None).unwrap_err();
     assert!(refusal.message.contains("more states") && refusal.message.contains("`sim`"), "{refusal}");

@@ -54,7 +54,7 @@ impl Position {
     /// # Errors
     ///
     /// A sentence: a card, name, answer or house rule that does not fit, a scenario that never comes to it, the fault of
-    /// a script, or more courses than the limits allow.
+    /// a script, or more ways than the limits allow.
     pub fn odds(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place), Refusal> {
         if rules.card(&self.card).is_none() {
             let ids = rules.cards().iter().map(|card| &*card.id);
@@ -202,7 +202,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more courses than
+    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more ways than
     /// the limits allow.
     pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
         let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {

@@ -129,6 +129,7 @@ void uses_of(const Instruction* code, int at, Registers& reads, Registers& write
     case LOP_NOT:
     case LOP_MINUS:
     case LOP_LENGTH:
+    case LOP_GETUDATAKS:
     case LOP_ADDK:
     case LOP_SUBK:
     case LOP_MULK:
@@ -149,6 +150,7 @@ void uses_of(const Instruction* code, int at, Registers& reads, Registers& write
     case LOP_JUMPXEQKB:
     case LOP_JUMPXEQKN:
     case LOP_JUMPXEQKS:
+    case LOP_CMPPROTO:
         reads.set(A);
         break;
     case LOP_GETTABLE:
@@ -177,15 +179,18 @@ void uses_of(const Instruction* code, int at, Registers& reads, Registers& write
         break;
     case LOP_SETTABLEKS:
     case LOP_SETTABLEN:
+    case LOP_SETUDATAKS:
         reads.set(A);
         reads.set(B);
         break;
     case LOP_NAMECALL:
+    case LOP_NAMECALLUDATA:
         reads.set(B);
         writes.set(A);
         writes.set(A + 1);
         break;
     case LOP_CALL:
+    case LOP_CALLFB:
         set_range(writes, A, -1);
         set_range(reads, A, B == 0 ? -1 : B);
         break;
@@ -271,8 +276,7 @@ void analyse(Code& info, const Proto* p)
     for (int at = 0; at < size;)
     {
         LuauOpcode op = LuauOpcode(LUAU_INSN_OP(p->code[at]));
-        if (op == LOP_BREAK || op == LOP_NATIVECALL || op >= LOP__COUNT || op == LOP_NEWCLASS || op == LOP_NEWCLASSMEMBER || op == LOP_CALLFB ||
-            op == LOP_CMPPROTO || op == LOP_FASTPCALL || op == LOP_GETUDATAKS || op == LOP_SETUDATAKS || op == LOP_NAMECALLUDATA)
+        if (op == LOP_BREAK || op == LOP_NATIVECALL || op >= LOP__COUNT || op == LOP_NEWCLASS || op == LOP_NEWCLASSMEMBER || op == LOP_FASTPCALL)
             info.plain = false;
         starts.push_back(at);
         int next = at + Luau::getOpLength(op);
@@ -644,7 +648,8 @@ void put_continuation(Fingerprinter* f, lua_State* L)
             throw Refusal{"instructions that are not known"};
         int place = int(frame->savedpc - p->code);
         int at = code.before[place];
-        if (at < 0 || LUAU_INSN_OP(p->code[at]) != LOP_CALL)
+        int op = at < 0 ? LOP_NOP : LUAU_INSN_OP(p->code[at]);
+        if (op != LOP_CALL && op != LOP_CALLFB)
             throw Refusal{"a call that is no call instruction"};
         int called = LUAU_INSN_A(p->code[at]);
         if (frame->base + called != (frame + 1)->func)
