@@ -14,9 +14,9 @@ mod state;
 pub use crate::check::findings;
 pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::lab::{
-    Advice, ByRote, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits, Odds, OddsQuery, Outcome,
-    Place, Plan, PlannedVariant, Position, Progress, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant,
-    compare_cards, game_odds,
+    Advice, ByRote, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits,
+    Odds, OddsQuery, Outcome, Place, Plan, PlannedVariant, Position, Progress, Rate, Shard, Simulation,
+    SimulationError, Sum, Tally, Variant, compare_cards, game_odds,
 };
 pub use crate::play::{
     Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use riskbreaker::{
-    Answering, ByRote, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Position, Odds,
-    OddsQuery, Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
+    Answering, ByRote, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, Odds, OddsQuery, Position,
+    Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
 };
 
 fn library(folder: &str) -> Library {
@@ -338,7 +338,8 @@ fn the_odds_of_a_contest_come_from_their_scripts() {
         let way = [("target", "Raider"), ("card", "melee")].map(|(topic, answer)| (topic.into(), answer.into()));
         // The knight strikes with 16, the raider stands against it with 5 more than his base.
         let edits = vec![("Raider".into(), "base".into(), (11 - lead).to_string())];
-        let strike = Position { actor: Some("Knight".into()), way: way.to_vec(), edits, ..position("melee_strike", &[]) };
+        let strike =
+            Position { actor: Some("Knight".into()), way: way.to_vec(), edits, ..position("melee_strike", &[]) };
         let odds = odds(&contest, &strike);
         let mut of_result = [const { Vec::new() }; 3];
         for (outcome, chance) in &odds.outcomes {
@@ -382,7 +383,8 @@ fn the_success_table_of_the_third_rules_comes_from_their_scripts() {
         let edits = ["muscle", "agility", "wit", "personality"]
             .map(|field| ("Fighter".into(), field.into(), stat.to_string()))
             .to_vec();
-        let gain = Position { actor: Some("Fighter".into()), edits, ..position("gain_advantage", &[("risk", 1.into())]) };
+        let gain =
+            Position { actor: Some("Fighter".into()), edits, ..position("gain_advantage", &[("risk", 1.into())]) };
         let odds = odds(&third, &gain);
         let up: BigRational = odds
             .outcomes

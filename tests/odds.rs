@@ -9,7 +9,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use riskbreaker::{
-    Answering, Dice, Effect, Given, Library, Limits, Position, Odds, OddsQuery, Outcome, Refusal, Ruleset, Value,
+    Answering, Dice, Effect, Given, Library, Limits, Odds, OddsQuery, Outcome, Position, Refusal, Ruleset, Value,
 };
 
 fn of(part: i64, whole: i64) -> BigRational {
@@ -173,7 +173,13 @@ fn rolls_that_never_stand_or_do_more_than_roll_are_refused() {
 fn a_function_that_counts_its_own_turns_is_no_turn_like_the_last() {
     let mut table = Table::default();
     every(&[6, 6, 6], |chance, roll| {
-        let face = if roll[0] >= 5 { roll[0] } else if roll[1] >= 5 { roll[1] } else { roll[2] };
+        let face = if roll[0] >= 5 {
+            roll[0]
+        } else if roll[1] >= 5 {
+            roll[1]
+        } else {
+            roll[2]
+        };
         table.add(chance, facts(&[("Ann gold", face)]));
     });
     assert_eq!(table.0["Ann gold 1"], of(2, 27));
@@ -299,7 +305,10 @@ fn sums(count: u32, sides: i64) -> BTreeMap<i64, BigRational> {
 /// Chances by how much gold Ann gets.
 fn gold(chances: impl IntoIterator<Item = (i64, BigRational)>) -> Table {
     let mut table = Table::default();
-    chances.into_iter().filter(|(_, chance)| !chance.is_zero()).for_each(|(n, c)| table.add(c, facts(&[("Ann gold", n)])));
+    chances
+        .into_iter()
+        .filter(|(_, chance)| !chance.is_zero())
+        .for_each(|(n, c)| table.add(c, facts(&[("Ann gold", n)])));
     table
 }
 
@@ -403,7 +412,8 @@ fn loops_that_keep_counts_tables_and_functions_are_exact() {
         for mid in low + 1..=24 - low {
             if 24 - low - mid >= 6 {
                 let ways = choose(24, low) * choose(24 - low, mid);
-                bands += ways * of(2, 6).pow(low as i32) * of(3, 6).pow(mid as i32) * of(1, 6).pow((24 - low - mid) as i32);
+                bands +=
+                    ways * of(2, 6).pow(low as i32) * of(3, 6).pow(mid as i32) * of(1, 6).pow((24 - low - mid) as i32);
             }
         }
     }
@@ -698,7 +708,8 @@ fn questions_of_both_sides_are_answered_as_it_is_said() {
     let found = asked("fence", Answering::Best, &[]).unwrap();
     assert_eq!(Table::of(&found), best);
     assert_eq!(found.worth["player"], worth(&best));
-    assert!(told(Answering::Given, &[("stake", 2.into())]).unwrap_err().message.contains("`parry`"));
+    let refusal = told(Answering::Given, &[("stake", 2.into())]).unwrap_err().message;
+    assert!(refusal.contains("`parry`") || refusal.contains("`press`"), "{refusal}");
 
     // The policy that guesses: a stake of 1 to 3, yes once in four times.
     let mut guessed = Table::default();

@@ -133,7 +133,8 @@ pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
 pub fn likeliest(odds: &Odds, most: usize) -> Vec<String> {
     let lines = odds.lines();
     let told = lines.iter().zip(&odds.outcomes).take(most);
-    let mut parts: Vec<String> = told.map(|(line, (_, chance))| format!("{} {line}", chance_of(odds, chance))).collect();
+    let mut parts: Vec<String> =
+        told.map(|(line, (_, chance))| format!("{} {line}", chance_of(odds, chance))).collect();
     if lines.len() > most {
         parts.push(format!("{} more", lines.len() - most));
     }

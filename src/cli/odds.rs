@@ -185,9 +185,9 @@ struct Condition {
 
 fn place(text: &str) -> Result<(String, String), String> {
     let parts = text.rsplit_once('.').map(|(name, field)| (name.trim().to_owned(), field.trim().to_owned()));
-    parts.filter(|(name, field)| !name.is_empty() && !field.is_empty()).ok_or_else(|| {
-        format!("`{text}` names no field: write NAME.FIELD, such as Bandit.harm")
-    })
+    parts
+        .filter(|(name, field)| !name.is_empty() && !field.is_empty())
+        .ok_or_else(|| format!("`{text}` names no field: write NAME.FIELD, such as Bandit.harm"))
 }
 
 fn conditions(text: &str) -> Result<Conditions, String> {
@@ -210,7 +210,8 @@ fn condition(text: &str) -> Result<Condition, String> {
 impl Condition {
     fn holds(&self, odds: &Odds, outcome: &Outcome) -> Result<bool> {
         let Some(found) = odds.value_after(outcome, &self.title, &self.field) else {
-            let known: Vec<String> = odds.fields.iter().map(|known| format!("{}.{}", known.title, known.field)).collect();
+            let known: Vec<String> =
+                odds.fields.iter().map(|known| format!("{}.{}", known.title, known.field)).collect();
             return Err(call_error(format!(
                 "{}.{} never changes here; what changes: {}",
                 self.title,
@@ -434,7 +435,8 @@ fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         let Ok(driver) = driver.parse::<riskbreaker::Driver>();
         setup = setup.seat(seat, driver);
     }
-    let found = riskbreaker::game_odds(&rules, setup, riskbreaker::GameLimits::default(), Some(super::interrupt::watched()));
+    let found =
+        riskbreaker::game_odds(&rules, setup, riskbreaker::GameLimits::default(), Some(super::interrupt::watched()));
     let found = found.map_err(|refusal| match refusal.failed {
         true => anyhow::anyhow!("{}", refusal.message),
         false => call_error(refusal.message),
@@ -442,8 +444,11 @@ fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
     let exact = found.remaining.is_zero();
     let mut screen = Screen::stdout(args.json);
     if args.json {
-        let results: Vec<Json> =
-            found.results.iter().map(|(name, chance)| json!({ "result": name, "chance": chance_json(chance) })).collect();
+        let results: Vec<Json> = found
+            .results
+            .iter()
+            .map(|(name, chance)| json!({ "result": name, "chance": chance_json(chance) }))
+            .collect();
         screen.object(&json!({
             "scenario": scenario, "ruleset": rules.id(), "exact": exact, "results": results,
             "remaining": chance_json(&found.remaining), "mean_actions": chance_json(&found.actions),
@@ -453,9 +458,10 @@ fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
     }
     screen.row(&Row::at(0).strong(format!("{scenario} · {}", rules.id())))?;
     let exactly = |chance: &BigRational| if exact { fraction(chance) } else { String::new() };
-    let rows = found.results.iter().map(|(name, chance)| {
-        vec![percent(float(chance)), exactly(chance), name.clone(), bar(float(chance), 1.0, 24)]
-    });
+    let rows = found
+        .results
+        .iter()
+        .map(|(name, chance)| vec![percent(float(chance)), exactly(chance), name.clone(), bar(float(chance), 1.0, 24)]);
     screen.table(&["chance", "exactly", "result", ""], rows.collect())?;
     screen.row(&Row::at(0).plain(format!("{:.2} actions on the average", float(&found.actions))))?;
     if exact {
@@ -502,7 +508,9 @@ fn tell_proof(screen: &mut Screen, odds: &Odds) -> Result<()> {
                 estimate.samples
             )
         }
-        None if odds.guessed => "not exact: what is best was chosen although some of it was not followed to its end".into(),
+        None if odds.guessed => {
+            "not exact: what is best was chosen although some of it was not followed to its end".into()
+        }
         None if odds.is_exact() => match odds.ways {
             1 => "exact, over one way that it can go".into(),
             ways => format!("exact, over {ways} ways that it can go"),
@@ -628,7 +636,9 @@ fn tell_field(screen: &mut Screen, args: &Args, title: &str, field: &str, column
     let mut list = Vec::new();
     for value in values {
         let chances = [at("=", value)?, at(">=", value)?, at("<=", value)?];
-        let told = |chance: &BigRational| format!("{} {}", chance_of(odds, chance), fraction_of(odds, chance)).trim_end().to_owned();
+        let told = |chance: &BigRational| {
+            format!("{} {}", chance_of(odds, chance), fraction_of(odds, chance)).trim_end().to_owned()
+        };
         rows.push(std::iter::once(value.to_string()).chain(chances.iter().map(told)).collect());
         let [is, least, most] = chances.map(|chance| chance_of_json(odds, &chance));
         list.push(json!({ "value": value, "chance": is, "at_least": least, "at_most": most }));
@@ -885,7 +895,12 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
     let expected = odds.fields.iter().filter(|field| field.shown);
     for field in expected {
         if let Some(by) = &field.expected {
-            screen.row(&Row::at(0).plain(format!("expected: {} {} {}", field.title, field.label, change_of(odds, by))))?;
+            screen.row(&Row::at(0).plain(format!(
+                "expected: {} {} {}",
+                field.title,
+                field.label,
+                change_of(odds, by)
+            )))?;
         }
     }
     for (topic, answer, how) in &odds.answers {
@@ -924,7 +939,9 @@ pub fn show_compared(screen: &mut Screen, heading: &str, columns: &[(&str, &Odds
                     .sum();
                 match chance.is_zero() {
                     true => "-".to_owned(),
-                    false => format!("{} {}", chance_of(odds, &chance), fraction_of(odds, &chance)).trim_end().to_owned(),
+                    false => {
+                        format!("{} {}", chance_of(odds, &chance), fraction_of(odds, &chance)).trim_end().to_owned()
+                    }
                 }
             });
             std::iter::once((*line).clone()).chain(chances).collect()
@@ -943,7 +960,9 @@ pub fn show_compared(screen: &mut Screen, heading: &str, columns: &[(&str, &Odds
         .map(|(title, label)| {
             let cell = |(_, odds): &(&str, &Odds)| {
                 let found = odds.fields.iter().find(|field| *field.title == **title && *field.label == **label);
-                found.and_then(|field| field.expected.as_ref()).map_or_else(|| "+0".to_owned(), |by| change_of(odds, by))
+                found
+                    .and_then(|field| field.expected.as_ref())
+                    .map_or_else(|| "+0".to_owned(), |by| change_of(odds, by))
             };
             std::iter::once(format!("{title} {label}")).chain(columns.iter().map(cell)).collect()
         })

@@ -363,12 +363,8 @@ mod tests {
         assert!(all.branches.iter().all(|branch| branch.chance == of(1, 7_776)));
         assert!(Dice::parse("8d6").unwrap().partition(&Seen::Ordered).is_err());
         let six = partition("6d6", Seen::Ordered);
-        let one: BigRational = six
-            .branches
-            .iter()
-            .filter(|branch| branch.faces[..3] == [2, 4, 1])
-            .map(|branch| &branch.chance)
-            .sum();
+        let one: BigRational =
+            six.branches.iter().filter(|branch| branch.faces[..3] == [2, 4, 1]).map(|branch| &branch.chance).sum();
         assert_eq!(one, of(1, 216));
     }
 

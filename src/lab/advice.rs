@@ -3,8 +3,8 @@ use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
-use super::position::loose;
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
+use super::position::loose;
 use crate::dice::Chance;
 use crate::play::{Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing};
 use crate::script::Vm;

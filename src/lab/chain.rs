@@ -174,7 +174,9 @@ impl Chain<'_> {
                 }
                 if chooser(state).is_some() {
                     let edges = &points[*state as usize].edges;
-                    let Some(branch) = edges.iter().position(|edge| leads_out(&known, &target(*edge))) else { continue };
+                    let Some(branch) = edges.iter().position(|edge| leads_out(&known, &target(*edge))) else {
+                        continue;
+                    };
                     self.take(*state, branch);
                     known.insert(*state);
                 } else if self.rows[*state as usize].keys().any(|target| leads_out(&known, target)) {
@@ -396,7 +398,11 @@ impl Elimination {
                 }
             }
         }
-        Elimination { members, rows: component.iter().map(|state| (*state, rows[*state as usize].clone())).collect(), before }
+        Elimination {
+            members,
+            rows: component.iter().map(|state| (*state, rows[*state as usize].clone())).collect(),
+            before,
+        }
     }
 
     /// Takes out every state. Gives them in that order, each with where it leads by then, and moves the chance in `own` of each

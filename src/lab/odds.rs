@@ -392,7 +392,10 @@ impl Exploration<'_> {
             return Err(Refusal::failing(format!("the host itself failed: the chances sum to {sum}")).into());
         }
         let guessed = !settled.remaining.is_zero()
-            && explorer.points.iter().any(|point| matches!(&point.fork, crate::play::Fork::Answers { answers, .. } if answers.len() > 1));
+            && explorer
+                .points
+                .iter()
+                .any(|point| matches!(&point.fork, crate::play::Fork::Answers { answers, .. } if answers.len() > 1));
         let (ways, points) = (explorer.runs - 1, explorer.points.len());
         let mut odds = self.odds(settled.ends, settled.remaining);
         odds.answers = settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
@@ -682,7 +685,9 @@ impl Odds {
     /// What a field is after an outcome, by the title of its entity; `None` if it never changes.
     pub fn value_after<'o>(&'o self, outcome: &'o Outcome, title: &str, field: &str) -> Option<&'o Value> {
         let changed = outcome.effects.iter().find_map(|effect| match effect {
-            Effect::Changed { title: of, field: at, to, .. } if of.eq_ignore_ascii_case(title) && **at == *field => Some(to),
+            Effect::Changed { title: of, field: at, to, .. } if of.eq_ignore_ascii_case(title) && **at == *field => {
+                Some(to)
+            }
             _ => None,
         });
         let known = self.fields.iter().find(|known| known.title.eq_ignore_ascii_case(title) && *known.field == *field);

@@ -9,7 +9,9 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::chain::{Chain, Row, Target, Unsolved};
-use crate::play::{Answering, Budget, Edge, Explorer, Game, OffPlan, Prepared, Refusal, Setup, Stop, write_whole_state};
+use crate::play::{
+    Answering, Budget, Edge, Explorer, Game, OffPlan, Prepared, Refusal, Setup, Stop, write_whole_state,
+};
 use crate::ruleset::Ruleset;
 use crate::script::Vm;
 use crate::state::State;
@@ -171,7 +173,9 @@ impl Solver<'_> {
             self.step(node, fingerprint)?;
         }
         if kept.is_some() && self.vm.kept() != kept {
-            return Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead").into());
+            return Err(
+                Refusal::failing("a script keeps something between its runs: `sim` plays the game instead").into()
+            );
         }
         let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0);
         let endless = |_: Unsolved| Refusal::failing("the game can go on for ever: some states have no way to an end");

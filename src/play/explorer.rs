@@ -5,8 +5,8 @@
 //! continuation of the script and the state of the game are equal there. So loops become cycles, and ways that lead to the
 //! same place share what follows.
 
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 
 use num_traits::ToPrimitive;
@@ -466,7 +466,14 @@ impl Explorer {
         let (branch, _) = fork.branch(0);
         let edges = vec![Edge::Open; fork.ways()];
         self.bytes += edges.len() * 8 + 120;
-        self.points.push(ChoicePoint { fork, label: label.clone(), edges, from, mass: before, depth: self.depth as u32 });
+        self.points.push(ChoicePoint {
+            fork,
+            label: label.clone(),
+            edges,
+            from,
+            mass: before,
+            depth: self.depth as u32,
+        });
         self.wait(number, 1);
         self.depth += 1;
         self.last = Some((number, branch));
@@ -791,7 +798,10 @@ pub(crate) fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>
         for (key, from) in [(Some(&entry.key), now), (entry.every.as_deref(), 0)] {
             let places = key.map(|key| key.places()).unwrap_or_default();
             write_number(out, places.len() as u64);
-            places.iter().enumerate().for_each(|(at, place)| write_number(out, (place - if at == 0 { from } else { 0 }) as u64));
+            places
+                .iter()
+                .enumerate()
+                .for_each(|(at, place)| write_number(out, (place - if at == 0 { from } else { 0 }) as u64));
         }
     }
     let (entries, attachments) = state.counters();
