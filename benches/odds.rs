@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
-use riskbreaker::{Library, Moment, Ruleset, Scenario, Setup};
+use riskbreaker::{Library, Position, Ruleset, Scenario, Setup};
 
 /// A card where it can be played: who plays it (whoever is asked first if nobody is named), and what is changed by hand before.
 struct Played {
@@ -56,19 +56,19 @@ const THIRD_VERSION: [Played; 12] = [
 ];
 
 impl Played {
-    fn moment(&self) -> Moment {
+    fn moment(&self) -> Position {
         let scenario = match self.scenario {
             "the ruin" => Scenario::read("the ruin", RUIN.as_bytes()).expect("it is a position"),
             name => Scenario::Named(name.into()),
         };
         let edits =
             self.edit.iter().map(|(name, field, value)| (name.to_string(), field.to_string(), value.to_string()));
-        Moment {
+        Position {
             setup: Setup { scenario, ..Setup::default() },
             card: self.card.into(),
             actor: self.actor.map(String::from),
             edits: edits.collect(),
-            ..Moment::default()
+            ..Position::default()
         }
     }
 }

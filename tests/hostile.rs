@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use bad::{HONEST, KINDS, PLAY};
 use riskbreaker::{
-    Driver, Edit, EntityId, Fault, Library, MemoUse, Moment, Remedy, Ruleset, Session, Setup, Simulation, SpecSource,
+    Driver, Edit, EntityId, Fault, Library, MemoUse, Position, Remedy, Ruleset, Session, Setup, Simulation, SpecSource,
     Step, Value, Variant, findings, run_specs,
 };
 
@@ -323,8 +323,8 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
         };
         let findings = plan.run(3, None, None, &mut |_, _| true).unwrap();
         assert_eq!(findings.tallies[0].left_out.len(), 3, "{name}");
-        let moment = Moment { card: "trick".into(), ..Moment::default() };
-        let told = moment.odds(&rules);
+        let position = Position { card: "trick".into(), ..Position::default() };
+        let told = position.odds(&rules);
         assert!(told.is_err(), "{name}: {told:?}");
     });
     judged.grown.sort();

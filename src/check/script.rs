@@ -662,7 +662,7 @@ impl<'r> Reader<'r> {
             self.tell(*at, self.known.wrong_name(sort, text));
         }
         let label = match name {
-            "roll" | "faces" => Some(1),
+            "roll" | "faces" | "ordered_faces" => Some(1),
             "under" | "at_most" | "at_least" | "band" => Some(2),
             "say" | "cut" | "finish" => Some(0),
             "whisper" => Some(1),
@@ -671,7 +671,7 @@ impl<'r> Reader<'r> {
         if let Some(label) = label {
             self.filled(args, label);
         }
-        if matches!(name, "roll" | "faces" | "under" | "at_most" | "at_least" | "band")
+        if matches!(name, "roll" | "faces" | "ordered_faces" | "under" | "at_most" | "at_least" | "band")
             && let Some((text, at)) = &first
             && let Err(error) = Dice::parse(text)
         {

@@ -40,6 +40,37 @@ pub fn chance_json(chance: &BigRational) -> Json {
     json!({ "exact": chance.to_string(), "decimal": float(chance) })
 }
 
+/// A chance of some odds: `35.00 %` if it is exact, else with the interval, `35.0 % (34.1 to 35.9)`.
+pub fn chance_of(odds: &Odds, chance: &BigRational) -> String {
+    if odds.estimate.is_none() {
+        return percent(float(chance));
+    }
+    let (low, high) = odds.interval(chance);
+    format!("{} ({:.1} to {:.1})", rough_percent(float(chance)), low * 100.0, high * 100.0)
+}
+
+/// `35.0 %`, as far as an estimate can be told.
+fn rough_percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p > 0.0 && p < 0.05 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+/// The fraction of a chance where the odds are exact and it is short enough to be read.
+pub fn fraction_of(odds: &Odds, chance: &BigRational) -> String {
+    if odds.is_exact() { fraction(chance) } else { String::new() }
+}
+
+/// A chance of some odds for machines: the fraction only if it is exact, else the interval.
+pub fn chance_of_json(odds: &Odds, chance: &BigRational) -> Json {
+    if odds.is_exact() {
+        return chance_json(chance);
+    }
+    let (low, high) = odds.interval(chance);
+    json!({ "decimal": float(chance), "low": low, "high": high })
+}
+
 /// A value as JSON says it.
 pub fn plain_json(value: &Value) -> Json {
     match value {
@@ -102,7 +133,8 @@ pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
 pub fn likeliest(odds: &Odds, most: usize) -> Vec<String> {
     let lines = odds.lines();
     let told = lines.iter().zip(&odds.outcomes).take(most);
-    let mut parts: Vec<String> = told.map(|(line, (_, chance))| format!("{} {line}", percent(float(chance)))).collect();
+    let mut parts: Vec<String> =
+        told.map(|(line, (_, chance))| format!("{} {line}", chance_of(odds, chance))).collect();
     if lines.len() > most {
         parts.push(format!("{} more", lines.len() - most));
     }

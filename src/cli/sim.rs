@@ -1,7 +1,6 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -12,6 +11,7 @@ use riskbreaker::{
 use serde_json::{Value as Json, json};
 
 use super::figures::percent;
+use super::interrupt::{INTERRUPTED, watched};
 use super::page;
 use super::play::pair;
 use super::report::{system, unwritable};
@@ -133,7 +133,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return Err(call_error("no threads were asked for; leave `--threads` out for all there are"));
     }
     let meter = meter();
-    let interrupted = interrupt();
+    let interrupted = watched();
     let mut written = Ok(());
     let mut last_save = Instant::now();
     let found = simulation.run(threads, args.shard, before, &mut |findings, progress| {
@@ -281,22 +281,6 @@ fn meter() -> ProgressBar {
     let style = ProgressStyle::with_template("{bar:24} {percent:>3} % · {pos} of {len} · {eta} left");
     ProgressBar::new(0).with_style(style.expect("the template is well formed").progress_chars("█▉▊▋▌▍▎▏ "))
 }
-
-/// Set by Ctrl-C: what is counted by then is told.
-fn interrupt() -> Arc<AtomicBool> {
-    let wanted = Arc::new(AtomicBool::new(false));
-    let seen = wanted.clone();
-    // Where it cannot be had, Ctrl-C ends the program as ever.
-    let _ = ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED.into());
-        }
-    });
-    wanted
-}
-
-/// How a program ends that was interrupted.
-const INTERRUPTED: u8 = 130;
 
 /// How to go on with what was interrupted.
 fn tell_interrupted(save: Option<&Path>) {

@@ -3,6 +3,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::notation::{Dice, Term};
+use super::partition::high_first;
 use super::pool::{Pool, Reroll};
 
 /// How often one die explodes at most; the face that comes after that brings no more dice, whatever it shows.
@@ -23,6 +24,9 @@ pub struct Roll {
     dice: Dice,
     total: i64,
     faces: Vec<Face>,
+    /// Whether it stands for all rolls of a branch: its faces are those kept, as the script sees them.
+    #[serde(skip)]
+    standing: bool,
 }
 
 /// One face that a die showed.
@@ -104,7 +108,7 @@ impl Dice {
         for Term { times, pool } in &self.terms {
             total += times * pool.roll(next, &mut faces)?;
         }
-        Some(Roll { dice: self.clone(), total, faces })
+        Some(Roll { dice: self.clone(), total, faces, standing: false })
     }
 
     /// The total of [`Dice::roll_with`], from the same faces in the same order, without a record of them.
@@ -152,7 +156,7 @@ impl Roll {
     /// A roll that stands for all that look the same: its total, or its kept faces, are what counts.
     pub(crate) fn standing_for(dice: &Dice, total: i64, kept: &[u32]) -> Roll {
         let face = |value: &u32| Face { sides: *value, value: *value, fate: Fate::Kept, exploded: false };
-        Roll { dice: dice.clone(), total, faces: kept.iter().map(face).collect() }
+        Roll { dice: dice.clone(), total, faces: kept.iter().map(face).collect(), standing: true }
     }
 
     /// What was rolled.
@@ -168,6 +172,28 @@ impl Roll {
     /// Every face in the order it was drawn, those dropped and rolled again among them.
     pub fn faces(&self) -> &[Face] {
         &self.faces
+    }
+
+    /// The faces of each pool, in the order of the expression.
+    pub(crate) fn pools(&self) -> impl Iterator<Item = &[Face]> {
+        let mut faces = self.faces.as_slice();
+        self.dice.terms.iter().map(move |Term { pool, .. }| {
+            let (of_pool, rest) = faces.split_at(pool.faces_rolled(faces));
+            faces = rest;
+            of_pool
+        })
+    }
+
+    /// The faces that were kept: of each pool the highest first, or in the order rolled.
+    pub(crate) fn kept(&self, in_order: bool) -> Vec<u32> {
+        let kept = |faces: &[Face]| -> Vec<u32> {
+            let faces = faces.iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value).collect();
+            if in_order { faces } else { high_first(faces) }
+        };
+        if self.standing {
+            return self.faces.iter().map(|face| face.value).collect();
+        }
+        self.pools().flat_map(kept).collect()
     }
 
     /// What every face showed, in the order drawn: all that is needed to build the roll again.

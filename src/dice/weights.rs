@@ -4,7 +4,9 @@ use num_bigint::BigUint;
 use num_traits::{One, Zero};
 
 /// The most totals that are listed.
-const MOST_TOTALS: usize = 200_000;
+const MOST_TOTALS: usize = 1_000_000;
+/// The most pairs that are added up one by one where the result is too wide to be packed.
+const MOST_PAIRS: usize = 200_000;
 /// The largest packed number, in words of 64 bits: 4 MiB.
 const MOST_WORDS: u64 = 1 << 19;
 /// The most work for one expression, in products of two words; about a second.
@@ -122,7 +124,7 @@ impl Weights {
             let packed = packing.pack(&self.ways, low) * packing.pack(&other.ways, other_low);
             return packing.unpack(&packed, low + other_low);
         }
-        if pairs > MOST_TOTALS {
+        if pairs > MOST_PAIRS {
             return Err(TooMuch);
         }
         effort.spend((pairs as u64).saturating_mul(COST_OF_PAIR + packing.digits))?;

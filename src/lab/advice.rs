@@ -3,8 +3,8 @@ use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
-use super::moment::loose;
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
+use super::position::loose;
 use crate::dice::Chance;
 use crate::play::{Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing};
 use crate::script::Vm;
@@ -25,10 +25,11 @@ pub struct Advice {
 
 /// Answers that are weighed for one question.
 const MOST: usize = 40;
-/// Courses that are gone through for one answer, so that all get their turn in the time there is.
-const COURSES: u64 = 5_000;
+/// How often an action is run for one answer, and how often it is played at random where that is too little.
+const WAYS: u64 = 5_000;
+const SAMPLES: u64 = 500;
 /// The same where nobody waits for a reason: somebody who looks ahead does so many times in a game.
-const COURSES_AHEAD: u64 = 1_000;
+const WAYS_AHEAD: u64 = 1_000;
 /// A game that is played out is left after so many actions.
 const ACTIONS: u64 = 2_000;
 /// The streams of the dice of games played out begin here: far from those of simulations.
@@ -56,11 +57,9 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
     };
-    // Half of the time is for what can be told exactly.
-    let share = time / 2 / (answers.len().max(1) as u32);
     let mut advice: Vec<Advice> = Vec::new();
     for answer in answers {
-        let odds = weigh(game, vm, question, &answer, share);
+        let odds = weigh(game, vm, question, &answer);
         let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
         advice.push(Advice { text: question.tell(&answer), answer, odds, worth, played: None });
     }
@@ -73,8 +72,8 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
 }
 
 /// What one answer can come to, with the best answers to whatever it asks further.
-fn weigh(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer, time: Duration) -> Result<Odds, Refusal> {
-    let mut query = query_of(question, answer, Limits { courses: COURSES, time: time / 2 });
+fn weigh(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer) -> Result<Odds, Refusal> {
+    let mut query = query_of(question, answer, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;
@@ -89,8 +88,7 @@ fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
 
 /// What one answer is worth to whoever is asked, likewise.
 fn worth_of(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer) -> Option<BigRational> {
-    // Counted in courses and not by the clock, so that the same game always goes the same way.
-    let mut query = query_of(question, answer, Limits { courses: COURSES_AHEAD, time: Duration::MAX });
+    let mut query = query_of(question, answer, Limits { ways: WAYS_AHEAD, ..Limits::default() });
     let seats = std::slice::from_ref(&question.seat);
     let found = explore_worth(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;

@@ -1,21 +1,23 @@
 //! What the rules do: exact odds, simulation, comparison and advice, all from the scripts themselves.
 
 mod advice;
-mod alike;
+mod chain;
 mod comparison;
-mod moment;
 mod odds;
 mod outcome;
+mod position;
 mod simulation;
 mod tally;
 mod trial;
+mod whole_game;
 
 pub use advice::Advice;
 pub use comparison::{CardOdds, compare_cards};
-pub use moment::{Moment, Place};
-pub use odds::{FieldOdds, Limits, Odds, OddsQuery};
+pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use outcome::{Effect, Outcome};
+pub use position::{Place, Position};
 pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, Simulation, SimulationError, Variant};
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
+pub use whole_game::{GameLimits, GameOdds, game_odds};
 
 pub(crate) use odds::explore;

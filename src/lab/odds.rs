@@ -1,14 +1,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_rational::BigRational;
-use num_traits::{One, Zero};
+use num_traits::{One, ToPrimitive, Zero};
 
-use super::alike::{Course, Courses, Found, Stand, find_out};
+use super::chain::{Chain, Unsolved, Worth};
 use super::outcome::{Effect, Outcome};
-use crate::dice::Classes;
-use crate::play::{Answering, Beyond, Ended, Fork, Game, Given, Patience, Refusal, Stop, Walk};
+use super::tally::Rate;
+use crate::dice::Chance;
+use crate::play::{Answer, Answering, Budget, Explorer, Game, Given, OffPlan, Question, Refusal, Stop};
 use crate::script::Vm;
 use crate::state::{EntityId, Value};
 
@@ -26,45 +27,65 @@ pub struct OddsQuery {
     /// Whether an answer may be given to something that is never asked; [`Odds::unasked`] tells it then.
     pub lenient: bool,
     pub limits: Limits,
+    /// Whether equal places are kept apart: slower, and the same comes of it; for checking that.
+    pub unmerged: bool,
+    /// Once this is set, the work ends within a moment with an estimate from what is known.
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
 
-/// How far courses are gone through before simulation is the better way.
+/// How far the ways of an action are followed. All limits are counts: the same call gives the same answer on every machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    pub courses: u64,
-    pub time: Duration,
+    /// How often the action is run.
+    pub ways: u64,
+    /// Places where ways part.
+    pub points: usize,
+    /// Bytes that are kept to tell places apart.
+    pub bytes: usize,
+    /// How often the action is played at random if there are more ways than that.
+    pub samples: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { courses: 1_000_000, time: Duration::from_secs(20) }
+        Limits { ways: 400_000, points: 300_000, bytes: 96 << 20, samples: 20_000 }
     }
 }
 
-/// What an action can come to, with the exact chance of each outcome.
+/// What an action can come to, with the chance of each outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Odds {
     /// The likeliest first. Their chances and `remaining` sum to exactly 1.
     pub outcomes: Vec<(Outcome, BigRational)>,
     /// Each field that can change.
     pub fields: Vec<FieldOdds>,
-    /// The chance of what was not followed to its end: rolls that are made again and again.
+    /// The chance of what was not followed to its end, such as dice that explode again and again.
     pub remaining: BigRational,
-    /// The chance of loops by hand that were left and are taken to go on as they did before, or of all courses that were not
-    /// gone where points are taken to be alike: no outcome is off by more.
-    pub presumed: BigRational,
-    /// How many courses bore it out that points are alike which nothing told apart, if there were too many to go each.
-    pub borne_out: Option<u64>,
+    /// Set where the action was played at random, because it has too many ways: chances are shares of those plays then.
+    pub estimate: Option<Estimate>,
     /// Whether a best answer was chosen among some of which not everything was followed to its end: it may not be the best.
     pub guessed: bool,
-    /// How many courses were gone through.
-    pub courses: u64,
+    /// How often the action was run.
+    pub ways: u64,
+    /// Places where ways part, those that are equal counted once.
+    pub points: usize,
     /// What was answered on the way for lack of an answer given: topic, answer, and why that one.
     pub answers: Vec<(String, String, &'static str)>,
     /// What it is worth to each seat that the ruleset was asked about, as an average.
     pub worth: BTreeMap<Arc<str>, BigRational>,
     /// Topics that an answer was given for and that nothing asked; an empty one stands for the names.
     pub unasked: Vec<String>,
+}
+
+/// Why and from how much chances were estimated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// How often the action was played at random.
+    pub samples: u64,
+    /// Why it could not be followed through, as a clause.
+    pub why: String,
+    /// Whether somebody interrupted the work.
+    pub interrupted: bool,
 }
 
 /// What becomes of one field.
@@ -78,105 +99,31 @@ pub struct FieldOdds {
     pub from: Value,
     /// The value afterwards with its chance, the likeliest first; the value as it was is among them.
     pub to: Vec<(Value, BigRational)>,
-    /// The expected change of a number, over the courses that were followed to their end.
+    /// The expected change of a number, over what was followed to its end.
     pub expected: Option<BigRational>,
 }
 
-/// What is known of a part of the courses: outcomes by number with their chances.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Lottery {
-    chances: BTreeMap<u32, BigRational>,
-    remaining: BigRational,
-    /// The chance of loops that were left and are taken to go on as they did.
-    presumed: BigRational,
-    /// Whether a best answer was chosen on the way without knowing all of each.
-    guessed: bool,
-    /// The chance to be back at a point where rolls begin that do not stand, by the point's number.
-    again: BTreeMap<usize, BigRational>,
-    worth: BTreeMap<Arc<str>, BigRational>,
-    /// What was chosen on the way as best.
-    chosen: BTreeSet<(String, String)>,
-}
-
-impl Lottery {
-    fn add(&mut self, part: Lottery, chance: &BigRational) {
-        for (outcome, share) in part.chances {
-            *self.chances.entry(outcome).or_insert_with(BigRational::zero) += share * chance;
-        }
-        for (seat, worth) in part.worth {
-            *self.worth.entry(seat).or_insert_with(BigRational::zero) += worth * chance;
-        }
-        for (point, share) in part.again {
-            *self.again.entry(point).or_insert_with(BigRational::zero) += share * chance;
-        }
-        self.remaining += part.remaining * chance;
-        self.presumed += part.presumed * chance;
-        self.guessed |= part.guessed;
-        self.chosen.extend(part.chosen);
-    }
-
-    /// What it comes to in the end if every return to a point begins there anew: the chance of what does not return,
-    /// out of itself. `None` if everything returns.
-    fn settled(mut self, point: usize) -> Option<Lottery> {
-        let Some(returns) = self.again.remove(&point) else { return Some(self) };
-        let stands = BigRational::one() - returns;
-        if stands.is_zero() {
-            return None;
-        }
-        let mut settled = Lottery::default();
-        let presumed = self.presumed.clone();
-        settled.add(self, &stands.recip());
-        Some(Lottery { presumed, ..settled })
-    }
-
-    /// Compares what comes of a roll with what came of the `next` like it in a loop that was left, and notes it for the
-    /// `last` one before. False if they are not alike, and near enough to where the loop was left to matter.
-    fn goes_on_as(&self, next: Option<(Lottery, usize)>, last: Option<&mut Gathered>) -> bool {
-        let alike = |other: &Lottery, later: usize| later >= ALIKE || self.is_like(other);
-        let later = next.as_ref().map_or(0, |(_, later)| later + 1);
-        if next.is_some_and(|(next, later)| !alike(&next, later)) {
-            return false;
-        }
-        match last.map(|last| &mut last.next) {
-            Some(Some((known, least))) => {
-                *least = later.min(*least);
-                alike(known, *least)
-            }
-            Some(none) => {
-                *none = Some((self.clone(), later));
-                true
-            }
-            None => true,
-        }
-    }
-
-    /// Whether the same comes of both, as far as is known.
-    fn is_like(&self, other: &Lottery) -> bool {
-        (&self.chances, &self.remaining, &self.worth) == (&other.chances, &other.remaining, &other.worth)
-    }
-}
-
-/// What has been gathered at one point where courses part.
-#[derive(Default)]
-struct Gathered {
-    sum: Lottery,
-    /// The best way so far and what it is worth.
-    best: Option<BigRational>,
-    /// The way before, for comparison with its twin.
-    before: Option<Lottery>,
-    /// What came of the next roll of the same dice for the same in a loop that was left, and after how many such rolls more
-    /// it was left.
-    next: Option<(Lottery, usize)>,
-}
+/// With no more than this left, what was followed is told, and how much is left.
+const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
+/// Rolls and answers over all runs, for each run that is allowed.
+const STEPS: u64 = 40;
+/// After so many runs it is given up if most is still open and hardly any two ways have met.
+const HOPELESS_AFTER: u64 = 50_000;
+const HOPELESS: f64 = 0.9;
+/// So often it is begun anew where scripts keep something that they work out in the first runs.
+const STEADY_AFTER: usize = 4;
+/// The seed of the dice for estimates.
+const SEED: u64 = 0x0dd5;
+/// Plays for an estimate after an interruption: a moment's work.
+const LAST_SAMPLES: u64 = 1_000;
 
 enum Failure {
     Refused(Refusal),
-    /// The limits were reached after so many courses.
-    TooMany(u64),
-    /// A loop that was left does not go on as it did.
-    Uneven,
-    /// A script looks at the order of faces of which only some orders are gone through.
-    Order,
+    /// There is more than can be followed; the text says what.
+    TooMuch(String),
+    Interrupted,
+    /// What scripts keep between runs has changed.
+    Unsteady,
 }
 
 impl From<Refusal> for Failure {
@@ -184,28 +131,6 @@ impl From<Refusal> for Failure {
         Failure::Refused(refusal)
     }
 }
-
-/// The part of the time for loops that have no end, to be gone through in full, and once more to be left early.
-const FOR_LOOPS: u32 = 5;
-/// The part of the time to find out which points are alike, if going through everything takes too long; that is given up
-/// from another part of the time on if so much less of it is done than has to be by then.
-const FOR_ALIKE: u32 = 2;
-const HOPELESS_AFTER: u32 = 8;
-const HOPELESS: f64 = 0.5;
-/// If going through everything takes too long, courses that roll the same again are left where they are less likely than
-/// this, and ten times less likely than that, and so on as long as the limits allow.
-const FIRST_LEFT: f64 = 1e-2;
-/// Rolls of one sort on a course, at least and at most, before a loop is left and taken to go on as it did, if going through
-/// everything takes too long: more where what comes first is not alike.
-const REPEATS: std::ops::RangeInclusive<usize> = 1..=3;
-/// Rolls in a row, before the one at which a loop is left, of which the same must come for that.
-const ALIKE: usize = 2;
-/// So often rolls may fail to stand on one course that is gone by a plan.
-const MOST_AGAIN: usize = 1_000;
-/// With more than this left out it is no answer.
-const MOST_LEFT: (i64, i64) = (1, 100);
-/// Nor with more than this taken to go on as what was seen.
-const MOST_PRESUMED: (i64, i64) = (1, 8);
 
 /// What is to be found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -215,16 +140,16 @@ enum Detail {
     Worth,
 }
 
-/// Goes through everything that the open action of a game can come to. The game is as before afterwards.
+/// Follows everything that the open action of a game can come to. The game is as before afterwards.
 ///
 /// # Errors
 ///
-/// A sentence: the fault of a script, an answer that does not fit, or more courses than the limits allow.
+/// A sentence: the fault of a script, an answer that does not fit, or a best answer that too many ways lead to.
 pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[Arc<str>]) -> Result<Odds, Refusal> {
     explore_for(game, vm, query, seats, Detail::Outcomes)
 }
 
-/// As [`explore`], without a word on what the outcomes are.
+/// As [`explore`], without a word on what the outcomes are, and without an estimate where there is too much to follow.
 pub(crate) fn explore_worth(
     game: &mut Game,
     vm: &mut Vm,
@@ -244,142 +169,103 @@ fn explore_for(
     if game.open.is_none() {
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
-    let mut walk = Walk::new(query.given.clone(), query.against.clone(), query.answering.clone());
+    // Fingerprints are not for compiled scripts.
+    let mut interpreter = if detail == Detail::Outcomes { vm.take_interpreter() } else { None };
+    let found = explore_in(game, interpreter.as_deref_mut().unwrap_or(vm), query, seats, detail);
+    vm.give_interpreter(interpreter);
+    found
+}
+
+fn explore_in(
+    game: &mut Game,
+    vm: &mut Vm,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+    detail: Detail,
+) -> Result<Odds, Refusal> {
     let blind = query.blind.clone().unwrap_or_default();
     let all_seen = query.blind.is_none();
     let hidden = move |seat: &str| !all_seen && blind.contains(seat);
     let seated = game.desk.seats.clone();
     let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
     game.desk.state.renew_identity();
-    let began = Instant::now();
-    // What is best has to be known for each course.
-    let may_be_alike = query.answering != Answering::Best && detail == Detail::Outcomes;
-    let hopeless = began.checked_add(query.limits.time / HOPELESS_AFTER).filter(|_| may_be_alike);
-    let mut with_explorer = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2], how: How| {
-        walk.restart(patience);
-        let lent = std::mem::replace(walk, Walk::new(Vec::new(), None, Answering::Default));
-        game.desk.walk = Some(Box::new(lent));
-        let explorer = Explorer {
-            game,
-            vm,
-            query,
-            seats,
-            detail,
-            deadline: ends[0],
-            loop_deadline: ends[1],
-            hopeless,
-            hidden: &hidden,
-            numbers: HashMap::new(),
-            outcomes: Vec::new(),
-            courses: 0,
-            ends: Vec::new(),
-            end_numbers: HashMap::new(),
-            sorts: Vec::new(),
-            sort_numbers: HashMap::new(),
-        };
-        let found = match how {
-            How::Each => explorer.all(),
-            How::Alike => explorer.alike(),
-        };
-        *walk = *game.desk.walk.take().expect("it was put there above");
-        found
+    let limits = query.limits;
+    let budget = Budget {
+        runs: limits.ways,
+        points: limits.points,
+        bytes: limits.bytes,
+        steps: limits.ways.saturating_mul(STEPS),
     };
-    // Each time it is known of one more roll that it begins no turn of a loop.
-    let mut go = |walk: &mut Walk, patience: Patience, ends: [Option<Instant>; 2], how: How| loop {
-        match with_explorer(walk, patience, ends, how) {
-            Err(Failure::Uneven) => {}
-            found => break found,
-        }
+    let new_explorer = |fingerprint| {
+        let (given, against, answering) = (query.given.clone(), query.against.clone(), query.answering.clone());
+        Box::new(Explorer::new(given, against, answering, budget, fingerprint))
     };
-    let loop_time = query.limits.time / FOR_LOOPS;
-    // What has no end is gone through in full at once or never.
-    let first_loop_time = if may_be_alike { loop_time / 4 } else { loop_time };
-    let ends = [began.checked_add(query.limits.time), began.checked_add(first_loop_time)];
-    // What is chosen as best depends on all that is left: nothing can be presumed of it.
-    let full = Patience { presumes: query.answering != Answering::Best, ..Patience::FULL };
-    let mut found = go(&mut walk, full, ends, How::Each);
-    if matches!(found, Err(Failure::Order)) && walk.look_at_orders() {
-        found = go(&mut walk, full, ends, How::Each);
-    }
-    if matches!(found, Err(Failure::TooMany(_))) && may_be_alike {
-        let until = Instant::now().checked_add(query.limits.time / FOR_ALIKE);
-        let mut alike = go(&mut walk, full, [until; 2], How::Alike);
-        if matches!(alike, Err(Failure::Order)) && walk.look_at_orders() {
-            alike = go(&mut walk, full, [until; 2], How::Alike);
+    let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
+    let fingerprint = fingerprint.filter(|_| !query.unmerged);
+    game.desk.explorer = Some(new_explorer(fingerprint));
+    let mut exploration = Exploration {
+        game,
+        vm,
+        kept: None,
+        query,
+        seats,
+        detail,
+        hidden: &hidden,
+        numbers: HashMap::new(),
+        outcomes: Vec::new(),
+        ends: Vec::new(),
+        end_numbers: HashMap::new(),
+    };
+    let mut found = Err(Failure::Unsteady);
+    for _ in 0..STEADY_AFTER {
+        exploration.kept = exploration.vm.kept();
+        found = exploration.exact();
+        if !matches!(found, Err(Failure::Unsteady)) {
+            break;
         }
-        match alike {
-            Ok(odds) if odds.remaining <= ratio(MOST_LEFT.0, MOST_LEFT.1) => found = Ok(odds),
-            Err(Failure::Refused(refusal)) => found = Err(Failure::Refused(refusal)),
-            _ => {}
-        }
+        // What a script worked out once and keeps from then on is there now.
+        exploration.game.desk.explorer = Some(new_explorer(fingerprint));
     }
-    if matches!(found, Err(Failure::TooMany(_))) && walk.longest > 0 && detail == Detail::Outcomes {
-        let mut repeats = *REPEATS.start();
-        let mut presumes = full.presumes && walk.is_endless();
-        let mut mass = FIRST_LEFT;
-        let most = |most: (i64, i64)| ratio(most.0, most.1);
-        walk.forget_uneven();
-        let from = Instant::now();
-        let [half, all] = [loop_time / 3 * 2, loop_time].map(|time| from.checked_add(time));
-        while all.is_some_and(|all| Instant::now() < all) {
-            let patience = Patience { repeats: if presumes { repeats } else { 0 }, mass, presumes };
-            // What is left of the time if this comes to nothing is for doing without.
-            let until = if presumes && found.is_err() { half } else { all };
-            match go(&mut walk, patience, [until; 2], How::Each) {
-                Ok(odds) if presumes && odds.presumed.is_zero() && !odds.remaining.is_zero() => {
-                    // What comes before a loop may look like it: one turn more may show it.
-                    repeats += 1;
-                    presumes = walk.forget_uneven() && REPEATS.contains(&repeats);
-                    continue;
-                }
-                Ok(odds) if odds.remaining <= most(MOST_LEFT) && odds.presumed <= most(MOST_PRESUMED) => {
-                    found = Ok(odds);
-                }
-                Ok(_) => {}
-                Err(Failure::TooMany(_)) if presumes && found.is_err() => {
-                    presumes = false;
-                    continue;
-                }
-                Err(Failure::TooMany(_)) => break,
-                Err(other) => {
-                    found = Err(other);
-                    break;
-                }
-            }
-            mass /= 10.0;
+    if detail == Detail::Outcomes && query.answering != Answering::Best {
+        let (why, samples, interrupted) = match &found {
+            Err(Failure::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
+            Err(Failure::Unsteady) => (Some("a script keeps something between its runs".into()), limits.samples, false),
+            Err(Failure::Interrupted) => (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true),
+            _ => (None, 0, false),
+        };
+        if let Some(why) = why {
+            found = exploration.sampled(Estimate { samples, why, interrupted });
         }
     }
+    let explorer = exploration.game.desk.explorer.take();
+    exploration.vm.end_exploring();
     game.desk.state.rollback(0);
     game.desk.events.clear();
     game.desk.stop = None;
     game.desk.listening = listening;
     game.desk.state.renew_identity();
     game.desk.seats = seated;
+    let explorer = explorer.expect("it was put there above");
     let odds = match found {
         Ok(odds) => odds,
         Err(Failure::Refused(refusal)) => return Err(refusal),
-        Err(Failure::Uneven) => unreachable!("it is gone through again then"),
-        Err(Failure::Order) => {
-            return Err(Refusal::failing(
-                "a script looks at the order of more faces than can be gone through; roll fewer dice at a time",
-            ));
-        }
-        Err(Failure::TooMany(courses)) => {
+        Err(Failure::Interrupted) => return Err(Refusal::failing("it was interrupted before anything was known")),
+        Err(Failure::Unsteady) => return Err(Refusal::failing("a script keeps something between its runs")),
+        Err(Failure::TooMuch(why)) => {
             return Err(Refusal::failing(format!(
-                "it can go more than {courses} ways, too many to go through; `sim` plays it out instead, and dice of which a \
-                 script sees only what it needs (rb.under, rb.at_least, rb.band) part into fewer"
+                "{why}: what is best there cannot be worked out; give the answers, or take the default ones"
             )));
         }
     };
     let topics = query.given.iter().map(|given| given.topic.as_str()).chain(query.against.as_ref().map(|_| ""));
-    let unasked: Vec<String> = topics.filter(|topic| !walk.used.contains(*topic)).map(String::from).collect();
+    let unasked: Vec<String> = topics.filter(|topic| !explorer.used.contains(*topic)).map(String::from).collect();
     if let (Some(topic), false) = (unasked.first(), query.lenient) {
         return Err(Refusal::new(match (topic.as_str(), &query.against) {
             ("", Some(against)) => format!("nothing here is asked that {} would answer", told(against)),
             (topic, _) => format!("nothing asks for `{topic}` here"),
         }));
     }
-    let answers = walk.taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
+    let answers = explorer.taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
     let answers = answers.chain(odds.answers.iter().cloned()).collect();
     Ok(Odds { answers, unasked, ..odds })
 }
@@ -391,158 +277,159 @@ fn told(value: &Value) -> String {
     }
 }
 
-fn ratio(n: i64, d: i64) -> BigRational {
+fn ratio(n: u64, d: u64) -> BigRational {
     BigRational::new(n.into(), d.into())
 }
 
-/// How an explorer goes about it.
-#[derive(Clone, Copy, Debug)]
-enum How {
-    /// Course by course.
-    Each,
-    /// By finding out which points are alike.
-    Alike,
-}
-
-struct Explorer<'a> {
+struct Exploration<'a> {
     game: &'a mut Game,
     vm: &'a mut Vm,
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
     detail: Detail,
-    /// It ends then, whatever is found by then; `None`: never.
-    deadline: Option<Instant>,
-    /// The same once there is a loop without end.
-    loop_deadline: Option<Instant>,
-    /// From then on it ends where hardly anything is gone through yet.
-    hopeless: Option<Instant>,
     hidden: &'a dyn Fn(&str) -> bool,
+    /// What scripts keep between runs, if that can be told.
+    kept: Option<Vec<u8>>,
     numbers: HashMap<Outcome, u32>,
     outcomes: Vec<Outcome>,
-    /// How many courses were gone.
-    courses: u64,
-    /// What courses that were gone by a plan came to, each once, and the sorts of rolls on them: where points are alike.
-    ends: Vec<Lottery>,
-    end_numbers: HashMap<(u32, Worth), usize>,
-    sorts: Vec<Vec<BigRational>>,
-    sort_numbers: HashMap<(Option<*const Classes>, Arc<str>), usize>,
+    /// What runs came to, each once: the number of the outcome, and what it is worth.
+    ends: Vec<(u32, Worth)>,
+    end_numbers: HashMap<(u32, Worth), u32>,
 }
-
-/// What a state is worth to some seats.
-type Worth = Vec<(Arc<str>, BigRational)>;
 
 /// What came of running the action once.
 enum Ran {
-    Whole(Lottery),
-    Ended(Ended),
+    /// It came to the end of this number.
+    End(u32),
+    OffPlan(OffPlan),
 }
 
-impl Explorer<'_> {
-    /// Goes course by course, the innermost choice first, and gathers what comes of each on the way back.
-    fn all(mut self) -> Result<Odds, Failure> {
-        let most = self.query.limits.courses;
-        let late = |deadline: Instant| Instant::now() > deadline;
-        let mut gathered: Vec<Gathered> = Vec::new();
-        let whole = loop {
-            self.courses += 1;
-            let walk = self.game.desk.walk.as_ref();
-            let endless = walk.is_some_and(|walk| walk.is_endless());
-            let deadline = if endless { self.loop_deadline } else { self.deadline };
-            if self.courses > most || (self.courses.is_multiple_of(64) && deadline.is_some_and(late)) {
-                return Err(Failure::TooMany(self.courses - 1));
-            }
-            let lags = |walk: &Walk| walk.gone().iter().all(|gone| *gone < self.least_gone());
-            if self.courses.is_multiple_of(1024)
-                && self.hopeless.is_some_and(late)
-                && walk.is_some_and(|walk| lags(walk))
-            {
-                return Err(Failure::TooMany(self.courses - 1));
-            }
-            let mut part = self.course()?;
-            let walk = self.game.desk.walk.as_mut().expect("it is there while courses are gone through");
-            gathered.resize_with(walk.points.len(), Gathered::default);
-            let done = loop {
-                let Some(point) = walk.points.last() else { break Some(part) };
-                let at_point = gathered.last_mut().expect("there is one for each point");
-                at_point.take(&point.fork, point.at, part)?;
-                if walk.advance() {
-                    break None;
+impl Exploration<'_> {
+    fn explorer(&mut self) -> &mut Explorer {
+        self.game.desk.explorer.as_mut().expect("it is there while ways are explored")
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.query.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
+
+    /// Follows every way.
+    fn exact(&mut self) -> Result<Odds, Failure> {
+        let mut met_again = 0_u64;
+        loop {
+            while self.explorer().begin() {
+                if self.is_interrupted() {
+                    return Err(Failure::Interrupted);
                 }
-                let point = walk.points.pop().expect("it is the last");
-                let Gathered { sum, next, .. } = gathered.pop().expect("it is the last");
-                part = sum;
-                match &point.fork {
-                    Fork::Roll(classes) => {
-                        part.remaining += &classes.rest;
-                        let Some(settled) = part.settled(walk.points.len()) else {
-                            walk.note_uneven(&point);
-                            return Err(Failure::Uneven);
-                        };
-                        part = settled;
-                        let left = !part.presumed.is_zero() && part.again.is_empty() && walk.begins_turn(&point);
-                        let last = walk.points.iter().rposition(|other| other.is_like(&point));
-                        if left && !part.goes_on_as(next, last.map(|last| &mut gathered[last])) {
-                            walk.note_uneven(&point);
-                            return Err(Failure::Uneven);
-                        }
-                    }
-                    Fork::Again => {
-                        part = part.settled(walk.points.len()).ok_or_else(|| {
-                            Refusal::failing("rb.again rolls for ever: its function returns nil whatever is rolled")
-                        })?;
-                    }
-                    Fork::Answers { .. } => {}
+                if self.explorer().is_spent() {
+                    return self.all_but_little();
                 }
-            };
-            if let Some(whole) = done {
-                break whole;
+                let ran = self.run()?;
+                if self.kept.is_some() && self.vm.kept() != self.kept {
+                    return Err(Failure::Unsteady);
+                }
+                match ran {
+                    Ran::End(end) => self.explorer().end(end),
+                    Ran::OffPlan(OffPlan::Known) => met_again += 1,
+                    Ran::OffPlan(OffPlan::Deep) => {}
+                    Ran::OffPlan(OffPlan::Spent) => return self.all_but_little(),
+                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(Failure::TooMuch(why)),
+                    Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+                }
+                let runs = self.explorer().runs;
+                if runs == HOPELESS_AFTER && met_again < runs / 100 && self.explorer().open_mass() > HOPELESS {
+                    return Err(self.too_many());
+                }
             }
-        };
-        let sum: BigRational = whole.chances.values().sum::<BigRational>() + &whole.remaining;
+            let odds = self.solve()?;
+            // What was put off is followed as far as the limits allow, unless hardly anything is left.
+            if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) || !self.explorer().resume() {
+                return Ok(odds);
+            }
+        }
+    }
+
+    /// The limits are reached: what is known is enough if hardly anything is left.
+    fn all_but_little(&mut self) -> Result<Odds, Failure> {
+        if self.explorer().open_mass() < 0.01 {
+            let odds = self.solve()?;
+            if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                return Ok(odds);
+            }
+        }
+        Err(self.too_many())
+    }
+
+    fn too_many(&mut self) -> Failure {
+        let explorer = self.explorer();
+        let doubt = explorer.unproven.iter().max_by_key(|(_, times)| **times).map(|(why, _)| *why);
+        let doubt = doubt.map(|why| format!(" (places could not be compared: {why})")).unwrap_or_default();
+        Failure::TooMuch(format!("it has more ways than the {} that were followed{doubt}", explorer.runs - 1))
+    }
+
+    fn solve(&mut self) -> Result<Odds, Failure> {
+        let explorer = self.game.desk.explorer.as_ref().expect("it is there while ways are explored");
+        let mut chain = Chain::new(&explorer.points, explorer.start);
+        let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.clone()).collect();
+        let solved = (|| {
+            if self.query.answering == Answering::Best {
+                chain.choose(&worth)?;
+            }
+            chain.settle(explorer.start)
+        })();
+        let settled = solved.map_err(|unsolved| {
+            Refusal::failing(match unsolved {
+                Unsolved::Endless => {
+                    "it rolls for ever: whatever is rolled, it comes back to where it was; rb.again must return something"
+                }
+                Unsolved::CircularChoice => {
+                    "somebody may choose the same again and again, so that no answer is the best; give the answers"
+                }
+            })
+        })?;
+        let sum: BigRational = settled.ends.values().sum::<BigRational>() + &settled.remaining;
         if !sum.is_one() {
-            return Err(Failure::Refused(Refusal::failing(format!(
-                "the host itself failed: the chances sum to {sum}"
-            ))));
+            return Err(Refusal::failing(format!("the host itself failed: the chances sum to {sum}")).into());
         }
-        Ok(self.odds(whole, None))
+        let guessed = !settled.remaining.is_zero()
+            && explorer
+                .points
+                .iter()
+                .any(|point| matches!(&point.fork, crate::play::Fork::Answers { answers, .. } if answers.len() > 1));
+        let (ways, points) = (explorer.runs - 1, explorer.points.len());
+        let mut odds = self.odds(settled.ends, settled.remaining);
+        odds.answers = settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
+        Ok(Odds { guessed, ways: ways.max(1), points, ..odds })
     }
 
-    /// How much of everything has to be gone through by now for an end in time.
-    fn least_gone(&self) -> f64 {
-        let whole = self.query.limits.time.as_secs_f64();
-        let left = self.deadline.map_or(whole, |end| end.saturating_duration_since(Instant::now()).as_secs_f64());
-        HOPELESS * (1.0 - left / whole)
-    }
-
-    /// Finds out which points are alike, and from that what comes of it.
-    fn alike(mut self) -> Result<Odds, Failure> {
-        let Found { ends, tried, gone } = find_out(&mut self)?;
-        let mut whole = Lottery::default();
-        for (end, chance) in &ends {
-            whole.add(std::mem::take(&mut self.ends[*end]), chance);
-        }
-        whole.remaining = BigRational::one() - ends.values().sum::<BigRational>();
-        // In parts of a million, so that it is no less than it should be.
-        let gone = ratio((gone * 1e6) as i64, 1_000_000);
-        whole.presumed = (BigRational::one() - gone - &whole.remaining).max(ratio(1, 1_000_000));
-        Ok(self.odds(whole, Some(tried)))
-    }
-
-    /// Goes the next course and tells what came of it.
-    fn course(&mut self) -> Result<Lottery, Failure> {
-        if let Some(walk) = &mut self.game.desk.walk {
-            walk.begin();
-        }
-        let again = |point| [(point, BigRational::one())].into();
-        Ok(match self.run()? {
-            Ran::Whole(lottery) => lottery,
-            Ran::Ended(Ended::Again(point)) => Lottery { again: again(point), ..Lottery::default() },
-            Ran::Ended(Ended::Alike(point)) => {
-                Lottery { again: again(point), presumed: BigRational::one(), ..Lottery::default() }
+    /// Plays the action at random, the same dice for the same call.
+    fn sampled(&mut self, estimate: Estimate) -> Result<Odds, Failure> {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut played = 0;
+        let mut interrupted = estimate.interrupted;
+        for n in 0..estimate.samples {
+            if !estimate.interrupted && self.is_interrupted() {
+                interrupted = true;
+                break;
             }
-            Ran::Ended(Ended::Loop | Ended::Waits) => Lottery { remaining: BigRational::one(), ..Lottery::default() },
-            Ran::Ended(Ended::Refused(refusal)) => return Err(refusal.into()),
-        })
+            self.explorer().begin_sample(Chance::stream(SEED, n));
+            match self.run()? {
+                Ran::End(end) => *counts.entry(end).or_insert(0) += 1,
+                Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+                // It has no end.
+                Ran::OffPlan(_) => {}
+            }
+            played += 1;
+        }
+        if played == 0 {
+            return Err(Failure::Interrupted);
+        }
+        let ended: u64 = counts.values().sum();
+        let chances = counts.into_iter().map(|(end, count)| (end, ratio(count, played))).collect();
+        let explorer = self.explorer();
+        let (ways, points) = (explorer.runs, explorer.points.len());
+        let odds = self.odds(chances, ratio(played - ended, played));
+        Ok(Odds { estimate: Some(Estimate { samples: played, interrupted, ..estimate }), ways, points, ..odds })
     }
 
     /// Runs the action once and tells what came of it.
@@ -550,11 +437,13 @@ impl Explorer<'_> {
         let run = self.game.attempt(self.vm);
         let desk = &mut self.game.desk;
         if let Err(fault) = run {
-            let way = desk.walk.as_ref().map(|walk| walk.told()).unwrap_or_default();
+            let way = desk.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
             return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
         }
-        if let Some(ended) = desk.walk.as_mut().and_then(|walk| walk.ended.take()) {
-            return Ok(Ran::Ended(ended));
+        self.check_autos()?;
+        let desk = &mut self.game.desk;
+        if let Some(off_plan) = desk.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+            return Ok(Ran::OffPlan(off_plan));
         }
         let cut = match desk.stop.take() {
             Some(Stop::Question) => {
@@ -564,47 +453,24 @@ impl Explorer<'_> {
             Some(Stop::Cut(reason)) => Some(reason),
             _ => None,
         };
-        let autos = std::mem::take(&mut desk.autos);
-        for given in &self.query.given {
-            for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *given.topic) {
-                if given.about.is_some_and(|about| question.about != Some(about)) {
-                    continue;
-                }
-                if question.read(&given.value)? != *answer {
-                    let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
-                    return Err(Refusal::new(message).into());
-                }
-                if let Some(walk) = &mut desk.walk {
-                    walk.used.insert(given.topic.clone());
-                }
-            }
-        }
-        if let (Some(against), Some(walk)) = (&self.query.against, &mut desk.walk) {
-            let fits = |(question, answer): &(crate::play::Question, crate::play::Answer)| {
-                !question.ask.options().is_empty() && question.read(against).as_ref() == Ok(answer)
-            };
-            if autos.iter().any(fits) {
-                walk.used.insert(String::new());
-            }
-        }
         let outcome = match self.detail {
             Detail::Outcomes => Outcome::of(desk, cut.as_deref(), self.hidden),
             Detail::Worth => Outcome::default(),
         };
-        let mut lottery = Lottery::default();
+        let mut worth = Worth::new();
         let mut seats: Vec<Arc<str>> = self.seats.to_vec();
-        if let Some(walk) = &desk.walk {
-            for seat in walk.deciding() {
+        if let Some(explorer) = &desk.explorer {
+            for seat in explorer.deciding() {
                 if !seats.contains(seat) {
                     seats.push(seat.clone());
                 }
             }
         }
         for seat in seats {
-            let worth = self.vm.worth(desk, &seat).map_err(|fault| Refusal::failing(fault.to_string()))?;
-            match worth {
-                Some(worth) => {
-                    lottery.worth.insert(seat, BigRational::from_integer(worth.into()));
+            let found = self.vm.worth(desk, &seat).map_err(|fault| Refusal::failing(fault.to_string()))?;
+            match found {
+                Some(found) => {
+                    worth.insert(seat, BigRational::from_integer(found.into()));
                 }
                 None if self.seats.contains(&seat) => {}
                 None => {
@@ -626,152 +492,77 @@ impl Explorer<'_> {
                 number
             }
         };
-        lottery.chances.insert(number, BigRational::one());
-        Ok(Ran::Whole(lottery))
-    }
-
-    /// The number of the sort of roll that a point is.
-    fn sort_of(&mut self, at: usize) -> usize {
-        let Some(point) = self.game.desk.walk.as_ref().and_then(|walk| walk.points.get(at)) else { return 0 };
-        let classes = match &point.fork {
-            Fork::Roll(classes) => Some(classes),
-            Fork::Again | Fork::Answers { .. } => None,
-        };
-        let key = (classes.map(Arc::as_ptr), point.label.clone());
-        if let Some(known) = self.sort_numbers.get(&key) {
-            return *known;
-        }
-        let number = self.sorts.len();
-        self.sorts.push(match classes {
-            Some(classes) => classes.list.iter().map(|class| class.chance.clone()).collect(),
-            None => vec![BigRational::one(); point.ways()],
+        let end = *self.end_numbers.entry((number, worth.clone())).or_insert_with(|| {
+            self.ends.push((number, worth));
+            self.ends.len() as u32 - 1
         });
-        self.sort_numbers.insert(key, number);
-        number
+        Ok(Ran::End(end))
     }
 
-    /// The number of what a course came to.
-    fn end_of(&mut self, lottery: Lottery) -> usize {
-        let outcome = lottery.chances.keys().next().copied().unwrap_or_default();
-        let worth = lottery.worth.iter().map(|(seat, worth)| (seat.clone(), worth.clone())).collect();
-        *self.end_numbers.entry((outcome, worth)).or_insert_with(|| {
-            self.ends.push(lottery);
-            self.ends.len() - 1
-        })
+    /// Checks what is given against what nobody was asked, since only one answer was possible.
+    fn check_autos(&mut self) -> Result<(), Failure> {
+        let desk = &mut self.game.desk;
+        if desk.autos.is_empty() {
+            return Ok(());
+        }
+        let autos = std::mem::take(&mut desk.autos);
+        for given in &self.query.given {
+            for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *given.topic) {
+                if given.about.is_some_and(|about| question.about != Some(about)) {
+                    continue;
+                }
+                if question.read(&given.value)? != *answer {
+                    let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
+                    return Err(Refusal::new(message).into());
+                }
+                if let Some(explorer) = &mut desk.explorer {
+                    explorer.used.insert(given.topic.clone());
+                }
+            }
+        }
+        if let (Some(against), Some(explorer)) = (&self.query.against, &mut desk.explorer) {
+            let fits = |(question, answer): &(Question, Answer)| {
+                !question.ask.options().is_empty() && question.read(against).as_ref() == Ok(answer)
+            };
+            if autos.iter().any(fits) {
+                explorer.used.insert(String::new());
+            }
+        }
+        Ok(())
     }
 
-    fn odds(self, whole: Lottery, borne_out: Option<u64>) -> Odds {
-        let mut outcomes: Vec<(Outcome, BigRational)> = whole
-            .chances
-            .into_iter()
-            .map(|(number, chance)| (self.outcomes[number as usize].clone(), chance))
-            .collect();
-        let fields = fields(&outcomes, &whole.remaining);
+    fn odds(&self, ends: BTreeMap<u32, BigRational>, remaining: BigRational) -> Odds {
+        let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
+        let mut worth = Worth::new();
+        for (end, chance) in ends {
+            let (outcome, own) = &self.ends[end as usize];
+            for (seat, own) in own {
+                *worth.entry(seat.clone()).or_insert_with(BigRational::zero) += own * &chance;
+            }
+            *chances.entry(*outcome).or_insert_with(BigRational::zero) += chance;
+        }
+        let mut outcomes: Vec<(Outcome, BigRational)> =
+            chances.into_iter().map(|(number, chance)| (self.outcomes[number as usize].clone(), chance)).collect();
+        let fields = fields(&outcomes, &remaining);
         leave_out_common(&mut outcomes);
-        outcomes.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.line().cmp(&other.line())));
-        let answers = whole.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
-        let Lottery { remaining, presumed, guessed, worth, .. } = whole;
+        let lines: Vec<String> = outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
+        let mut order: Vec<usize> = (0..outcomes.len()).collect();
+        order.sort_by(|one, other| {
+            outcomes[*other].1.cmp(&outcomes[*one].1).then_with(|| lines[*one].cmp(&lines[*other]))
+        });
+        let outcomes = order.into_iter().map(|at| std::mem::take(&mut outcomes[at])).collect();
         Odds {
             outcomes,
             fields,
             remaining,
-            presumed,
-            borne_out,
-            guessed,
-            courses: self.courses,
-            answers,
+            estimate: None,
+            guessed: false,
+            ways: 0,
+            points: 0,
+            answers: Vec::new(),
             worth,
             unasked: Vec::new(),
         }
-    }
-}
-
-impl Courses for Explorer<'_> {
-    type Failure = Failure;
-
-    fn go(&mut self, plan: &[usize], how: Beyond) -> Result<Course, Failure> {
-        let mut plan = plan.to_vec();
-        let mut beyond = Vec::new();
-        // Where it comes back to a point where rolls begin that are made until they stand, it goes on from there.
-        for _ in 0..MOST_AGAIN {
-            self.courses += 1;
-            let late = |deadline: Instant| Instant::now() > deadline;
-            if self.courses > self.query.limits.courses
-                || (self.courses.is_multiple_of(64) && self.deadline.is_some_and(late))
-            {
-                return Err(self.too_many());
-            }
-            if let Some(walk) = &mut self.game.desk.walk {
-                walk.begin_as_planned(&plan, how);
-            }
-            let ran = self.run()?;
-            let points = self.game.desk.walk.iter().flat_map(|walk| &walk.points);
-            let mut ways: Vec<usize> = points.map(|point| point.at).collect();
-            let stand = match ran {
-                Ran::Whole(lottery) => Stand::Ends(self.end_of(lottery)),
-                Ran::Ended(Ended::Waits) => {
-                    ways.pop();
-                    Stand::Waits(self.sort_of(ways.len()))
-                }
-                Ran::Ended(Ended::Again(point)) => {
-                    beyond.extend(ways.get(plan.len()..).unwrap_or_default());
-                    let rest = plan.split_off(ways.len().min(plan.len()));
-                    plan = [&ways[..point], &rest].concat();
-                    continue;
-                }
-                Ran::Ended(Ended::Refused(refusal)) => return Err(refusal.into()),
-                Ran::Ended(Ended::Loop | Ended::Alike(_)) => return Err(self.too_many()),
-            };
-            beyond.extend(ways.get(plan.len()..).unwrap_or_default());
-            return Ok(Course { ways, beyond, stand });
-        }
-        Err(self.too_many())
-    }
-
-    fn chances(&self, sort: usize) -> &[BigRational] {
-        &self.sorts[sort]
-    }
-
-    fn too_many(&self) -> Failure {
-        Failure::TooMany(self.courses)
-    }
-
-    fn out_of_order(&self) -> Failure {
-        Failure::Order
-    }
-}
-
-impl Gathered {
-    fn take(&mut self, fork: &Fork, at: usize, mut part: Lottery) -> Result<(), Failure> {
-        match fork {
-            Fork::Roll(classes) => {
-                if classes.list[at].twin {
-                    if self.before.as_ref() != Some(&part) {
-                        return Err(Failure::Order);
-                    }
-                } else {
-                    if classes.list.get(at + 1).is_some_and(|next| next.twin) {
-                        self.before = Some(part.clone());
-                    }
-                    self.sum.add(part, &classes.list[at].chance);
-                }
-            }
-            Fork::Again => self.sum = part,
-            Fork::Answers { seat, topic, answers, .. } => {
-                let worth = part.worth.get(seat).cloned().unwrap_or_else(BigRational::zero);
-                let partly = answers.len() > 1 && !(part.remaining.is_zero() && part.presumed.is_zero());
-                let guessed = partly || part.guessed || self.sum.guessed;
-                if self.best.as_ref().is_none_or(|best| worth > *best) {
-                    if answers.len() > 1 {
-                        part.chosen.insert((topic.to_string(), answers[at].1.clone()));
-                    }
-                    self.best = Some(worth);
-                    self.sum = part;
-                }
-                self.sum.guessed = guessed;
-            }
-        }
-        Ok(())
     }
 }
 
@@ -871,9 +662,42 @@ impl Odds {
             .collect()
     }
 
-    /// Whether every course was followed to its end, and nothing is taken for granted.
+    /// Whether every way was followed to its end: each chance is right to the last digit.
     pub fn is_exact(&self) -> bool {
-        self.remaining.is_zero() && self.presumed.is_zero() && !self.guessed
+        self.remaining.is_zero() && self.estimate.is_none() && !self.guessed
+    }
+
+    /// Where the true chance lies, of which `chance` is told here: the chance itself if it is exact, else from `chance` on by
+    /// what remains, or the interval that holds it in 99 of 100 estimates.
+    pub fn interval(&self, chance: &BigRational) -> (f64, f64) {
+        let share = |chance: &BigRational| chance.to_f64().unwrap_or_default();
+        match &self.estimate {
+            Some(estimate) => {
+                let of = ratio(estimate.samples, 1);
+                let count = (chance * of).to_integer().to_u64().unwrap_or_default();
+                let rate = Rate::within_99(count, estimate.samples);
+                (rate.low, rate.high)
+            }
+            None => (share(chance), share(&(chance + &self.remaining))),
+        }
+    }
+
+    /// What a field is after an outcome, by the title of its entity; `None` if it never changes.
+    pub fn value_after<'o>(&'o self, outcome: &'o Outcome, title: &str, field: &str) -> Option<&'o Value> {
+        let changed = outcome.effects.iter().find_map(|effect| match effect {
+            Effect::Changed { title: of, field: at, to, .. } if of.eq_ignore_ascii_case(title) && **at == *field => {
+                Some(to)
+            }
+            _ => None,
+        });
+        let known = self.fields.iter().find(|known| known.title.eq_ignore_ascii_case(title) && *known.field == *field);
+        // What is the same in every outcome stands in none.
+        changed.or_else(|| {
+            known.map(|known| match known.to.as_slice() {
+                [(only, _)] => only,
+                _ => &known.from,
+            })
+        })
     }
 
     /// The chance of all outcomes that `fits` accepts.

@@ -177,6 +177,8 @@ impl Outcome {
                 differs.map(|(field, value)| format!("{} {}", field.label, desk.words(value))).collect();
             effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });
         }
+        // In an order that does not depend on when each went.
+        rest.sort_by_key(Effect::line);
         effects.append(&mut rest);
         effects.append(&mut agenda(desk));
         effects.append(&mut attachments(desk));

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc;
 use std::thread;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -138,6 +139,9 @@ pub struct Progress {
 const FORMAT: u32 = 1;
 /// Missing shards that are named one by one.
 const NAMED: usize = 8;
+
+/// How often it is looked at whether to go on, while no block is done.
+const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 
 /// Trials that are counted together. The results do not depend on it, but where `until` stops does.
 pub const BLOCK: u64 = 250;
@@ -310,8 +314,12 @@ impl Simulation {
                         if at >= own || stop.load(Ordering::Relaxed) {
                             return;
                         }
-                        let block = self.block(&mut tables, first + at * step);
-                        if send.send(block.map(|block| (at, block))).is_err() {
+                        let block = match self.block(&mut tables, first + at * step, stop) {
+                            Ok(Some(block)) => Ok((at, block)),
+                            Ok(None) => return,
+                            Err(error) => Err(error),
+                        };
+                        if send.send(block).is_err() {
                             return;
                         }
                     }
@@ -323,7 +331,18 @@ impl Simulation {
             }
             drop(send);
             let mut waiting: BTreeMap<u64, Block> = BTreeMap::new();
-            while let Ok(result) = receive.recv() {
+            loop {
+                let result = match receive.recv_timeout(LOOKED_AT_EVERY) {
+                    Ok(result) => result,
+                    Err(mpsc::RecvTimeoutError::Disconnected) => break,
+                    // A block may take long; whoever looks on may have had enough.
+                    Err(mpsc::RecvTimeoutError::Timeout) => {
+                        if !stop.load(Ordering::Relaxed) && !told(&findings, Progress { done, of }) {
+                            stop.store(true, Ordering::Relaxed);
+                        }
+                        continue;
+                    }
+                };
                 let (at, block) = result.inspect_err(|_| stop.store(true, Ordering::Relaxed))?;
                 waiting.insert(at, block);
                 while let Some(block) = waiting.remove(&findings.blocks) {
@@ -359,13 +378,17 @@ impl Simulation {
         block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
     }
 
-    fn block(&self, tables: &mut [Table], block: u64) -> Result<Block, SimulationError> {
+    /// Plays the trials of a block; nothing if it was stopped.
+    fn block(&self, tables: &mut [Table], block: u64, stop: &AtomicBool) -> Result<Option<Block>, SimulationError> {
         let mut tallies = vec![Tally::default(); tables.len()];
         let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); tables.len() - 1];
         for trial in self.trials_of(block) {
             let mut results = Vec::with_capacity(tables.len());
             for (table, tally) in tables.iter_mut().zip(&mut tallies) {
-                results.push(table.play(self.seed, trial, self.actions, tally)?);
+                results.push(table.play(self.seed, trial, self.actions, tally, stop)?);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
             }
             for (result, pairs) in results[1..].iter().zip(&mut pairs) {
                 if let (Some(first), Some(result)) = (&results[0], result) {
@@ -373,7 +396,7 @@ impl Simulation {
                 }
             }
         }
-        Ok(Block { tallies, pairs })
+        Ok(Some(Block { tallies, pairs }))
     }
 
     /// One trial as a game that can be looked at: `trial` is counted from 1.

@@ -109,15 +109,26 @@ pub struct Rate {
 
 /// Standard deviations around the middle that hold 95 %.
 const Z: f64 = 1.959_963_984_540_054;
+/// The same for 99 %.
+const Z_99: f64 = 2.575_829_303_548_901;
 
 impl Rate {
     pub fn of(count: u64, of: u64) -> Rate {
+        Rate::within(count, of, Z)
+    }
+
+    /// The same with the interval that holds the true share in 99 of 100 cases.
+    pub fn within_99(count: u64, of: u64) -> Rate {
+        Rate::within(count, of, Z_99)
+    }
+
+    fn within(count: u64, of: u64, z: f64) -> Rate {
         if of == 0 {
             return Rate { count, of, share: 0.0, low: 0.0, high: 1.0 };
         }
         let (n, p) = (of as f64, share(count, of));
-        let middle = (p + Z * Z / (2.0 * n)) / (1.0 + Z * Z / n);
-        let wide = Z / (1.0 + Z * Z / n) * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
+        let middle = (p + z * z / (2.0 * n)) / (1.0 + z * z / n);
+        let wide = z / (1.0 + z * z / n) * (p * (1.0 - p) / n + z * z / (4.0 * n * n)).sqrt();
         let low = if count == 0 { 0.0 } else { (middle - wide).max(0.0) };
         let high = if count == of { 1.0 } else { (middle + wide).min(1.0) };
         Rate { count, of, share: p, low, high }

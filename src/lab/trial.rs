@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::advice::best_answer;
@@ -105,7 +106,7 @@ impl Table<'_> {
         game
     }
 
-    /// Plays one game and counts it; gives its result unless it is left out.
+    /// Plays one game and counts it; gives its result unless it is left out. Once `stop` is set it ends soon, and does not count.
     ///
     /// # Errors
     ///
@@ -116,14 +117,15 @@ impl Table<'_> {
         trial: u64,
         actions: u64,
         tally: &mut Tally,
+        stop: &AtomicBool,
     ) -> Result<Option<String>, SimulationError> {
-        let mut result = self.play_through(seed, trial, actions, tally)?;
+        let mut result = self.play_through(seed, trial, actions, tally, stop)?;
         if self.vm.as_ref().is_some_and(Vm::ran_out_of_memory) {
             self.clear();
             let _alone = ALONE.lock();
             tally.left_out.pop();
             self.vm = Some(machine(self.ready, None)?);
-            result = self.play_through(seed, trial, actions, tally)?;
+            result = self.play_through(seed, trial, actions, tally, stop)?;
             self.vm = None;
             give_back();
         }
@@ -151,6 +153,7 @@ impl Table<'_> {
         trial: u64,
         actions: u64,
         tally: &mut Tally,
+        stop: &AtomicBool,
     ) -> Result<Option<String>, SimulationError> {
         let mut game = self.game();
         let ready = self.ready;
@@ -186,6 +189,9 @@ impl Table<'_> {
                 Standing::Ask => {
                     let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
                     let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
+                    if stop.load(Ordering::Relaxed) {
+                        break Err("it was interrupted".to_string());
+                    }
                     if !ready.ahead.contains(&question.seat) {
                         break Err(not_answered(&question));
                     }

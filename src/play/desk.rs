@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::walk::Walk;
+use super::explorer::Explorer;
 use super::{
     Answer, CardCounts, Choice, DicePosition, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape,
     TransferNote,
@@ -62,8 +62,10 @@ pub(crate) struct Desk {
     pub pulse: u64,
     /// What a conversion says of itself.
     pub notes: Vec<TransferNote>,
-    /// Where every course of an action is gone through: it answers what the tape does not hold.
-    pub walk: Option<Box<Walk>>,
+    /// Where every way of an action is explored: it answers what the tape does not hold.
+    pub explorer: Option<Box<Explorer>>,
+    /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
+    pub sees_time: bool,
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
     /// Where the game runs on inside the script machine.
@@ -82,8 +84,10 @@ pub(crate) enum Sight {
     Need(Need),
     /// How many of these cuts the total reaches.
     Cuts(Arc<[i64]>),
-    /// The faces that were kept, in the order rolled.
+    /// The kept faces, the highest first.
     Faces,
+    /// The kept faces in the order rolled.
+    Ordered,
 }
 
 impl Sight {
@@ -208,7 +212,8 @@ impl Desk {
             dropped: None,
             pulse: 0,
             notes: Vec::new(),
-            walk: None,
+            explorer: None,
+            sees_time: false,
             before_script: 0,
             headless: None,
             memo: None,
@@ -266,7 +271,7 @@ impl Desk {
     pub fn is_headless(&self) -> bool {
         !self.listening
             && !self.keeps_tape
-            && self.walk.is_none()
+            && self.explorer.is_none()
             && self.dice == DiceSource::Seeded
             && !self.seats.values().any(|driver| *driver == Driver::Human)
     }

@@ -262,6 +262,14 @@ impl Game {
         Some(fault)
     }
 
+    /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says whether
+    /// they have been asked now.
+    pub fn open_for_exploring(&mut self, vm: &mut Vm, asked: bool) -> Result<bool, Fault> {
+        self.asked_policies = asked;
+        self.open_next(vm)?;
+        Ok(self.asked_policies)
+    }
+
     fn fresh(&mut self, cause: Cause) -> Open {
         Open::new(self.take_number(), cause, self.desk.position())
     }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::desk::{Asked, Asking, DICE_RUN_OUT, Desk, Sight, Stop};
 use super::operation::Op;
-use super::walk::Foretold;
+use super::explorer::{Explorer, Foretold};
 use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
-use crate::dice::{Dice, Fate, Roll};
+use crate::dice::{Dice, Roll};
 use crate::ruleset::nearest;
 use crate::state::Value;
 
@@ -30,10 +30,15 @@ pub(crate) enum Answerer {
 }
 
 impl Sight {
+    /// Whether more than the total is seen.
+    pub fn shows_faces(&self) -> bool {
+        matches!(self, Sight::Faces | Sight::Ordered)
+    }
+
     /// What is seen of a roll by its total.
     pub fn of_total(&self, total: i64) -> Value {
         match self {
-            Sight::Total | Sight::Faces => Value::Int(total),
+            Sight::Total | Sight::Faces | Sight::Ordered => Value::Int(total),
             Sight::Need(need) => need.met(total).map_or(Value::Int(total), Value::Bool),
             Sight::Cuts(cuts) => Value::Int(cuts.iter().filter(|cut| total >= **cut).count() as i64),
         }
@@ -42,9 +47,9 @@ impl Sight {
     /// What is seen of a roll.
     pub fn of_roll(&self, roll: &Roll) -> Value {
         match self {
-            Sight::Faces => {
-                let kept = roll.faces().iter().filter(|face| face.fate == Fate::Kept);
-                Value::list(kept.map(|face| Value::Int(i64::from(face.value))))
+            Sight::Faces | Sight::Ordered => {
+                let kept = roll.kept(*self == Sight::Ordered);
+                Value::list(kept.into_iter().map(|face| Value::Int(i64::from(face))))
             }
             _ => self.of_total(roll.total()),
         }
@@ -77,14 +82,14 @@ impl Desk {
     ) -> Result<Rolled, Stop> {
         self.may_leave_open("rolling dice")?;
         self.pulse += 1;
-        let rolled = if self.is_headless() && *sight != Sight::Faces {
+        let rolled = if self.is_headless() && !sight.shows_faces() {
             // Nobody reads the faces: the total is enough.
             let rng = &mut self.chance;
             match dice.total_with(&mut |sides| Some(rng.face(sides))) {
                 Some(total) => Rolled { seen: sight.of_total(total), dice: 1 },
                 None => return Err(self.ran_out(dice, &tell)),
             }
-        } else if self.walk.is_some() && self.cursor >= self.tape.slots.len() {
+        } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() });
         } else {
@@ -120,41 +125,54 @@ impl Desk {
         )
     }
 
-    /// The roll on the course that the explorer takes.
+    /// Asks the explorer for something; it looks at the desk.
+    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &Desk) -> Option<R>) -> Option<R> {
+        let mut explorer = self.explorer.take()?;
+        let found = ask(&mut explorer, self);
+        self.explorer = Some(explorer);
+        found
+    }
+
+    /// The roll on the way that the explorer takes.
     fn foresee(&mut self, dice: &Dice, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
         use super::desk::Need;
         use crate::dice::Seen;
         let seen = match sight {
             Sight::Faces => Seen::Faces,
+            Sight::Ordered => Seen::Ordered,
             Sight::Cuts(cuts) => Seen::Cuts(cuts.to_vec()),
             Sight::Need(Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![*n]),
             Sight::Need(Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
             Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
         };
-        match self.walk.as_mut().and_then(|walk| walk.roll(dice, seen, label)) {
+        match self.explored(|explorer, desk| explorer.roll(desk, dice, seen, label)) {
             Some(roll) => Ok(roll),
             None => Err(self.break_off()),
         }
     }
 
-    /// Before rolls that are made until they stand; gives the number that names them.
-    pub fn begin_again(&mut self) -> Result<u32, Stop> {
+    /// Before rolls that are made until they stand.
+    pub fn begin_again(&mut self) -> Result<(), Stop> {
         self.may_act("rolling dice")?;
-        let Some(walk) = &mut self.walk else { return Ok(0) };
-        match walk.begin_again() {
-            Some(place) => Ok(place),
-            None => Err(self.break_off()),
+        if let Some(explorer) = &mut self.explorer {
+            explorer.begin_again();
         }
+        Ok(())
     }
 
-    /// They do not stand. The explorer is back where it began: nothing new comes of this course.
-    pub fn roll_again(&mut self, place: u32) -> Result<(), Stop> {
-        let Some(walk) = &mut self.walk else { return Ok(()) };
-        walk.roll_again(place);
-        Err(self.break_off())
+    /// They do not stand and are made again.
+    pub fn roll_again(&mut self) -> Result<(), Stop> {
+        self.may_go_on()?;
+        if self.explorer.as_mut().is_none_or(|explorer| explorer.roll_again()) {
+            return Ok(());
+        }
+        Err(self.fault_with(
+            "rb.again rolls nothing and nothing comes of it",
+            Some("let its function roll, and return something as soon as the rolls stand".into()),
+        ))
     }
 
-    /// Ends a course before its action does.
+    /// Ends a run before its action does.
     fn break_off(&mut self) -> Stop {
         self.stop = Some(Stop::Question);
         Stop::Question
@@ -163,12 +181,13 @@ impl Desk {
     /// A number from 1 to `n` for a policy.
     pub fn pick(&mut self, n: u32) -> Result<u32, Stop> {
         self.may_go_on()?;
-        let picked = match &mut self.walk {
-            None => self.chance.face(n),
-            Some(walk) => match walk.pick(n) {
+        let picked = if self.explorer.is_none() {
+            self.chance.face(n)
+        } else {
+            match self.explored(|explorer, desk| explorer.pick(desk, n)) {
                 Some(picked) => picked,
                 None => return Err(self.break_off()),
-            },
+            }
         };
         self.observe(&Op::Pick { n, picked });
         Ok(picked)
@@ -328,7 +347,7 @@ impl Desk {
                 &Driver::Human
             }
         };
-        if self.cursor < self.tape.slots.len() || self.walk.is_some() {
+        if self.cursor < self.tape.slots.len() || self.explorer.is_some() {
             return Ok(Answerer::Reader);
         }
         Ok(match driver {
@@ -402,14 +421,14 @@ impl Desk {
                 }
             }
         }
-        if let Some(walk) = &mut self.walk {
-            return match walk.answer(question) {
-                Foretold::Answer(answer) => {
+        if self.explorer.is_some() {
+            return match self.explored(|explorer, desk| Some(explorer.answer(desk, question))) {
+                Some(Foretold::Answer(answer)) => {
                     self.record(asking, answer.clone(), By::Default, DicePosition::default());
                     Ok(Asked::Answered(answer))
                 }
-                Foretold::Policy(policy) => Ok(Asked::Policy(policy)),
-                Foretold::Nothing => Err(self.break_off()),
+                Some(Foretold::Policy(policy)) => Ok(Asked::Policy(policy)),
+                Some(Foretold::Nothing) | None => Err(self.break_off()),
             };
         }
         match self.seats.get(&asking.seat) {
@@ -421,10 +440,10 @@ impl Desk {
 
     /// The next question and its answer, where courses are gone through and this one began like the last.
     pub fn asked_before(&mut self) -> Result<Option<Arc<(Question, Answer)>>, Stop> {
-        if self.walk.is_some() {
+        if self.explorer.is_some() {
             self.may_leave_open("asking")?;
         }
-        Ok(self.walk.as_mut().and_then(|walk| walk.recall()))
+        Ok(self.explorer.as_mut().and_then(|explorer| explorer.recall()))
     }
 
     /// Puts a question out and leaves its place on the tape empty.

@@ -84,6 +84,9 @@ impl Desk {
     /// Passes a finished operation to everybody who observes the action.
     #[inline]
     pub fn observe(&mut self, op: &Op) {
+        if matches!(op, Op::ReadAgenda | Op::ReadEntryNumber | Op::Cancel | Op::Rekey) {
+            self.sees_time = true;
+        }
         if let Some(memo) = &mut self.memo {
             memo.observe(op);
         }
@@ -222,6 +225,7 @@ impl Desk {
             let most = crate::state::MOST_ENTRIES;
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
+        self.sees_time = true;
         let id = self.state.schedule(what, key, owner, args, every);
         if self.memo.is_some()
             && let Some(entry) = self.state.agenda().get(id)

@@ -326,7 +326,14 @@ pub(crate) const WORDS: &[Word] = &[
         "faces",
         "rb.faces(\"4d6kh3\", label, ...)",
         "(dice: string, label: string, ...any) -> { number }",
-        "The kept faces in the order rolled.",
+        "The kept faces, the highest first; of several pools, pool by pool.",
+    ),
+    acts(
+        Dice,
+        "ordered_faces",
+        "rb.ordered_faces(\"4d6kh3\", label, ...)",
+        "(dice: string, label: string, ...any) -> { number }",
+        "The kept faces in the order rolled, for rules that look at it.",
     ),
     acts(
         Dice,

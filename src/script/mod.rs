@@ -1,6 +1,8 @@
 //! The script side: the only part of the host that knows Luau.
 
 pub(crate) mod api;
+#[cfg(feature = "continuations")]
+mod continuation;
 mod conversion;
 mod convert;
 mod declarations;

@@ -116,6 +116,8 @@ impl Prelude {
                 refresh: get("refresh")?,
                 stale: get("stale")?,
                 convert: get("convert")?,
+                state: get("state")?,
+                mirrored: get("mirrored")?,
             },
         })
     }

@@ -71,9 +71,9 @@ pub(super) fn chance(
     given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });
     let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).map_err(wrong)?;
     if !odds.is_exact() {
-        let why = match odds.borne_out {
-            Some(_) => "it can go too many ways to go each".to_owned(),
-            None => format!("{} is left of a loop of rolls", &odds.remaining + &odds.presumed),
+        let why = match &odds.estimate {
+            Some(estimate) => estimate.why.clone(),
+            None => format!("{} was not followed to its end", odds.remaining),
         };
         return Err(wrong(format!("the odds of {card} are not exact: {why}")));
     }

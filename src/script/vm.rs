@@ -13,13 +13,21 @@ use super::handles::Synced;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
 use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
-use crate::play::{Desk, Driver, Explanation, Fault, FreeAct, Phase, Stop};
+use crate::play::{Desk, Driver, Explanation, Fault, Fingerprint, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
+    /// What takes fingerprints of running scripts; made when ways are explored first. It goes before the machine.
+    #[cfg(feature = "continuations")]
+    pub(super) continuation: Option<Box<super::continuation::Continuation>>,
+    /// A machine that interprets, for exploring, where this one has compiled its scripts.
+    interpreter: Option<Box<Vm>>,
+    is_native: bool,
+    /// Whether the collector stands still inside runs.
+    exploring: bool,
     pub(super) lua: Lua,
     pub(super) host: Rc<HostState>,
     trusted: Trusted,
@@ -50,15 +58,17 @@ struct Settings {
     switches: Arc<BTreeMap<String, Value>>,
     left_out: BTreeSet<Arc<str>>,
     listens: bool,
+    explores: bool,
 }
 
 impl Settings {
     fn of(desk: &Desk) -> Settings {
-        Settings { switches: desk.switches.clone(), left_out: desk.state.left_out().clone(), listens: desk.listening }
+        Settings { switches: desk.switches.clone(), left_out: desk.state.left_out().clone(), listens: desk.listening, explores: desk.explorer.is_some() }
     }
 
     fn are_of(&self, desk: &Desk) -> bool {
         self.listens == desk.listening
+            && self.explores == desk.explorer.is_some()
             && self.left_out == *desk.state.left_out()
             && (Arc::ptr_eq(&self.switches, &desk.switches) || self.switches == desk.switches)
     }
@@ -85,6 +95,8 @@ pub(super) struct Trusted {
     pub refresh: Function,
     pub stale: Function,
     pub convert: Function,
+    pub state: Function,
+    pub mirrored: Function,
 }
 
 /// A free act that a policy takes.
@@ -112,6 +124,11 @@ impl Vm {
         let declarations = Arc::new(loaded.declarations);
         let full = loaded.lua.used_memory() + LEFT_BEHIND;
         let vm = Vm {
+            #[cfg(feature = "continuations")]
+            continuation: None,
+            interpreter: None,
+            is_native: code != Code::Interpreted,
+            exploring: false,
             lua: loaded.lua,
             host: loaded.host,
             trusted: loaded.trusted,
@@ -133,9 +150,76 @@ impl Vm {
             // It is done once.
             self.runs += 1;
             let files = std::mem::take(&mut *self.host.files.borrow_mut());
+            self.is_native = true;
             // Where there is no memory for it, they are run as before.
             let _ = compile_natively(&self.lua, &files);
         }
+    }
+
+    // Exploring
+
+    /// The machine that explores instead of this one, which has compiled its scripts for this processor; give it back.
+    pub fn take_interpreter(&mut self) -> Option<Box<Vm>> {
+        if !self.is_native {
+            return None;
+        }
+        let kept = self.interpreter.take().filter(|vm| !vm.is_dead());
+        kept.or_else(|| Vm::load(&self.stack, Code::Interpreted).ok().map(|(vm, _)| Box::new(vm)))
+    }
+
+    pub fn give_interpreter(&mut self, interpreter: Option<Box<Vm>>) {
+        self.interpreter = interpreter;
+    }
+
+    /// Before ways are explored: what tells whether two places are equal. `None` where that cannot be told.
+    ///
+    /// The collector stands still inside a run from here on, since its work can be seen in the layout of tables.
+    #[cfg(feature = "continuations")]
+    pub fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        if self.is_native || self.dead {
+            return None;
+        }
+        if self.continuation.is_none() {
+            let trusted = &self.trusted;
+            let (mirrored, _) = guarded(Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
+            let (lists, handles) = mirrored.ok()?;
+            let roots = [&trusted.start, &trusted.entry, &trusted.free, &trusted.tie, &trusted.measure, &trusted.stale];
+            let roots: Vec<Function> = roots.into_iter().cloned().collect();
+            let parts = (trusted.state.clone(), lists, handles);
+            let made = super::continuation::Continuation::new(&self.lua, &self.host, &roots, parts);
+            self.continuation = made.ok().flatten().map(Box::new);
+        }
+        let continuation = self.continuation.as_ref()?;
+        continuation.kept().ok()?;
+        self.lua.gc_stop();
+        self.exploring = true;
+        Some(continuation.begin())
+    }
+
+    #[cfg(feature = "continuations")]
+    pub fn end_exploring(&mut self) {
+        super::continuation::Continuation::end();
+        self.lua.gc_restart();
+        self.exploring = false;
+    }
+
+    /// What scripts keep between runs; `None` where that cannot be told.
+    #[cfg(feature = "continuations")]
+    pub fn kept(&self) -> Option<Vec<u8>> {
+        self.continuation.as_ref()?.kept().ok()
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    pub fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        None
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    pub fn end_exploring(&mut self) {}
+
+    #[cfg(not(feature = "continuations"))]
+    pub fn kept(&self) -> Option<Vec<u8>> {
+        None
     }
 
     /// Whether a budget was spent in it, so that it must not be used again.
@@ -650,6 +734,10 @@ impl Vm {
         };
         if spent.is_none() && self.lua.used_memory() > self.full {
             let _ = self.lua.gc_collect();
+            if self.exploring {
+                // Collecting sets it going again.
+                self.lua.gc_stop();
+            }
             self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
             give_back();
         }
@@ -687,7 +775,7 @@ impl Vm {
             for name in desk.state.left_out() {
                 out.raw_set(&**name, true)?;
             }
-            let args = (switches, desk.listening, out).into_lua_multi(&self.lua)?;
+            let args = (switches, desk.listening, desk.explorer.is_some(), out).into_lua_multi(&self.lua)?;
             return Ok(Some((self.trusted.refresh.clone(), args)));
         }
         Ok(match synced {

@@ -246,6 +246,11 @@ impl State {
         self.outcome.as_deref()
     }
 
+    /// How many entries and attachments have been numbered so far.
+    pub(crate) fn counters(&self) -> (u32, u32) {
+        (self.next_entry, self.next_attachment)
+    }
+
     pub fn identity(&self) -> u64 {
         self.identity
     }

@@ -419,7 +419,7 @@ fn odds(case: &Case) -> Checked<usize> {
             continue;
         }
         let given = vec![Given { topic: "card".into(), about: question.about, value: Value::text(&card) }];
-        let limits = Limits { courses: 20_000, ..Limits::default() };
+        let limits = Limits { ways: 20_000, ..Limits::default() };
         let query = OddsQuery { given, lenient: true, limits, ..OddsQuery::default() };
         let before = session.state_bytes();
         let worked_out = enumerated(&mut session, question.id, query, &by_hand.fields);

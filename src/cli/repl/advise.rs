@@ -16,8 +16,8 @@ use crate::cli::figures::{chance_json, float, likeliest, percent};
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
-/// How long `odds` may take while people wait.
-const ODDS_TIME: Duration = Duration::from_secs(5);
+/// How many ways `odds` follows while people wait.
+const ODDS_WAYS: u64 = 200_000;
 /// How long `hint` thinks.
 const TIME: Duration = Duration::from_secs(1);
 /// Outcomes that a hint names.
@@ -84,7 +84,7 @@ impl Repl {
             .iter()
             .map(|(topic, value)| Given { topic: topic.clone(), about: about(topic), value: value.clone() })
             .collect();
-        let limits = Limits { time: ODDS_TIME, ..Limits::default() };
+        let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, blind) = (Answering::Default, Some(self.blind()));
         let query = OddsQuery { given, answering, blind, limits, ..OddsQuery::default() };
         let found = self.session.odds_at(question.id, query.clone())?;
@@ -264,6 +264,9 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
         Err(refusal) => return refusal.message.clone(),
     };
     let mut parts = likeliest(odds, NAMED);
+    if odds.estimate.is_some() {
+        parts.push("an estimate".to_owned());
+    }
     if !odds.remaining.is_zero() {
         parts.push(format!("{} not followed", percent(float(&odds.remaining))));
     }

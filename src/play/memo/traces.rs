@@ -157,7 +157,7 @@ impl Table {
     fn rolled(&self, guard: Guard, rng: &mut Chance) -> Option<Tagged> {
         let seen = match self.rolls.get_index(guard.number())? {
             RollKey::Pick(n) => Value::Int(i64::from(rng.face(*n))),
-            RollKey::Dice(dice, sight) if *sight == crate::play::Sight::Faces => {
+            RollKey::Dice(dice, sight) if sight.shows_faces() => {
                 sight.of_roll(&dice.roll_with(&mut |sides| Some(rng.face(sides)))?)
             }
             RollKey::Dice(dice, sight) => sight.of_total(dice.total_with(&mut |sides| Some(rng.face(sides)))?),

@@ -152,6 +152,10 @@ pub(super) fn due_parts(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Resul
             None => Ok(Lv::Nil),
         }
     });
+    host_function!(lua, host, table, "sees_time", |_, b, (): ()| {
+        b.desk()?.sees_time = true;
+        Ok(())
+    });
     host_function!(lua, host, table, "due_key", |lua, b, (): ()| {
         match b.desk()?.due() {
             Some(entry) => Ok(Some(lua.create_sequence_from(entry.key.places().iter().copied())?)),

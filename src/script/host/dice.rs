@@ -69,7 +69,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         }
     );
     host_function!(lua, host, table, "begin_again", |_, b, (): ()| b.desk()?.begin_again().map_err(stopped));
-    host_function!(lua, host, table, "roll_again", |_, b, place: u32| b.desk()?.roll_again(place).map_err(stopped));
+    host_function!(lua, host, table, "roll_again", |_, b, (): ()| b.desk()?.roll_again().map_err(stopped));
     host_function!(lua, host, table, "pick", |_, b, n: Lv| {
         let desk = b.desk()?;
         match whole_of(&n).filter(|n| (1..=1_000_000).contains(n)) {
@@ -96,6 +96,7 @@ fn sight_of(desk: &mut Desk, sight: u8, need: &Lv) -> Result<Sight> {
         3 => need_of(desk, Need::AtLeast),
         4 => cuts_of(desk, need).map(Sight::Cuts),
         5 => Ok(Sight::Faces),
+        6 => Ok(Sight::Ordered),
         _ => Ok(Sight::Total),
     }
 }

@@ -31,16 +31,16 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
         match desk.ask(&asking, &question).map_err(stopped)? {
             Asked::Answered(answer) => {
-                if let Some(walk) = &mut desk.walk {
-                    walk.remember(Some((&question, &answer)));
+                if let Some(explorer) = &mut desk.explorer {
+                    explorer.remember(Some((&question, &answer)));
                 }
                 tell_answer(b, desk, &question, question.tell(&answer));
                 Ok((ANSWERED, places(lua, &question, &answer)?))
             }
             Asked::Policy(policy) => {
                 b.before_policy.set(desk.position());
-                if let Some(walk) = &mut desk.walk {
-                    walk.remember(None);
+                if let Some(explorer) = &mut desk.explorer {
+                    explorer.remember(None);
                 }
                 Ok((1, Lv::String(lua.create_string(&*policy)?)))
             }
@@ -85,7 +85,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let kind = kind_of(desk, kind)?;
         if by == BY_ONLY {
             // Nobody was asked, but somebody may have named an answer all the same.
-            if desk.listening || desk.walk.is_some() {
+            if desk.listening || desk.explorer.is_some() {
                 let question = undefaulted(desk, &handles, kind, &q)?;
                 let answer = answer_of(desk, &question, &answer)?;
                 desk.autos.push((question, answer));

@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
@@ -11,7 +10,7 @@ use crate::state::{Type, Value};
 
 /// A card about to be played, in a position that a scenario leads to.
 #[derive(Clone, Debug, Default)]
-pub struct Moment {
+pub struct Position {
     /// The position: a scenario and house rules.
     pub setup: Setup,
     /// The card, by id.
@@ -37,8 +36,9 @@ pub struct Place {
 /// Answers to one question that are gone through together.
 const MOST: usize = 40;
 
-/// The time in which they are gone through.
-const FOR_ALL: Duration = Duration::from_secs(2);
+/// How often their actions are run, all together, and how often each is played at random where that is too little.
+const FOR_ALL: u64 = 60_000;
+const SAMPLES: u64 = 2_000;
 
 /// Questions that are answered on the way to a card before it is taken to be out of reach.
 const WAY: usize = 1_000;
@@ -46,7 +46,7 @@ const WAY: usize = 1_000;
 /// What was answered on the way to a card: seat or title, topic, answer.
 type Way = Vec<(String, String, String)>;
 
-impl Moment {
+impl Position {
     /// Works out what the card comes to.
     ///
     /// On the way to it, every question takes its default, or else the first answer that is possible.
@@ -54,7 +54,7 @@ impl Moment {
     /// # Errors
     ///
     /// A sentence: a card, name, answer or house rule that does not fit, a scenario that never comes to it, the fault of
-    /// a script, or more courses than the limits allow.
+    /// a script, or more ways than the limits allow.
     pub fn odds(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place), Refusal> {
         if rules.card(&self.card).is_none() {
             let ids = rules.cards().iter().map(|card| &*card.id);
@@ -202,7 +202,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more courses than
+    /// A sentence: a question that is not open, an answer that does not fit, the fault of a script, or more ways than
     /// the limits allow.
     pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
         let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
@@ -221,10 +221,10 @@ impl Session {
     ///
     /// A card that nobody comes to be asked for.
     pub fn ahead_to(&self, card: &str) -> Result<(Session, Way, bool), Refusal> {
-        let moment = Moment { card: card.into(), ..Moment::default() };
+        let position = Position { card: card.into(), ..Position::default() };
         let mut ahead = self.fork();
         let (before, mut way) = (ahead.game().desk.position(), Way::new());
-        moment.go_to(&mut ahead, &mut way)?;
+        position.go_to(&mut ahead, &mut way)?;
         let rolled = ahead.game().desk.position() != before;
         Ok((ahead, way, rolled))
     }
@@ -281,7 +281,8 @@ impl Session {
             let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);
             return Err(Refusal::new(message));
         };
-        let limits = Limits { time: FOR_ALL / (answers.len().max(1) as u32), ..Limits::default() };
+        let ways = FOR_ALL / answers.len().max(1) as u64;
+        let limits = Limits { ways, samples: SAMPLES, ..Limits::default() };
         let tell = |answer: Answer| {
             let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: loose(&answer) }];
             let query = OddsQuery { given, blind: blind.clone(), limits, ..OddsQuery::default() };

@@ -1,0 +1,459 @@
+//! Absorbing Markov chains, solved in fractions.
+//!
+//! The choice points of an action are the states, their branches the transitions, its ends absorb. Strongly connected
+//! components are solved one after the other; inside one, states are eliminated until only what leads out of it is left.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use crate::play::{ChoicePoint, Edge, Fork};
+
+/// What an end is worth, by seat.
+pub(super) type Worth = BTreeMap<Arc<str>, BigRational>;
+
+/// Where the chance goes in the end.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Settled {
+    /// The chance of each end.
+    pub ends: BTreeMap<u32, BigRational>,
+    /// The chance of what was not followed to its end.
+    pub remaining: BigRational,
+    /// What was chosen as best on a way that can be taken: topic and answer.
+    pub chosen: BTreeSet<(String, String)>,
+}
+
+/// Why a chain has no solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unsolved {
+    /// There is no way out of some states: it rolls for ever.
+    Endless,
+    /// Somebody chooses on a way that leads back to the same choice.
+    CircularChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Target {
+    State(u32),
+    End(u32),
+    /// What was not followed.
+    Rest,
+    /// No place at all: it counts the steps.
+    Step,
+}
+
+pub(super) type Row = BTreeMap<Target, BigRational>;
+
+pub(super) struct Chain<'p> {
+    points: &'p [ChoicePoint],
+    rows: Vec<Row>,
+    /// Strongly connected components, each behind those that it leads to.
+    components: Vec<Vec<u32>>,
+    /// The branch that is chosen where somebody chooses.
+    choice: HashMap<u32, usize>,
+}
+
+impl Chain<'_> {
+    pub fn new(points: &[ChoicePoint], start: Edge) -> Chain<'_> {
+        let rows = points.iter().map(row).collect();
+        let mut chain = Chain { points, rows, components: Vec::new(), choice: HashMap::new() };
+        if let Edge::To(start) = start {
+            chain.find_components(start);
+        }
+        chain
+    }
+
+    /// A chain whose states nobody chooses in.
+    pub fn of_rows(rows: Vec<Row>, start: u32) -> Chain<'static> {
+        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new() };
+        chain.find_components(start);
+        chain
+    }
+
+    /// How many states are gone through on the average, from a state to an end.
+    ///
+    /// # Errors
+    ///
+    /// As [`Unsolved`] says.
+    pub fn expected_steps(&self, start: u32) -> Result<BigRational, Unsolved> {
+        let mut steps: HashMap<u32, BigRational> = HashMap::new();
+        let counted = |row: &Row, steps: &HashMap<u32, BigRational>| -> BigRational {
+            let of = |(target, chance): (&Target, &BigRational)| match target {
+                Target::Step => chance.clone(),
+                Target::State(state) => chance * steps.get(state).cloned().unwrap_or_else(BigRational::zero),
+                Target::End(_) | Target::Rest => BigRational::zero(),
+            };
+            row.iter().map(of).sum()
+        };
+        for component in &self.components {
+            if !self.is_cyclic(component) {
+                let count = counted(&self.rows[component[0] as usize], &steps) + BigRational::one();
+                steps.insert(component[0], count);
+                continue;
+            }
+            let mut elimination = Elimination::new(component, &self.rows);
+            elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, BigRational::one())));
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new())?.into_iter().rev() {
+                let count = counted(&row, &steps);
+                steps.insert(state, count);
+            }
+        }
+        Ok(steps.remove(&start).unwrap_or_else(BigRational::zero))
+    }
+
+    /// Chooses wherever somebody chooses the branch that is worth most to them.
+    ///
+    /// `worth`: what each end is worth.
+    ///
+    /// # Errors
+    ///
+    /// As [`Unsolved`] says.
+    pub fn choose(&mut self, worth: &[Worth]) -> Result<(), Unsolved> {
+        let mut values: HashMap<u32, Worth> = HashMap::new();
+        let value_of = |values: &HashMap<u32, Worth>, target: &Target| match target {
+            Target::State(state) => values.get(state).cloned().unwrap_or_default(),
+            Target::End(end) => worth[*end as usize].clone(),
+            Target::Rest | Target::Step => Worth::new(),
+        };
+        for component in self.components.clone() {
+            if !self.is_cyclic(&component) {
+                let state = component[0];
+                if let Fork::Answers { seat, .. } = &self.points[state as usize].fork {
+                    let edges = &self.points[state as usize].edges;
+                    let mut best: Option<(BigRational, usize, Worth)> = None;
+                    for (branch, edge) in edges.iter().enumerate() {
+                        let value = value_of(&values, &target(*edge));
+                        let own = value.get(seat).cloned().unwrap_or_else(BigRational::zero);
+                        if best.as_ref().is_none_or(|(most, ..)| own > *most) {
+                            best = Some((own, branch, value));
+                        }
+                    }
+                    let (_, branch, value) = best.expect("a question has at least one answer");
+                    self.take(state, branch);
+                    values.insert(state, value);
+                    continue;
+                }
+                values.insert(state, weighed(&self.rows[state as usize], |target| value_of(&values, target)));
+                continue;
+            }
+            self.choose_in_cycle(&component, &mut values, &value_of)?;
+        }
+        Ok(())
+    }
+
+    /// The same in a component whose states lead to each other: by policy iteration, from choices that lead out of it on.
+    fn choose_in_cycle(
+        &mut self,
+        component: &[u32],
+        values: &mut HashMap<u32, Worth>,
+        value_of: &dyn Fn(&HashMap<u32, Worth>, &Target) -> Worth,
+    ) -> Result<(), Unsolved> {
+        let points = self.points;
+        let members: BTreeSet<u32> = component.iter().copied().collect();
+        let chooser = |state: &u32| match &points[*state as usize].fork {
+            Fork::Answers { seat, answers, .. } if answers.len() > 1 => Some(seat),
+            _ => None,
+        };
+        let seats: BTreeSet<&Arc<str>> = component.iter().filter_map(chooser).collect();
+        if seats.len() > 1 {
+            return Err(Unsolved::CircularChoice);
+        }
+        // States from which the way out is known, and the first step of it.
+        let leads_out = |known: &BTreeSet<u32>, target: &Target| match target {
+            Target::State(to) => !members.contains(to) || known.contains(to),
+            _ => true,
+        };
+        let mut known: BTreeSet<u32> = BTreeSet::new();
+        while known.len() < component.len() {
+            let before = known.len();
+            for state in component {
+                if known.contains(state) {
+                    continue;
+                }
+                if chooser(state).is_some() {
+                    let edges = &points[*state as usize].edges;
+                    let Some(branch) = edges.iter().position(|edge| leads_out(&known, &target(*edge))) else {
+                        continue;
+                    };
+                    self.take(*state, branch);
+                    known.insert(*state);
+                } else if self.rows[*state as usize].keys().any(|target| leads_out(&known, target)) {
+                    known.insert(*state);
+                }
+            }
+            if known.len() == before {
+                return Err(Unsolved::Endless);
+            }
+        }
+        loop {
+            let mut elimination = Elimination::new(component, &self.rows);
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new())?.into_iter().rev() {
+                let value = weighed(&row, |target| value_of(values, target));
+                values.insert(state, value);
+            }
+            let mut changed = false;
+            for state in component {
+                let Some(seat) = chooser(state) else { continue };
+                let own = |value: Worth| value.get(seat).cloned().unwrap_or_else(BigRational::zero);
+                let mut best = own(values[state].clone());
+                for (branch, edge) in points[*state as usize].edges.iter().enumerate() {
+                    let worth = own(value_of(values, &target(*edge)));
+                    if worth > best {
+                        best = worth;
+                        self.take(*state, branch);
+                        changed = true;
+                    }
+                }
+            }
+            if !changed {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Chooses a branch of a point.
+    fn take(&mut self, state: u32, branch: usize) {
+        let edge = self.points[state as usize].edges[branch];
+        self.rows[state as usize] = Row::from([(target(edge), BigRational::one())]);
+        self.choice.insert(state, branch);
+    }
+
+    /// Lets the chance flow from the start to the ends.
+    ///
+    /// # Errors
+    ///
+    /// As [`Unsolved`] says.
+    pub fn settle(&self, start: Edge) -> Result<Settled, Unsolved> {
+        let mut mass: HashMap<u32, BigRational> = HashMap::new();
+        let mut settled = Settled { remaining: BigRational::zero(), ..Settled::default() };
+        let mut flow = |mass: &mut HashMap<u32, BigRational>, target: Target, chance: BigRational| match target {
+            Target::State(state) => *mass.entry(state).or_insert_with(BigRational::zero) += chance,
+            Target::End(end) => *settled.ends.entry(end).or_insert_with(BigRational::zero) += chance,
+            Target::Rest => settled.remaining += chance,
+            Target::Step => {}
+        };
+        let mut chosen = BTreeSet::new();
+        flow(&mut mass, target(start), BigRational::one());
+        for component in self.components.iter().rev() {
+            if component.iter().any(|state| mass.contains_key(state)) {
+                for state in component {
+                    if let Some(branch) = self.choice.get(state)
+                        && let Fork::Answers { topic, answers, .. } = &self.points[*state as usize].fork
+                        && answers.len() > 1
+                    {
+                        chosen.insert((topic.to_string(), answers[*branch].1.clone()));
+                    }
+                }
+            }
+            if !self.is_cyclic(component) {
+                let Some(own) = mass.remove(&component[0]) else { continue };
+                for (target, chance) in &self.rows[component[0] as usize] {
+                    flow(&mut mass, *target, chance * &own);
+                }
+                continue;
+            }
+            let mut own: HashMap<u32, BigRational> =
+                component.iter().filter_map(|state| Some((*state, mass.remove(state)?))).collect();
+            if own.is_empty() {
+                continue;
+            }
+            let mut elimination = Elimination::new(component, &self.rows);
+            for (state, row) in elimination.eliminate_all(&mut own)? {
+                let Some(own) = own.remove(&state) else { continue };
+                for (target, chance) in row {
+                    // What goes to other states of the component has been added to what they have.
+                    if !matches!(target, Target::State(other) if elimination.members.contains(&other)) {
+                        flow(&mut mass, target, chance * &own);
+                    }
+                }
+            }
+        }
+        settled.chosen = chosen;
+        Ok(settled)
+    }
+
+    fn is_cyclic(&self, component: &[u32]) -> bool {
+        match component {
+            [only] => self.rows[*only as usize].contains_key(&Target::State(*only)),
+            _ => true,
+        }
+    }
+
+    /// Tarjan's algorithm, without recursion.
+    fn find_components(&mut self, start: u32) {
+        const NONE: u32 = u32::MAX;
+        let count = self.rows.len();
+        let next: Vec<Vec<u32>> = self
+            .rows
+            .iter()
+            .map(|row| {
+                row.keys().filter_map(|target| if let Target::State(to) = target { Some(*to) } else { None }).collect()
+            })
+            .collect();
+        let (mut index, mut low) = (vec![NONE; count], vec![0_u32; count]);
+        let mut done = vec![false; count];
+        let (mut stack, mut counter) = (Vec::new(), 0);
+        let mut calls = vec![(start, 0_usize)];
+        while let Some((state, at)) = calls.last_mut() {
+            let state = *state;
+            if *at == 0 {
+                (index[state as usize], low[state as usize]) = (counter, counter);
+                counter += 1;
+                stack.push(state);
+            }
+            let mut called = false;
+            while let Some(to) = next[state as usize].get(*at).copied() {
+                *at += 1;
+                if index[to as usize] == NONE {
+                    calls.push((to, 0));
+                    called = true;
+                    break;
+                }
+                if !done[to as usize] {
+                    low[state as usize] = low[state as usize].min(index[to as usize]);
+                }
+            }
+            if called {
+                continue;
+            }
+            // A state without any way on would be counted twice otherwise.
+            calls.pop();
+            if let Some((caller, _)) = calls.last() {
+                low[*caller as usize] = low[*caller as usize].min(low[state as usize]);
+            }
+            if low[state as usize] == index[state as usize] {
+                let mut component = Vec::new();
+                while let Some(member) = stack.pop() {
+                    done[member as usize] = true;
+                    component.push(member);
+                    if member == state {
+                        break;
+                    }
+                }
+                self.components.push(component);
+            }
+        }
+    }
+}
+
+fn target(edge: Edge) -> Target {
+    match edge {
+        Edge::Open => Target::Rest,
+        Edge::To(point) => Target::State(point),
+        Edge::End(end) => Target::End(end),
+    }
+}
+
+/// Where a point leads, branches with the same target together. Of answers, all are possible.
+fn row(point: &ChoicePoint) -> Row {
+    let mut row = Row::new();
+    match &point.fork {
+        Fork::Roll(ranked) => {
+            for (branch, edge) in ranked.partition.branches.iter().zip(&point.edges) {
+                *row.entry(target(*edge)).or_insert_with(BigRational::zero) += &branch.chance;
+            }
+            if !ranked.partition.rest.is_zero() {
+                *row.entry(Target::Rest).or_insert_with(BigRational::zero) += &ranked.partition.rest;
+            }
+        }
+        Fork::Answers { .. } => {
+            for edge in &point.edges {
+                row.insert(target(*edge), BigRational::one());
+            }
+        }
+    }
+    row
+}
+
+fn weighed(row: &Row, value_of: impl Fn(&Target) -> Worth) -> Worth {
+    let mut sum = Worth::new();
+    for (target, chance) in row {
+        for (seat, worth) in value_of(target) {
+            *sum.entry(seat).or_insert_with(BigRational::zero) += worth * chance;
+        }
+    }
+    sum
+}
+
+/// States of one component that are taken out one after the other.
+struct Elimination {
+    members: BTreeSet<u32>,
+    rows: HashMap<u32, Row>,
+    before: HashMap<u32, BTreeSet<u32>>,
+}
+
+impl Elimination {
+    fn new(component: &[u32], rows: &[Row]) -> Elimination {
+        let members: BTreeSet<u32> = component.iter().copied().collect();
+        let mut before: HashMap<u32, BTreeSet<u32>> = component.iter().map(|state| (*state, BTreeSet::new())).collect();
+        for state in component {
+            for target in rows[*state as usize].keys() {
+                if let Target::State(to) = target
+                    && to != state
+                    && let Some(before) = before.get_mut(to)
+                {
+                    before.insert(*state);
+                }
+            }
+        }
+        Elimination {
+            members,
+            rows: component.iter().map(|state| (*state, rows[*state as usize].clone())).collect(),
+            before,
+        }
+    }
+
+    /// Takes out every state. Gives them in that order, each with where it leads by then, and moves the chance in `own` of each
+    /// on to the states that are left; what leads out of the component stays with the state that it comes from.
+    fn eliminate_all(&mut self, own: &mut HashMap<u32, BigRational>) -> Result<Vec<(u32, Row)>, Unsolved> {
+        let mut order = Vec::with_capacity(self.members.len());
+        let cost = |before: &BTreeSet<u32>, row: &Row| before.len() * row.len();
+        let mut queue: BTreeSet<(usize, u32)> =
+            self.rows.iter().map(|(state, row)| (cost(&self.before[state], row), *state)).collect();
+        while let Some((priced, state)) = queue.pop_first() {
+            // Its price may have changed since; it is looked at again then.
+            let price = cost(&self.before[&state], &self.rows[&state]);
+            if price > priced && queue.first().is_some_and(|(next, _)| *next < price) {
+                queue.insert((price, state));
+                continue;
+            }
+            let mut row = self.rows.remove(&state).expect("each is taken out once");
+            let before = self.before.remove(&state).expect("each is taken out once");
+            if let Some(stays) = row.remove(&Target::State(state)) {
+                let leaves = BigRational::one() - stays;
+                if leaves.is_zero() {
+                    return Err(Unsolved::Endless);
+                }
+                row.values_mut().for_each(|chance| *chance /= &leaves);
+            }
+            for target in row.keys() {
+                if let Target::State(to) = target
+                    && let Some(known) = self.before.get_mut(to)
+                {
+                    known.remove(&state);
+                    known.extend(before.iter().filter(|from| *from != to));
+                }
+            }
+            for from in &before {
+                let Some(known) = self.rows.get_mut(from) else { continue };
+                let Some(share) = known.remove(&Target::State(state)) else { continue };
+                for (target, chance) in &row {
+                    *known.entry(*target).or_insert_with(BigRational::zero) += chance * &share;
+                }
+            }
+            if let Some(mass) = own.get(&state).cloned() {
+                for (target, chance) in &row {
+                    if let Target::State(to) = target
+                        && self.members.contains(to)
+                    {
+                        *own.entry(*to).or_insert_with(BigRational::zero) += chance * &mass;
+                    }
+                }
+            }
+            order.push((state, row));
+        }
+        Ok(order)
+    }
+}

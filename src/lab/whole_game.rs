@@ -1,0 +1,323 @@
+//! Whole games, solved: between two actions a script keeps nothing, so that equal states of the game are one.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use num_rational::BigRational;
+use num_traits::{One, ToPrimitive, Zero};
+
+use super::chain::{Chain, Row, Target, Unsolved};
+use crate::play::{
+    Answering, Budget, Edge, Explorer, Game, OffPlan, Prepared, Refusal, Setup, Stop, write_whole_state,
+};
+use crate::ruleset::Ruleset;
+use crate::script::Vm;
+use crate::state::State;
+
+/// How far a game is followed: counts, so that the same call gives the same answer on every machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GameLimits {
+    /// States of the game between two actions.
+    pub states: usize,
+    /// How often an action is run, over all states.
+    pub ways: u64,
+}
+
+impl Default for GameLimits {
+    fn default() -> GameLimits {
+        GameLimits { states: 100_000, ways: 2_000_000 }
+    }
+}
+
+/// What a game can come to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GameOdds {
+    /// The results, as the ruleset names them, the likeliest first. Their chances and `remaining` sum to exactly 1.
+    pub results: Vec<(String, BigRational)>,
+    /// The chance of games that were not followed to their end.
+    pub remaining: BigRational,
+    /// The expected number of actions, of games that were followed to their end or to the limit.
+    pub actions: BigRational,
+    /// States between two actions, those that are equal counted once.
+    pub states: usize,
+    /// How often an action was run.
+    pub ways: u64,
+}
+
+/// With no more than this open, the rest is told as what remains.
+const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
+const LITTLE: f64 = 1e-13;
+/// It is looked at every so many states how much is open.
+const LOOKED_AT_EVERY: usize = 2_000;
+
+/// Works out what a game comes to from its start, with a policy on every seat.
+///
+/// # Errors
+///
+/// A sentence: a setup that does not fit, a seat that nobody plays, the fault of a script, or more states than the limits allow.
+pub fn game_odds(
+    rules: &Arc<Ruleset>,
+    setup: Setup,
+    limits: GameLimits,
+    interrupt: Option<Arc<AtomicBool>>,
+) -> Result<GameOdds, Refusal> {
+    let prepared = Prepared::new(rules, setup).map_err(|error| Refusal::new(error.to_string()))?;
+    let engine = rules.engine();
+    let work = move |vm: &mut Vm| {
+        let mut interpreter = vm.take_interpreter();
+        let used = interpreter.as_deref_mut().unwrap_or(vm);
+        let timeless = !prepared.rules.computes_keys();
+        // If a script looks at the time of entries, states that differ only in it are different.
+        let mut found = solve(used, &prepared, limits, interrupt.as_deref(), timeless);
+        if matches!(found, Err(Failure::SeesTime)) {
+            found = solve(used, &prepared, limits, interrupt.as_deref(), false);
+        }
+        vm.give_interpreter(interpreter);
+        match found {
+            Ok(odds) => Ok(odds),
+            Err(Failure::Refused(refusal)) => Err(refusal),
+            Err(Failure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
+        }
+    };
+    engine.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
+}
+
+enum Failure {
+    Refused(Refusal),
+    /// A script looks at the time of agenda entries.
+    SeesTime,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+struct Node {
+    /// `None` once its action has been explored.
+    state: Option<State>,
+    /// Whether policies have been asked for free acts since the last entry.
+    asked: bool,
+    /// The result of a game that is over.
+    result: Option<u32>,
+    /// The chance of the ways that led here so far.
+    mass: f64,
+}
+
+struct Solver<'a> {
+    vm: &'a mut Vm,
+    base: Game,
+    timeless: bool,
+    limits: GameLimits,
+    nodes: Vec<Node>,
+    known: HashMap<Box<[u8]>, u32>,
+    rows: Vec<Row>,
+    waiting: BinaryHeap<(u64, Reverse<u32>)>,
+    results: Vec<String>,
+    ways: u64,
+}
+
+fn solve(
+    vm: &mut Vm,
+    prepared: &Prepared,
+    limits: GameLimits,
+    interrupt: Option<&AtomicBool>,
+    timeless: bool,
+) -> Result<GameOdds, Failure> {
+    let base = prepared.game();
+    let mut solver = Solver {
+        vm,
+        base,
+        timeless,
+        limits,
+        nodes: Vec::new(),
+        known: HashMap::new(),
+        rows: Vec::new(),
+        waiting: BinaryHeap::new(),
+        results: Vec::new(),
+        ways: 0,
+    };
+    let found = solver.explore(interrupt);
+    solver.vm.end_exploring();
+    found
+}
+
+impl Solver<'_> {
+    fn explore(&mut self, interrupt: Option<&AtomicBool>) -> Result<GameOdds, Failure> {
+        let fingerprint = self.vm.begin_exploring();
+        let kept = self.vm.kept();
+        let start = Node { state: Some(State::new()), asked: false, result: None, mass: 1.0 };
+        self.nodes.push(start);
+        self.rows.push(Row::new());
+        self.waiting.push((1.0_f64.to_bits(), Reverse(0)));
+        let mut explored = 0;
+        let mut open = 1.0;
+        while let Some((_, Reverse(node))) = self.waiting.pop() {
+            if self.nodes[node as usize].state.is_none() {
+                continue;
+            }
+            if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+                return Err(Refusal::failing("it was interrupted; `sim` tells what is known at any time").into());
+            }
+            explored += 1;
+            let spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways;
+            if explored % LOOKED_AT_EVERY == 0 || spent {
+                open = self.nodes.iter().filter(|node| node.state.is_some()).map(|node| node.mass).sum();
+            }
+            if spent || open < LITTLE {
+                break;
+            }
+            self.step(node, fingerprint)?;
+        }
+        if kept.is_some() && self.vm.kept() != kept {
+            return Err(
+                Refusal::failing("a script keeps something between its runs: `sim` plays the game instead").into()
+            );
+        }
+        let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0);
+        let endless = |_: Unsolved| Refusal::failing("the game can go on for ever: some states have no way to an end");
+        let settled = chain.settle(Edge::To(0)).map_err(endless)?;
+        let actions = chain.expected_steps(0).map_err(endless)?;
+        if settled.remaining > BigRational::new(NEGLIGIBLE.0.into(), NEGLIGIBLE.1.into()) {
+            return Err(Refusal::failing(format!(
+                "the game has more states than the {} that were followed, {:.3} % of it is open: `sim` plays it instead",
+                self.nodes.len(),
+                settled.remaining.to_f64().unwrap_or(1.0) * 100.0
+            ))
+            .into());
+        }
+        let mut results: Vec<(String, BigRational)> =
+            settled.ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
+        results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        let states = self.nodes.len();
+        Ok(GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways })
+    }
+
+    /// Explores the action that is next in a state.
+    fn step(&mut self, node: u32, fingerprint: Option<crate::play::Fingerprint>) -> Result<(), Failure> {
+        let Node { state, asked, mass, .. } = &mut self.nodes[node as usize];
+        let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
+        let mut game = self.base.fork_onto(state);
+        game.desk.seats.clone_from(&self.base.desk.seats);
+        let mut now_asked = false;
+        if node > 0 {
+            game.open = None;
+            now_asked = game
+                .open_for_exploring(self.vm, asked)
+                .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
+            // Keys that were worked out anew stand.
+            game.desk.state.settle();
+        }
+        let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
+        let mut rest = BigRational::zero();
+        if game.open.is_none() {
+            // Nothing is left to do.
+            let next = self.place(&mut game, false, mass)?;
+            chances.insert(next, BigRational::one());
+        } else {
+            let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000 };
+            let explorer = Explorer::new(Vec::new(), None, Answering::Seated, budget, fingerprint);
+            game.desk.explorer = Some(Box::new(explorer));
+            game.desk.state.renew_identity();
+            loop {
+                while game.desk.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent()) {
+                    self.run(&mut game, node, now_asked)?;
+                }
+                if !game.desk.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume()) {
+                    break;
+                }
+                let remaining = self.settled(&game)?.1;
+                if remaining <= BigRational::new(NEGLIGIBLE.0.into(), (NEGLIGIBLE.1 * 1000).into()) {
+                    break;
+                }
+            }
+            (chances, rest) = self.settled(&game)?;
+            let runs = game.desk.explorer.as_ref().map_or(0, |explorer| explorer.runs);
+            self.ways += runs.saturating_sub(1);
+        }
+        let mut row = Row::new();
+        for (next, chance) in chances {
+            let to = &mut self.nodes[next as usize];
+            to.mass += mass * chance.to_f64().unwrap_or_default();
+            let target = match to.result {
+                Some(result) => Target::End(result),
+                None => Target::State(next),
+            };
+            if to.state.is_some() {
+                self.waiting.push((to.mass.to_bits(), Reverse(next)));
+            }
+            *row.entry(target).or_insert_with(BigRational::zero) += chance;
+        }
+        if !rest.is_zero() {
+            row.insert(Target::Rest, rest);
+        }
+        self.rows[node as usize] = row;
+        Ok(())
+    }
+
+    /// The states that an action leads to, by number, and what was not followed.
+    fn settled(&self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
+        let explorer = game.desk.explorer.as_ref().expect("it is there while ways are explored");
+        let settled = Chain::new(&explorer.points, explorer.start).settle(explorer.start);
+        let settled = settled.map_err(|_| Refusal::failing("an action rolls for ever"))?;
+        Ok((settled.ends, settled.remaining))
+    }
+
+    /// Runs the action once.
+    fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), Failure> {
+        game.desk.sees_time = false;
+        let ran = game.attempt(self.vm);
+        let way = || game.desk.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+        if let Err(fault) = ran {
+            return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
+        }
+        if self.timeless && node > 0 && game.desk.sees_time {
+            return Err(Failure::SeesTime);
+        }
+        match game.desk.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+            None => {}
+            Some(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+            Some(OffPlan::TooWide(why)) => return Err(Refusal::failing(why).into()),
+            Some(OffPlan::Known | OffPlan::Deep | OffPlan::Spent) => return Ok(()),
+        }
+        if matches!(game.desk.stop, Some(Stop::Question)) {
+            let topic = game.desk.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+            return Err(Refusal::new(format!("`{topic}` is left open: put a policy on every seat")).into());
+        }
+        game.desk.stop = None;
+        let end = self.place(game, asked, 0.0)?;
+        if let Some(explorer) = &mut game.desk.explorer {
+            explorer.end(end);
+        }
+        Ok(())
+    }
+
+    /// The number of the state that a game has come to.
+    fn place(&mut self, game: &mut Game, asked: bool, mass: f64) -> Result<u32, Failure> {
+        let state = &game.desk.state;
+        let mut key = vec![u8::from(asked)];
+        write_whole_state(state, self.timeless, &mut key);
+        if let Some(known) = self.known.get(key.as_slice()) {
+            return Ok(*known);
+        }
+        let state = state.clone();
+        let mut result = None;
+        if let Some(text) = state.outcome().map(str::to_string) {
+            let named = self.vm.result(&mut game.desk).map_err(|fault| Refusal::failing(fault.to_string()))?;
+            let name = named.unwrap_or(text);
+            let at = self.results.iter().position(|known| *known == name).unwrap_or_else(|| {
+                self.results.push(name);
+                self.results.len() - 1
+            });
+            result = Some(at as u32);
+        }
+        let number = self.nodes.len() as u32;
+        self.known.insert(key.into_boxed_slice(), number);
+        self.rows.push(Row::from([(Target::Rest, BigRational::one())]));
+        self.nodes.push(Node { state: Some(state).filter(|_| result.is_none()), asked, result, mass });
+        Ok(number)
+    }
+}

@@ -1,0 +1,850 @@
+//! The explorer: an input that takes every way an action can go.
+//!
+//! A roll, and a question whose best answer is sought, is a choice point. The explorer runs the action again and again, each
+//! time along another branch, and keeps the points with their edges as a graph. Two points become one if the whole
+//! continuation of the script and the state of the game are equal there. So loops become cycles, and ways that lead to the
+//! same place share what follows.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::sync::Arc;
+
+use num_traits::ToPrimitive;
+
+use super::{Answer, Desk, Driver, Happening, Question, Refusal};
+use crate::dice::{Chance, Dice, Partition, Roll, Seen};
+use crate::state::{Change, EntityId, Entry, FieldId, State, Value};
+
+/// How questions are answered that are met on the way and that nobody has answered beforehand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Answering {
+    /// By the default, or where there is none by the first answer that is possible.
+    #[default]
+    Default,
+    /// By the answer that is worth most to whoever is asked, as the ruleset measures it.
+    Best,
+    /// Only as given; any other question is refused.
+    Given,
+    /// By a policy of the ruleset.
+    Policy(Arc<str>),
+    /// As whoever sits there does: by its policy, or by the default where nobody sits.
+    Seated,
+}
+
+/// An answer that is given beforehand.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Given {
+    pub topic: String,
+    /// Only where it is asked for this entity.
+    pub about: Option<EntityId>,
+    pub value: Value,
+}
+
+/// Appends bytes that are equal only if the running script goes on alike, or says why that cannot be proven.
+pub(crate) type Fingerprint = fn(&mut Vec<u8>) -> Result<(), &'static str>;
+
+/// How far an action is explored. All limits are counts, so that the same call always gives the same answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Budget {
+    /// Runs of the action.
+    pub runs: u64,
+    /// Choice points.
+    pub points: usize,
+    /// Bytes of fingerprints.
+    pub bytes: usize,
+    /// Rolls and answers over all runs.
+    pub steps: u64,
+}
+
+/// The ways of one action.
+#[derive(Debug)]
+pub(crate) struct Explorer {
+    pub given: Vec<Given>,
+    /// Names for whatever question has them among its options.
+    pub against: Option<Value>,
+    pub answering: Answering,
+    budget: Budget,
+    fingerprint: Option<Fingerprint>,
+    pub points: Vec<ChoicePoint>,
+    /// Where the action leads at once.
+    pub start: Edge,
+    /// Points by fingerprint.
+    known: HashMap<Box<[u8]>, u32>,
+    bytes: usize,
+    pub steps: u64,
+    pub runs: u64,
+    /// Branches that wait, the likeliest first: chance, point, rank of the branch.
+    waiting: BinaryHeap<(u64, Reverse<u32>, Reverse<u32>)>,
+    /// Branches at the end of long and unlikely ways.
+    put_off: Vec<(u32, u32)>,
+    /// From this depth on unlikely ways are put off.
+    deep: u32,
+    /// The branches to take before new points are met.
+    plan: Vec<(u32, u32)>,
+    depth: usize,
+    /// The branch that the run under way took last.
+    last: Option<(u32, u32)>,
+    /// Where dice are rolled at random instead.
+    samples: Option<Chance>,
+    /// Rolls of the sampled run, for messages.
+    rolled: Vec<(Arc<str>, String)>,
+    pub off_plan: Option<OffPlan>,
+    /// Topics of `given` that were asked for; `against` counts as an empty one.
+    pub used: BTreeSet<String>,
+    /// What was answered for lack of an answer given: topic, answer, and where it came from.
+    pub taken: BTreeMap<(String, String), &'static str>,
+    partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
+    /// What was asked before the first choice point: every run asks the same.
+    asked: Vec<Option<Arc<(Question, Answer)>>>,
+    met: usize,
+    /// Whether something was rolled since rolls began that are made until they stand.
+    rolled_again: bool,
+    /// Why points could not be compared, and how often.
+    pub unproven: BTreeMap<&'static str, u64>,
+    key: Vec<u8>,
+}
+
+/// A partition, and its branches by their chance.
+#[derive(Debug)]
+pub(crate) struct Ranked {
+    pub partition: Partition,
+    /// The branches, the likeliest first.
+    order: Vec<u32>,
+    chances: Vec<f64>,
+}
+
+/// Where ways part.
+#[derive(Debug)]
+pub(crate) struct ChoicePoint {
+    pub fork: Fork,
+    /// What is rolled or asked for.
+    pub label: Arc<str>,
+    /// Where each branch leads.
+    pub edges: Vec<Edge>,
+    /// The branch on which it was met first.
+    from: Option<(u32, u32)>,
+    /// The chance of the way on which it was met first.
+    mass: f64,
+    depth: u32,
+}
+
+#[derive(Debug)]
+pub(crate) enum Fork {
+    Roll(Arc<Ranked>),
+    Answers { seat: Arc<str>, topic: Arc<str>, answers: Vec<(Answer, String)> },
+}
+
+/// Where a branch leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edge {
+    /// It was not followed.
+    Open,
+    To(u32),
+    /// To the end of this number.
+    End(u32),
+}
+
+/// Why a run ended before its action did.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum OffPlan {
+    /// It came to a point that is known.
+    Known,
+    /// Its way is long and unlikely.
+    Deep,
+    /// There are more points, bytes or steps than the budget allows.
+    Spent,
+    /// A roll has too many outcomes to be gone through.
+    TooWide(String),
+    Refused(Refusal),
+}
+
+/// What came of a question.
+pub(crate) enum Foretold {
+    Answer(Answer),
+    Policy(Arc<str>),
+    Nothing,
+}
+
+/// Answers that are tried for one question.
+pub(crate) const MOST_ANSWERS: usize = 200;
+/// A way that is longer than this is put off if it is less likely than `UNLIKELY`.
+const DEEP: u32 = 400;
+const UNLIKELY: f64 = 1e-13;
+/// No way is longer than this.
+const DEEPEST: u32 = 5_000;
+/// A sampled run with more rolls has no end.
+const LONGEST_SAMPLE: usize = 20_000;
+
+impl Fork {
+    pub fn ways(&self) -> usize {
+        match self {
+            Fork::Roll(ranked) => ranked.partition.branches.len(),
+            Fork::Answers { answers, .. } => answers.len(),
+        }
+    }
+
+    fn branch(&self, rank: u32) -> (u32, f64) {
+        match self {
+            Fork::Roll(ranked) => {
+                let branch = ranked.order[rank as usize];
+                (branch, ranked.chances[branch as usize])
+            }
+            Fork::Answers { .. } => (rank, 1.0),
+        }
+    }
+}
+
+impl Explorer {
+    pub fn new(
+        given: Vec<Given>,
+        against: Option<Value>,
+        answering: Answering,
+        budget: Budget,
+        fingerprint: Option<Fingerprint>,
+    ) -> Explorer {
+        Explorer {
+            given,
+            against,
+            answering,
+            budget,
+            fingerprint,
+            points: Vec::new(),
+            start: Edge::Open,
+            known: HashMap::new(),
+            bytes: 0,
+            steps: 0,
+            runs: 0,
+            waiting: BinaryHeap::new(),
+            put_off: Vec::new(),
+            deep: DEEP,
+            plan: Vec::new(),
+            depth: 0,
+            last: None,
+            samples: None,
+            rolled: Vec::new(),
+            off_plan: None,
+            used: BTreeSet::new(),
+            taken: BTreeMap::new(),
+            partitions: HashMap::new(),
+            asked: Vec::new(),
+            met: 0,
+            rolled_again: true,
+            unproven: BTreeMap::new(),
+            key: Vec::new(),
+        }
+    }
+
+    // Runs
+
+    /// Begins the first run, or the next one along the likeliest branch that waits; false if none does.
+    pub fn begin(&mut self) -> bool {
+        self.renew();
+        self.plan.clear();
+        self.last = None;
+        self.runs += 1;
+        if self.runs == 1 {
+            return true;
+        }
+        let Some((_, Reverse(point), Reverse(rank))) = self.waiting.pop() else { return false };
+        self.wait(point, rank + 1);
+        let (branch, _) = self.points[point as usize].fork.branch(rank);
+        let mut at = Some((point, branch));
+        while let Some(step) = at {
+            self.plan.push(step);
+            at = self.points[step.0 as usize].from;
+        }
+        self.plan.reverse();
+        true
+    }
+
+    /// Begins a run in which dice are rolled at random.
+    pub fn begin_sample(&mut self, chance: Chance) {
+        self.renew();
+        self.runs += 1;
+        self.rolled.clear();
+        self.samples = Some(chance);
+    }
+
+    fn renew(&mut self) {
+        self.depth = 0;
+        self.met = 0;
+        self.off_plan = None;
+        self.rolled_again = true;
+    }
+
+    /// Whether more runs than the budget allows were begun.
+    pub fn is_spent(&self) -> bool {
+        self.runs > self.budget.runs
+    }
+
+    /// Long and unlikely ways that were put off wait from now on like others; false if there are none.
+    pub fn resume(&mut self) -> bool {
+        let put_off = std::mem::take(&mut self.put_off);
+        self.deep *= 2;
+        for (point, rank) in &put_off {
+            let at = &self.points[*point as usize];
+            let mass = at.mass * at.fork.branch(*rank).1;
+            self.waiting.push((mass.to_bits(), Reverse(*point), Reverse(*rank)));
+        }
+        !put_off.is_empty()
+    }
+
+    /// How likely the ways are together that wait or were put off; less than it is where ways meet again.
+    pub fn open_mass(&self) -> f64 {
+        self.points
+            .iter()
+            .map(|point| match &point.fork {
+                Fork::Roll(ranked) => {
+                    let open = point.edges.iter().zip(&ranked.chances).filter(|(edge, _)| **edge == Edge::Open);
+                    point.mass * open.map(|(_, chance)| chance).sum::<f64>()
+                }
+                Fork::Answers { .. } => 0.0,
+            })
+            .sum()
+    }
+
+    /// Notes what the run that is over came to.
+    pub fn end(&mut self, end: u32) {
+        self.lead_to(Edge::End(end));
+    }
+
+    fn lead_to(&mut self, edge: Edge) {
+        match self.last {
+            Some((point, branch)) => self.points[point as usize].edges[branch as usize] = edge,
+            None => self.start = edge,
+        }
+    }
+
+    /// Lets a branch of a point wait for its run.
+    fn wait(&mut self, point: u32, rank: u32) {
+        let at = &self.points[point as usize];
+        if rank as usize >= at.fork.ways() {
+            return;
+        }
+        let mass = at.mass * at.fork.branch(rank).1;
+        if at.depth >= self.deep && mass < UNLIKELY {
+            // All that follow are less likely still.
+            self.put_off.push((point, rank));
+        } else {
+            self.waiting.push((mass.to_bits(), Reverse(point), Reverse(rank)));
+        }
+    }
+
+    // Choice points
+
+    /// The roll on the way that is taken.
+    pub fn roll(&mut self, desk: &Desk, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
+        self.rolled_again = true;
+        if let Some(chance) = &mut self.samples {
+            let roll = dice.roll_with(&mut |sides| Some(chance.face(sides)));
+            let Some(roll) = roll.filter(|_| self.rolled.len() < LONGEST_SAMPLE) else {
+                self.off_plan = Some(OffPlan::Deep);
+                return None;
+            };
+            let faces: Vec<String> = roll.drawn().iter().map(u32::to_string).collect();
+            self.rolled.push((label.clone(), faces.join("+")));
+            return Some(roll);
+        }
+        let ranked = self.ranked(dice, seen, label)?;
+        let (point, branch) = self.enter(
+            desk,
+            label,
+            |fork| matches!(fork, Fork::Roll(known) if Arc::ptr_eq(known, &ranked)),
+            || Fork::Roll(ranked.clone()),
+            |key| key.extend_from_slice(&(Arc::as_ptr(&ranked) as usize).to_le_bytes()),
+        )?;
+        let Fork::Roll(ranked) = &self.points[point as usize].fork else { return None };
+        let branch = &ranked.partition.branches[branch as usize];
+        Some(Roll::standing_for(dice, branch.total, &branch.faces))
+    }
+
+    fn ranked(&mut self, dice: &Dice, seen: Seen, label: &str) -> Option<Arc<Ranked>> {
+        if let Some(known) = self.partitions.get(&seen).and_then(|known| known.get(dice)) {
+            return Some(known.clone());
+        }
+        let Ok(partition) = dice.partition(&seen) else {
+            let what = match seen {
+                Seen::Faces => "the faces of ",
+                Seen::Ordered => "the faces in the order rolled of ",
+                _ => "",
+            };
+            let message = format!("{what}{dice} for `{label}` can come in too many ways");
+            self.off_plan = Some(OffPlan::TooWide(message));
+            return None;
+        };
+        let chances: Vec<f64> =
+            partition.branches.iter().map(|branch| branch.chance.to_f64().unwrap_or_default()).collect();
+        let mut order: Vec<u32> = (0..chances.len() as u32).collect();
+        order.sort_by(|one, other| chances[*other as usize].total_cmp(&chances[*one as usize]));
+        let ranked = Arc::new(Ranked { partition, order, chances });
+        self.partitions.entry(seen).or_default().insert(dice.clone(), ranked.clone());
+        Some(ranked)
+    }
+
+    /// Before rolls that are made until they stand.
+    pub fn begin_again(&mut self) {
+        self.rolled_again = false;
+    }
+
+    /// The rolls do not stand and are made again; false if nothing was rolled, so that they never will.
+    pub fn roll_again(&mut self) -> bool {
+        std::mem::take(&mut self.rolled_again)
+    }
+
+    /// One of the numbers from 1 to `n`, each as likely as any other.
+    pub fn pick(&mut self, desk: &Desk, n: u32) -> Option<u32> {
+        let dice = Dice::parse(&format!("1d{n}")).ok()?;
+        let label = Arc::from("a policy's pick");
+        self.roll(desk, &dice, Seen::Total, &label).map(|roll| roll.total() as u32)
+    }
+
+    /// Goes to the next choice point and takes one of its branches.
+    fn enter(
+        &mut self,
+        desk: &Desk,
+        label: &Arc<str>,
+        is_like: impl FnOnce(&Fork) -> bool,
+        make: impl FnOnce() -> Fork,
+        tell: impl FnOnce(&mut Vec<u8>),
+    ) -> Option<(u32, u32)> {
+        self.steps += 1;
+        if let Some(step) = self.plan.get(self.depth).copied() {
+            if !is_like(&self.points[step.0 as usize].fork) {
+                let message =
+                    "the action went two ways on the same dice and answers: a script keeps something between its runs";
+                self.off_plan = Some(OffPlan::Refused(Refusal::failing(message)));
+                return None;
+            }
+            self.depth += 1;
+            self.last = Some(step);
+            return Some(step);
+        }
+        let key = self.key_of(desk, tell);
+        if let Some(known) = key.as_ref().and_then(|key| self.known.get(key.as_slice())) {
+            let known = *known;
+            self.lead_to(Edge::To(known));
+            self.off_plan = Some(OffPlan::Known);
+            self.key = key.unwrap_or_default();
+            return None;
+        }
+        let number = self.points.len() as u32;
+        let (from, before) = match self.last {
+            None => (None, 1.0),
+            Some((point, branch)) => {
+                let at = &self.points[point as usize];
+                let chance = match &at.fork {
+                    Fork::Roll(ranked) => ranked.chances[branch as usize],
+                    Fork::Answers { .. } => 1.0,
+                };
+                (self.last, at.mass * chance)
+            }
+        };
+        if self.points.len() >= self.budget.points
+            || self.bytes > self.budget.bytes
+            || self.steps > self.budget.steps
+            || self.depth as u32 >= DEEPEST
+        {
+            self.off_plan = Some(OffPlan::Spent);
+            return None;
+        }
+        if self.depth as u32 >= self.deep && before < UNLIKELY {
+            if let Some((point, branch)) = self.last {
+                let fork = &self.points[point as usize].fork;
+                let rank = (0..fork.ways() as u32).find(|rank| fork.branch(*rank).0 == branch).unwrap_or_default();
+                self.put_off.push((point, rank));
+            }
+            self.off_plan = Some(OffPlan::Deep);
+            return None;
+        }
+        if let Some(key) = key {
+            self.bytes += key.len() + 48;
+            self.known.insert(key.as_slice().into(), number);
+            self.key = key;
+        }
+        self.lead_to(Edge::To(number));
+        let fork = make();
+        let (branch, _) = fork.branch(0);
+        let edges = vec![Edge::Open; fork.ways()];
+        self.bytes += edges.len() * 8 + 120;
+        self.points.push(ChoicePoint {
+            fork,
+            label: label.clone(),
+            edges,
+            from,
+            mass: before,
+            depth: self.depth as u32,
+        });
+        self.wait(number, 1);
+        self.depth += 1;
+        self.last = Some((number, branch));
+        Some((number, branch))
+    }
+
+    /// What tells the point apart from every other; `None` if that cannot be proven.
+    fn key_of(&mut self, desk: &Desk, tell: impl FnOnce(&mut Vec<u8>)) -> Option<Vec<u8>> {
+        let Some(fingerprint) = self.fingerprint else {
+            *self.unproven.entry("this machine cannot tell").or_insert(0) += 1;
+            return None;
+        };
+        let mut key = std::mem::take(&mut self.key);
+        key.clear();
+        tell(&mut key);
+        write_state(desk, &mut key);
+        match fingerprint(&mut key) {
+            Ok(()) => Some(key),
+            Err(why) => {
+                *self.unproven.entry(why).or_insert(0) += 1;
+                self.key = key;
+                None
+            }
+        }
+    }
+
+    // Questions
+
+    /// The next question and its answer, if it comes before every choice point and an earlier run has asked it.
+    pub fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
+        if self.depth > 0 || !self.rolled.is_empty() {
+            return None;
+        }
+        let known = self.asked.get(self.met)?.clone()?;
+        self.met += 1;
+        Some(known)
+    }
+
+    /// Notes the question that was just asked; `None`: a policy is to answer it.
+    pub fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
+        if self.depth > 0 || !self.rolled.is_empty() {
+            return;
+        }
+        if self.met == self.asked.len() {
+            let known = answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
+            self.asked.push(known);
+        }
+        self.met += 1;
+    }
+
+    fn refuse(&mut self, message: impl Into<String>) {
+        self.off_plan = Some(OffPlan::Refused(Refusal::new(message)));
+    }
+
+    /// The answer to a question on the way that is taken.
+    pub fn answer(&mut self, desk: &Desk, question: &Question) -> Foretold {
+        if let Some(found) = self.given_answer(question) {
+            return found;
+        }
+        let topic = question.topic.to_string();
+        let how = match &self.answering {
+            Answering::Policy(policy) => return Foretold::Policy(policy.clone()),
+            Answering::Seated => match desk.seats.get(&question.seat) {
+                Some(Driver::Policy(policy)) => return Foretold::Policy(policy.clone()),
+                Some(Driver::Absent) if question.default.is_some() => "the default",
+                _ => {
+                    self.refuse(format!("nobody answers `{topic}`, which is asked of {}", question.seat));
+                    return Foretold::Nothing;
+                }
+            },
+            Answering::Given => {
+                self.refuse(format!("`{topic}` is asked of {} and has no answer: {}", question.seat, question.why));
+                return Foretold::Nothing;
+            }
+            Answering::Best => return self.best_answer(desk, question),
+            Answering::Default if question.default.is_some() => "the default",
+            Answering::Default => "the first that is possible",
+        };
+        match question.default.clone().or_else(|| question.first_answer()) {
+            Some(answer) => {
+                self.taken.insert((topic, question.tell(&answer)), how);
+                Foretold::Answer(answer)
+            }
+            None => {
+                self.refuse(format!("`{topic}` has no answer that could be taken unasked; give one"));
+                Foretold::Nothing
+            }
+        }
+    }
+
+    fn given_answer(&mut self, question: &Question) -> Option<Foretold> {
+        let fits = |given: &&Given| given.topic == *question.topic;
+        let exact = self.given.iter().filter(fits).find(|given| given.about.is_some() && given.about == question.about);
+        if let Some(given) = exact.or_else(|| self.given.iter().filter(fits).find(|given| given.about.is_none())) {
+            self.used.insert(given.topic.clone());
+            return Some(match question.read(&given.value) {
+                Ok(answer) => Foretold::Answer(answer),
+                Err(refusal) => {
+                    self.off_plan = Some(OffPlan::Refused(refusal));
+                    Foretold::Nothing
+                }
+            });
+        }
+        let against = self.against.as_ref().filter(|_| !question.ask.options().is_empty())?;
+        match question.read(against) {
+            Ok(answer) => {
+                self.used.insert(String::new());
+                Some(Foretold::Answer(answer))
+            }
+            Err(refusal) if refusal.message.contains("is not open") => {
+                self.refuse(refusal.message);
+                Some(Foretold::Nothing)
+            }
+            Err(_) => None,
+        }
+    }
+
+    fn best_answer(&mut self, desk: &Desk, question: &Question) -> Foretold {
+        let answers = match question.answers(MOST_ANSWERS) {
+            Some(answers) => answers,
+            // What is said in words of one's own moves no number.
+            None => match question.default.clone().or_else(|| question.first_answer()) {
+                Some(answer) if matches!(answer, Answer::Line(_)) => vec![answer],
+                _ => {
+                    let topic = &question.topic;
+                    self.refuse(format!("`{topic}` has more than {MOST_ANSWERS} possible answers; give one"));
+                    return Foretold::Nothing;
+                }
+            },
+        };
+        if answers.is_empty() {
+            self.refuse(format!("`{}` has no possible answer", question.topic));
+            return Foretold::Nothing;
+        }
+        let answers: Vec<(Answer, String)> =
+            answers.into_iter().map(|answer| (answer.clone(), question.tell(&answer))).collect();
+        let mut asked = format!("{:?}", (&question.seat, &question.topic, question.about)).into_bytes();
+        asked.extend(answers.iter().flat_map(|(answer, _)| format!("{answer:?}").into_bytes()));
+        let (seat, topic) = (question.seat.clone(), question.topic.clone());
+        let entered = self.enter(
+            desk,
+            &question.topic,
+            |fork| matches!(fork, Fork::Answers { topic, .. } if *topic == question.topic),
+            || Fork::Answers { seat, topic, answers },
+            |key| {
+                key.extend_from_slice(&[0xff; 8]);
+                write_bytes(key, &asked);
+            },
+        );
+        let Some((point, branch)) = entered else { return Foretold::Nothing };
+        match &self.points[point as usize].fork {
+            Fork::Answers { answers, .. } => Foretold::Answer(answers[branch as usize].0.clone()),
+            Fork::Roll(_) => Foretold::Nothing,
+        }
+    }
+
+    // Words
+
+    /// The rolls and choices of the way that was taken last, such as ` (blow 7, parry yes)`; empty if there are none.
+    pub fn told(&self) -> String {
+        let mut at = self.last.filter(|_| self.samples.is_none());
+        let mut gone = Vec::new();
+        while let Some((point, branch)) = at {
+            let point = &self.points[point as usize];
+            gone.push(match &point.fork {
+                Fork::Roll(ranked) => {
+                    let branch = &ranked.partition.branches[branch as usize];
+                    let faces: Vec<String> = branch.faces.iter().map(u32::to_string).collect();
+                    let shown = if faces.is_empty() { branch.total.to_string() } else { faces.join("+") };
+                    format!("{} {shown}", point.label)
+                }
+                Fork::Answers { topic, answers, .. } => format!("{topic} {}", answers[branch as usize].1),
+            });
+            at = point.from;
+        }
+        gone.reverse();
+        gone.extend(self.rolled.iter().map(|(label, faces)| format!("{label} {faces}")));
+        if gone.is_empty() { String::new() } else { format!(" ({})", gone.join(", ")) }
+    }
+
+    /// The seats whose choices part the ways.
+    pub fn deciding(&self) -> BTreeSet<&Arc<str>> {
+        let mut seats = BTreeSet::new();
+        let mut at = self.last;
+        while let Some((point, _)) = at {
+            let point = &self.points[point as usize];
+            if let Fork::Answers { seat, .. } = &point.fork {
+                seats.insert(seat);
+            }
+            at = point.from;
+        }
+        seats
+    }
+}
+
+/// Writes what the running action has changed so far, and what it has said: two runs of one action that write the same stand
+/// in the same state.
+fn write_state(desk: &Desk, out: &mut Vec<u8>) {
+    let state = &desk.state;
+    let changes = state.since(0);
+    let mut first: BTreeMap<(EntityId, FieldId), &Value> = BTreeMap::new();
+    let (mut spawned, mut removed) = (BTreeSet::new(), BTreeMap::new());
+    let (mut scheduled, mut attached, mut agenda, mut attachments) = (0_u64, 0_u64, false, false);
+    for change in changes {
+        match change {
+            Change::Set { entity, field, from, .. } => {
+                first.entry((*entity, *field)).or_insert(from);
+            }
+            Change::Spawn { entity, .. } => {
+                spawned.insert(*entity);
+            }
+            Change::Remove { entity, was } => {
+                // What is told of it is what it was called.
+                let title = desk.rules.schema().kind(was.kind).title;
+                removed.insert(*entity, title.map(|field| &was.fields[field.0 as usize]));
+            }
+            Change::Schedule { .. } | Change::Unschedule { .. } | Change::Rekey { .. } => {}
+            Change::Attach { .. } => {
+                attached += 1;
+                attachments = true;
+            }
+            Change::Detach { .. } | Change::Data { .. } => attachments = true,
+            Change::LeaveOut { .. } | Change::Finish { .. } => {}
+        }
+    }
+    // That its entry was taken off the agenda is the same in every run.
+    for change in state.since(desk.before_script) {
+        match change {
+            Change::Schedule { .. } => {
+                scheduled += 1;
+                agenda = true;
+            }
+            Change::Unschedule { .. } | Change::Rekey { .. } => agenda = true,
+            _ => {}
+        }
+    }
+    for ((entity, field), from) in first {
+        let Some(now) = state.field(entity, field) else { continue };
+        if now != from && !spawned.contains(&entity) {
+            out.push(b'F');
+            write_number(out, u64::from(entity.0));
+            write_number(out, u64::from(field.0));
+            write_value(out, now);
+        }
+    }
+    for (entity, title) in removed {
+        out.push(b'R');
+        write_number(out, u64::from(entity.0));
+        if !spawned.contains(&entity) {
+            write_value(out, title.unwrap_or(&Value::None));
+        }
+    }
+    for id in spawned {
+        out.push(b'S');
+        write_number(out, u64::from(id.0));
+        if let Some(entity) = state.entity(id) {
+            write_number(out, u64::from(entity.kind.0));
+            entity.fields.iter().for_each(|value| write_value(out, value));
+        }
+    }
+    if agenda {
+        out.push(b'A');
+        write_number(out, scheduled);
+        for entry in state.agenda().entries() {
+            write_entry(out, entry);
+        }
+    }
+    if attachments {
+        out.push(b'H');
+        write_number(out, attached);
+        for (id, attachment) in state.attachments() {
+            write_number(out, u64::from(id.0));
+            write_bytes(out, attachment.hook.as_bytes());
+            write_number(out, u64::from(attachment.owner.0));
+            write_value(out, &attachment.data);
+        }
+    }
+    if let Some(outcome) = state.outcome() {
+        out.push(b'O');
+        write_bytes(out, outcome.as_bytes());
+    }
+    for event in &desk.events {
+        if let Happening::Said { text } = &event.happening {
+            out.push(b'T');
+            write_bytes(out, event.audience.as_deref().unwrap_or_default().as_bytes());
+            write_bytes(out, text.as_bytes());
+        }
+    }
+    out.push(b'.');
+}
+
+fn write_entry(out: &mut Vec<u8>, entry: &Entry) {
+    write_number(out, u64::from(entry.id.0));
+    write_bytes(out, entry.what.as_bytes());
+    write_number(out, entry.owner.map_or(0, |owner| u64::from(owner.0)));
+    write_value(out, &entry.args);
+    for key in [Some(&entry.key), entry.every.as_deref()].into_iter().flatten() {
+        write_number(out, key.places().len() as u64);
+        key.places().iter().for_each(|place| write_number(out, *place as u64));
+    }
+}
+
+/// Writes a whole state: two that write the same go on alike between two actions.
+///
+/// `timeless`: no script looks at the time of entries or names one, so that only their order and their distances count.
+pub(crate) fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>) {
+    write_number(out, u64::from(state.ids()));
+    for (id, entity) in state.entities() {
+        write_number(out, u64::from(id.0));
+        write_number(out, u64::from(entity.kind.0));
+        entity.fields.iter().for_each(|value| write_value(out, value));
+    }
+    let now = state.agenda().first().and_then(|entry| entry.key.places().first().copied()).unwrap_or_default();
+    for entry in state.agenda().entries() {
+        if !timeless {
+            write_entry(out, entry);
+            continue;
+        }
+        write_bytes(out, entry.what.as_bytes());
+        write_number(out, entry.owner.map_or(0, |owner| u64::from(owner.0)));
+        write_value(out, &entry.args);
+        for (key, from) in [(Some(&entry.key), now), (entry.every.as_deref(), 0)] {
+            let places = key.map(|key| key.places()).unwrap_or_default();
+            write_number(out, places.len() as u64);
+            places
+                .iter()
+                .enumerate()
+                .for_each(|(at, place)| write_number(out, (place - if at == 0 { from } else { 0 }) as u64));
+        }
+    }
+    let (entries, attachments) = state.counters();
+    write_number(out, if timeless { 0 } else { u64::from(entries) });
+    write_number(out, u64::from(attachments));
+    for (id, attachment) in state.attachments() {
+        write_number(out, u64::from(id.0));
+        write_bytes(out, attachment.hook.as_bytes());
+        write_number(out, u64::from(attachment.owner.0));
+        write_value(out, &attachment.data);
+    }
+    write_bytes(out, state.outcome().unwrap_or_default().as_bytes());
+}
+
+fn write_number(out: &mut Vec<u8>, n: u64) {
+    out.extend_from_slice(&n.to_le_bytes());
+}
+
+fn write_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    write_number(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// Writes a value so that different ones are written differently.
+pub(crate) fn write_value(out: &mut Vec<u8>, value: &Value) {
+    match value {
+        Value::None => out.push(0),
+        Value::Bool(yes) => out.extend_from_slice(&[1, u8::from(*yes)]),
+        Value::Int(n) => {
+            out.push(2);
+            write_number(out, *n as u64);
+        }
+        Value::Text(text) => {
+            out.push(3);
+            write_bytes(out, text.as_bytes());
+        }
+        Value::Entity(id) => {
+            out.push(4);
+            write_number(out, u64::from(id.0));
+        }
+        other => {
+            out.push(5);
+            write_bytes(out, format!("{other:?}").as_bytes());
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Merged against unmerged play: the odds of random programs, and of programs that were written to break the merging, are the
+//! same whether equal places are one or not.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use num_rational::BigRational;
+use riskbreaker::{Chance, Library, Limits, OddsQuery, Position, Ruleset};
+
+/// A program as the body of a function that says what it came to. `roll(n)` rolls a die with `n` sides.
+struct Program {
+    name: String,
+    body: String,
+}
+
+/// A ruleset with one card for each program.
+fn ruleset(folder: &str, programs: &[Program]) -> Arc<Ruleset> {
+    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
+    let _ = fs::remove_dir_all(&root);
+    let of = root.join("programs");
+    fs::create_dir_all(of.join("maneuvers")).unwrap();
+    fs::create_dir_all(of.join("scenarios")).unwrap();
+    let manifest = "id = \"programs\"\ntitle = \"Programs\"\nversion = \"1.0.0\"\nsummary = \"Programs.\"\nscenario = \"one\"\n\n[seats]\nplayer = \"Ann\"\n";
+    fs::write(of.join("ruleset.toml"), manifest).unwrap();
+    fs::write(of.join("RULES.md"), "# Programs\n").unwrap();
+    fs::write(of.join("scenarios/one.toml"), "title = \"One\"\n").unwrap();
+    fs::write(
+        of.join("kinds.luau"),
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.kinds({ pot = { fields = { gold = rb.int() } } })\n",
+    )
+    .unwrap();
+    fs::write(
+        of.join("play.luau"),
+        "local rb = require(\"@riskbreaker\")\n\nreturn rb.play({\n\tstart = function()\n\t\trb.recur(\"turn\", 1, 1, rb.spawn(\"pot\"))\n\tend,\n\tentries = {\n\t\tturn = function(pot)\n\t\t\trb.choose({ seat = \"player\", topic = \"card\", about = pot, options = rb.options(rb.card_ids, pot) }).resolve(pot)\n\t\tend,\n\t},\n})\n",
+    )
+    .unwrap();
+    for Program { name, body } in programs {
+        let card = format!(
+            "local rb = require(\"@riskbreaker\")\n\nlocal function roll(n)\n\treturn rb.roll(\"1d\" .. n, \"die\")\nend\n\nlocal function program()\n{body}\nend\n\nreturn rb.maneuver({{\n\tid = \"{name}\",\n\tresolve = function()\n\t\trb.say(tostring(program()))\n\tend,\n}})\n"
+        );
+        fs::write(of.join(format!("maneuvers/{name}.luau")), card).unwrap();
+    }
+    let library = Library::open(&root).unwrap();
+    Ruleset::load(&library, "programs").unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The chances of what a program says, and in how many places its ways part.
+type Found = Result<(BTreeMap<String, BigRational>, usize, bool), String>;
+
+fn play(rules: &Arc<Ruleset>, name: &str, unmerged: bool) -> Found {
+    let limits = Limits { ways: 30_000, samples: 1, ..Limits::default() };
+    let query = OddsQuery { unmerged, limits, ..OddsQuery::default() };
+    let position = Position { card: name.into(), query, ..Position::default() };
+    let (odds, _) = position.odds(rules).map_err(|refusal| refusal.message)?;
+    let exact = odds.is_exact();
+    Ok((
+        odds.lines().into_iter().zip(odds.outcomes.into_iter().map(|(_, chance)| chance)).collect(),
+        odds.points,
+        exact,
+    ))
+}
+
+/// Compares all programs; gives the places of both, of those that were compared.
+fn compare(rules: &Arc<Ruleset>, programs: &[Program]) -> (usize, usize, usize) {
+    let (mut compared, mut merged, mut apart) = (0, 0, 0);
+    for Program { name, body } in programs {
+        let unmerged = play(rules, name, true);
+        let found = play(rules, name, false);
+        match (found, unmerged) {
+            (Ok((found, points, true)), Ok((known, all, true))) => {
+                assert_eq!(found, known, "{name}:\n{body}");
+                compared += 1;
+                merged += points;
+                apart += all;
+            }
+            // Too many ways one by one.
+            (_, Ok((.., false))) => {}
+            (Ok((.., false)), Ok((.., true))) => panic!("{name} is exact only unmerged:\n{body}"),
+            // A mistake in the program shows on whatever way comes first.
+            (Err(_), Err(_)) => {}
+            (found, unmerged) => panic!("{name}: {found:?} against {unmerged:?}:\n{body}"),
+        }
+    }
+    (compared, merged, apart)
+}
+
+/// Writes random programs: locals, captured locals, tables, functions, loops, and rolls in all of them.
+struct Writer {
+    dice: Chance,
+    names: Vec<String>,
+    made: usize,
+    rolls: usize,
+    depth: usize,
+}
+
+impl Writer {
+    /// A number from `least` to `most`.
+    fn number(&mut self, least: usize, most: usize) -> usize {
+        least + self.dice.face((most - least + 1) as u32) as usize - 1
+    }
+
+    fn one_of<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.number(0, list.len() - 1)]
+    }
+
+    fn share(&mut self) -> f64 {
+        f64::from(self.dice.face(10_000)) / 10_000.0
+    }
+
+    fn name(&mut self) -> String {
+        let at = self.number(0, self.names.len() - 1);
+        self.names[at].clone()
+    }
+
+    fn fresh(&mut self, letter: char) -> String {
+        self.made += 1;
+        format!("{letter}{}", self.made)
+    }
+
+    fn value(&mut self, depth: usize) -> String {
+        let share = self.share();
+        let inner = depth + 1;
+        if share < 0.3 || depth > 2 {
+            return self.name();
+        } else if share < 0.42 {
+            return self.number(0, 3).to_string();
+        } else if share < 0.55 && self.rolls > 0 {
+            self.rolls -= 1;
+            return format!("roll({})", self.number(2, 3));
+        }
+        let (a, b) = (self.value(inner), self.value(inner));
+        if share < 0.65 {
+            format!("({a} {} {b}) % 7", self.one_of(&["+", "-", "*"]))
+        } else if share < 0.72 {
+            format!("(t[{a}] or {b})")
+        } else if share < 0.78 {
+            format!("(u.{} or {b})", self.one_of(&["x", "y", "z"]))
+        } else if share < 0.83 {
+            format!("f({a}, {b})")
+        } else if share < 0.87 {
+            "#t".into()
+        } else if share < 0.92 {
+            format!("math.min({a}, {b})")
+        } else if share < 0.96 {
+            format!("(if {} then {a} else {b})", self.condition(inner))
+        } else {
+            format!("(select({}, g({a}, {b})))", self.number(1, 2))
+        }
+    }
+
+    fn condition(&mut self, depth: usize) -> String {
+        let (a, b) = (self.value(depth), self.value(depth + 1));
+        let more = if self.share() < 0.2 {
+            format!(" {} {} < {}", self.one_of(&["and", "or"]), self.name(), self.name())
+        } else {
+            String::new()
+        };
+        format!("{a} {} {b}{more}", self.one_of(&["<", "<=", "==", "~=", ">"]))
+    }
+
+    fn block(&mut self, count: usize) -> String {
+        let names = self.names.clone();
+        let body: String = (0..count).map(|_| self.statement()).collect();
+        self.names = names;
+        body
+    }
+
+    fn some(&mut self, most: usize) -> String {
+        let count = self.number(1, most);
+        self.block(count)
+    }
+
+    /// A body that runs so often, of which at most one roll may be part.
+    fn repeated(&mut self, times: usize, most: usize) -> String {
+        let before = self.rolls;
+        self.rolls = self.rolls.min(1);
+        let allowed = self.rolls;
+        let body = self.some(most);
+        self.rolls = before.saturating_sub((allowed - self.rolls) * times);
+        body
+    }
+
+    fn statement(&mut self) -> String {
+        let share = self.share();
+        let assigned = |writer: &mut Writer| format!("{} = {}\n", writer.name(), writer.value(0));
+        if share < 0.3 {
+            assigned(self)
+        } else if share < 0.4 {
+            let (value, name) = (self.value(0), self.fresh('v'));
+            self.names.push(name.clone());
+            format!("local {name} = {value}\n")
+        } else if share < 0.5 {
+            let (at, value) = (self.value(0), self.value(0));
+            format!("t[{at}] = {}\n", if self.share() < 0.3 { "nil" } else { &value })
+        } else if share < 0.57 {
+            let value = self.value(0);
+            format!("u.{} = {}\n", self.one_of(&["x", "y", "z", "w"]), if self.share() < 0.3 { "nil" } else { &value })
+        } else if share < 0.62 {
+            format!("table.insert(t, {})\n", self.value(0))
+        } else if share < 0.65 {
+            let ways =
+                ["t = {}", "w = t", "t, w = w, t", "t = { 1, 2 }", "w = u", "u = { x = a }", "t = table.clone(t)"];
+            format!("{}\n", self.one_of(&ways))
+        } else if share < 0.7 {
+            let (name, a, b, c, into) = (self.fresh('h'), self.name(), self.name(), self.name(), self.name());
+            let value = self.value(0);
+            format!(
+                "local {name} = function(q) {a} = ({b} + q) % 5 return {c} end\n{into} = {name}({value})\nhs[#hs + 1] = {name}\n"
+            )
+        } else if share < 0.75 {
+            format!("if #hs > 0 then {} = hs[#hs]({}) end\n", self.name(), self.value(0))
+        } else if share < 0.8 {
+            let (over, into, from) =
+                (self.one_of(&["pairs(t)", "t", "pairs(u)", "ipairs(t)"]), self.name(), self.name());
+            format!("for k, x in {over} do {into} = ({from} * 3 + {}) % 11 end\n", self.one_of(&["x", "#tostring(k)"]))
+        } else if self.depth >= 2 {
+            assigned(self)
+        } else {
+            self.depth += 1;
+            let text = if share < 0.9 {
+                let (condition, then) = (self.condition(0), self.some(3));
+                let other = if self.share() < 0.5 { format!("else\n{}", self.some(2)) } else { String::new() };
+                format!("if {condition} then\n{then}{other}end\n")
+            } else if share < 0.96 {
+                let (times, name) = (self.number(2, 4), self.fresh('i'));
+                let own = if self.share() < 0.4 {
+                    format!("local z{name} = {name} + {}\n", self.name())
+                } else {
+                    String::new()
+                };
+                format!("for {name} = 1, {times} do\n{own}{}end\n", self.repeated(times, 3))
+            } else {
+                let name = self.fresh('w');
+                let body = self.repeated(3, 2);
+                let out =
+                    if self.share() < 0.4 { format!("if {} > 4 then break end\n", self.name()) } else { String::new() };
+                format!("local {name} = 0\nwhile {name} < 3 do\n{name} += 1\n{body}{out}end\n")
+            };
+            self.depth -= 1;
+            text
+        }
+    }
+
+    fn program(seed: u64) -> Program {
+        let names = ["a", "b", "c"].map(String::from).to_vec();
+        let mut writer = Writer { dice: Chance::new(seed), names, made: 0, rolls: 0, depth: 0 };
+        writer.rolls = writer.number(4, 7);
+        let f = if writer.share() < 0.4 {
+            "local function f(p, q) if p > q then return roll(2) + p else return q end end"
+        } else {
+            "local function f(p, q) local z = p * 2 return (z + q) % 9 end"
+        };
+        let count = writer.number(5, 10);
+        let body: String = (0..count).map(|_| writer.statement()).collect();
+        let last = writer.one_of(&[
+            "for k, x in pairs(t) do s ..= k .. \":\" .. tostring(x) .. \" \" end",
+            "for k = 1, 4 do s ..= tostring(t[k]) end",
+            "for k, x in ipairs(t) do s ..= tostring(x) end",
+        ]);
+        let body = format!(
+            "local a, b, c = 0, 1, 2\nlocal t, u, w = {{}}, {{}}, {{}}\nlocal hs = {{}}\n{f}\nlocal function g(p, ...) return (...), p end\n{body}\
+             local s = a .. \",\" .. b .. \",\" .. c\ns ..= \"|\" .. #t .. \"|\" .. type(u.x) .. type(w.x) .. type(w[1])\n{last}\nreturn s"
+        );
+        Program { name: format!("program_{seed}"), body }
+    }
+}
+
+#[test]
+fn random_programs_come_to_the_same_merged_and_unmerged() {
+    let programs: Vec<Program> = (0..200).map(Writer::program).collect();
+    let rules = ruleset("random_programs", &programs);
+    let (compared, merged, apart) = compare(&rules, &programs);
+    assert!(compared > 100, "only {compared} programs were compared");
+    // It would be no test if nothing were merged.
+    assert!(merged * 10 < apart * 9, "{merged} places of {apart}");
+}
+
+/// Programs that were written to break the merging, those that the sandbox lets run.
+const DANGEROUS: &[(&str, &str)] = &[
+    ("sort", "local t = { 3, 1, 2 } table.sort(t, function(a, b) roll(2) return a < b end) return t[1]"),
+    ("gsub", "return (string.gsub(\"aaa\", \"a\", function() return tostring(roll(2)) end))"),
+    (
+        "iterator",
+        "local s, n = 0, 0 for x in function() n += 1 if n < 4 then return roll(2) end return nil end do s += x end return s",
+    ),
+    (
+        "pairs_order",
+        "local t = {} for i = 1, 5 do t[\"k\" .. roll(4)] = true end roll(2) local s = \"\" for k in pairs(t) do s ..= k end return s",
+    ),
+    ("length", "local t = {} for i = 1, 6 do t[roll(5)] = 1 end roll(2) return #t"),
+    (
+        "room",
+        "local t = table.create(roll(3)) t[1] = 1 t[2] = 2 t[3] = 3 if roll(2) == 1 then t[2] = nil else t[1] = nil end roll(2) return #t",
+    ),
+    (
+        "ipairs_parts",
+        "local t if roll(2) == 1 then t = { [1] = 1, [2] = 2 } else t = { 1, 2 } end roll(2) local n = 0 for _ in ipairs(t) do n += 1 end return n",
+    ),
+    ("alias", "local a = {} local b = a if roll(2) == 1 then b = {} end roll(2) a.x = 1 return tostring(b.x)"),
+    (
+        "variables",
+        "local function mk() local c = 0 return function() c += 1 return c end end local f = mk() local g = f if roll(2) == 1 then g = mk() end roll(2) f() return g()",
+    ),
+    ("minus_zero", "local z = 0 if roll(2) == 1 then z = -z end roll(2) return tostring(1 / z)"),
+    (
+        "same_function",
+        "local function mk(x) return function() return x end end local a = mk(roll(2)) local b = mk(roll(2)) roll(2) return tostring(a == b)",
+    ),
+    (
+        "arguments",
+        "local function f(...) local n = select(\"#\", ...) local s = roll(2) for i = 1, n do s += (select(i, ...)) end return s, n end local function g(a, b, c) return a * 100 + b * 10 + (c or 7) end return g(f(roll(2), roll(roll(3)), f(roll(2)))) + g(roll(2), f())",
+    ),
+    (
+        "cleared",
+        "local t = {} for i = 1, roll(6) do t[i] = i end table.clear(t) for i = 1, 2 do t[\"a\" .. roll(3)] = i end local s = \"\" for k, v in t do s ..= k .. v end return s",
+    ),
+    ("object_key", "local k = {} local t = { [k] = roll(2) } return t[k] + roll(2)"),
+    ("gmatch", "local s = 0 for w in string.gmatch(\"a b c\", \"%a\") do s += roll(2) end return s"),
+    ("recursion", "local function f(n) if n == 0 then return 0 end return roll(2) + f(n - 1) end return f(8)"),
+    (
+        "captured",
+        "local get do local v = roll(3) get = function() v += 1 return v end end roll(2) local w = roll(3) return get() * 10 + w",
+    ),
+    (
+        "changed_inside",
+        "local x = roll(3) local f = function() x += 1 end for i = 1, 3 do if roll(2) == 1 then f() end end return x",
+    ),
+    (
+        "in_loops",
+        "local t = { 5, 6, 7 } local s = 0 for i, v in ipairs(t) do if roll(2) == 1 then s += v end end for k, v in pairs({ a = 1, b = 2 }) do s += v * roll(2) end return s",
+    ),
+    ("generic", "local s = 0 for i, v in { 5, 6, 7 } do if roll(2) == 1 then s += v end end return s"),
+    ("method", "local d = { n = 0 } function d:r(k) self.n += roll(k) return self end return d:r(2):r(3):r(2).n"),
+    (
+        "frozen",
+        "local t = { x = roll(2) } if roll(2) == 1 then table.freeze(t) end roll(2) return tostring(table.isfrozen(t)) .. t.x",
+    ),
+    (
+        "same_list",
+        "local a, b = rb.each(\"pot\"), rb.each(\"pot\") if roll(2) == 1 then rb.spawn(\"pot\") end roll(2) return tostring(a == b) .. tostring(a == rb.each(\"pot\"))",
+    ),
+    ("text_or_number", "local x = 1 if roll(2) == 1 then x = \"1\" end roll(2) return type(x)"),
+    ("nested", "local t = { { 1 }, { 1 } } if roll(2) == 1 then t[2] = t[1] end roll(2) t[1][1] = 5 return t[2][1]"),
+    (
+        "unpacked",
+        "local t = { 1, 2, 3 } if roll(2) == 1 then t[2] = nil end roll(2) return select(\"#\", table.unpack(t))",
+    ),
+    (
+        "again",
+        "local n = 0 return rb.again(function() n += 1 local x = roll(3) if x == 3 or n == 3 then return x * 10 + n end return nil end)",
+    ),
+];
+
+#[test]
+fn programs_that_were_written_to_break_it_come_to_the_same() {
+    let programs: Vec<Program> =
+        DANGEROUS.iter().map(|(name, body)| Program { name: (*name).into(), body: (*body).into() }).collect();
+    let rules = ruleset("dangerous_programs", &programs);
+    let (compared, ..) = compare(&rules, &programs);
+    assert!(compared + 1 >= programs.len(), "only {compared} programs were compared");
+}

@@ -1,0 +1,48 @@
+//! Whole games against a solver of their own, written down a second time here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+use riskbreaker::{GameLimits, Library, Ruleset, Setup, game_odds};
+
+fn of(part: i64, whole: i64) -> BigRational {
+    BigRational::new(part.into(), whole.into())
+}
+
+/// The chance to win for who strikes next, by the health of both: a blow hits half of the time, for 1 to 3.
+fn wins(own: i64, other: i64, known: &mut BTreeMap<(i64, i64), BigRational>) -> BigRational {
+    if let Some(chance) = known.get(&(own, other)) {
+        return chance.clone();
+    }
+    // Both miss with a quarter: then it is as it was. `hits` is what comes of the own hits, `missed` of the other's alone.
+    let (mut hits, mut missed) = (BigRational::zero(), BigRational::zero());
+    for harm in 1..=3 {
+        let lost = if other - harm <= 0 { BigRational::zero() } else { wins(other - harm, own, known) };
+        hits += of(1, 6) * (BigRational::one() - lost);
+        if own - harm > 0 {
+            missed += of(1, 6) * wins(own - harm, other, known);
+        }
+    }
+    let chance = (hits + of(1, 2) * missed) / of(3, 4);
+    known.insert((own, other), chance.clone());
+    chance
+}
+
+#[test]
+fn a_small_game_is_solved_exactly() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "skirmish").unwrap_or_else(|error| panic!("{error}"));
+    let odds = game_odds(&rules, Setup::default(), GameLimits::default(), None).unwrap();
+    let ann = wins(6, 5, &mut BTreeMap::new());
+    let results: BTreeMap<String, BigRational> = odds.results.iter().cloned().collect();
+    assert_eq!(results["Ann wins"], ann);
+    assert_eq!(results["Bea wins"], BigRational::one() - ann);
+    assert!(odds.remaining.is_zero());
+    // The turns of both, by the health of both, and the ends.
+    assert!(odds.states <= 120, "{}", odds.states);
+    let few = GameLimits { states: 10, ..GameLimits::default() };
+    let refusal = game_odds(&rules, Setup::default(), few, None).unwrap_err();
+    assert!(refusal.message.contains("more states") && refusal.message.contains("`sim`"), "{refusal}");
+}
