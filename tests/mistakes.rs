@@ -121,7 +121,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/play.luau", "options = rb.options(rb.card_ids, ctx),\n", "", "lacks `options`"),
     ("contest/play.luau", "ask = \"confirm\"", "ask = \"confrim\"", "did you mean `confirm`?"),
     (
-        "riskbreaker-0.0.1/maneuvers/tactics.luau",
+        "riskbreaker-0.0.1/lib/channelling.luau",
         "\"let_in\", enabled",
         "\"let_in\", enable",
         "did you mean `enabled`?",
