@@ -28,7 +28,8 @@ fn every_scenario_comes_to_the_same_memo_under_every_policy() {
         let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
         for id in library.ids().into_iter().filter(|id| !id.ends_with("-common") && !id.starts_with("house-")) {
             let rules = Ruleset::load(&library, &id).unwrap();
-            let trials = if id.starts_with("riskbreaker-0") { 12 } else { 60 };
+            // The games that ship are big.
+            let trials = if folder == "rulesets" { 3 } else { 60 };
             for scenario in rules.scenarios().keys() {
                 for policy in rules.policies() {
                     let seats = rules.seats().keys().filter(|seat| *seat != "gm");

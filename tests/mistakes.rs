@@ -120,12 +120,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/maneuvers/pull.luau", "min = 1, max = 3", "min = \"1\", max = 3", "expected a number"),
     ("tug/play.luau", "options = rb.options(rb.card_ids, ctx),\n", "", "lacks `options`"),
     ("contest/play.luau", "ask = \"confirm\"", "ask = \"confrim\"", "did you mean `confirm`?"),
-    (
-        "riskbreaker-0.0.1/maneuvers/tactics.luau",
-        "\"let_in\", enabled",
-        "\"let_in\", enable",
-        "did you mean `enabled`?",
-    ),
+    ("riskbreaker-0.0.1/lib/channelling.luau", "\"let_in\", enabled", "\"let_in\", enable", "did you mean `enabled`?"),
     ("tug/play.luau", "\"rope.at\" }", "\"rope.ta\" }", "did you mean `rope.at`?"),
     // The manifest
     ("tug/ruleset.toml", "version = \"1.0.0\"", "version = 1.0.0", "in quotes"),

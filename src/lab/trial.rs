@@ -75,6 +75,7 @@ impl Table<'_> {
     }
 
     /// Why entries were not recorded.
+    #[expect(dead_code, reason = "for the report of a simulation, which does not show it yet")]
     pub fn not_recorded(&self) -> Vec<NotRecorded> {
         self.memo.as_ref().map(|memo| memo.not_recorded()).unwrap_or_default()
     }

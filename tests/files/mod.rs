@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every file of some rulesets, of those that ship and of those of the tests, by path from the folder of rulesets, `/`
-/// between its parts.
+/// Every file of some rulesets, by path from the folder of rulesets, `/` between its parts. Those of the tests come before
+/// those that ship: of the games with both, the tests mean the slice.
 pub fn of(ids: &[&str]) -> BTreeMap<String, String> {
     let (mut files, mut folders) = (BTreeMap::new(), Vec::new());
     for id in ids {
-        let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
-        let root = if shipped.join(id).is_dir() { shipped } else { shipped.with_file_name("tests").join("rulesets") };
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let of_tests = here.join("tests/rulesets");
+        let root = if of_tests.join(id).is_dir() { of_tests } else { here.join("rulesets") };
         folders.push((root.clone(), root.join(id)));
     }
     while let Some((root, folder)) = folders.pop() {

@@ -58,7 +58,7 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     if let Some(command) = Command::find(first)
         && !begins_code(rest)
         // A card may be called `Set a Trap`.
-        && !(!rest.is_empty() && words.begins_with_an_option(line))
+        && (rest.is_empty() || !words.begins_with_an_option(line))
     {
         return Meaning::Command(command, rest.to_owned());
     }
