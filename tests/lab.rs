@@ -115,10 +115,13 @@ fn a_pool_is_counted_by_what_it_shows_and_too_many_orders_are_an_estimate() {
     assert_eq!(values(&pool, "gold")[3], (3, of(20 * 27 * 343, 1_000_000)));
     let first = odds(&dicey, &position("first_of_pool", &[]));
     assert!(!first.is_exact() && first.estimate.as_ref().unwrap().why.contains("6d10"), "{:?}", first.estimate);
-    for (outcome, chance) in &first.outcomes {
+    // Each interval holds in 99 of 100 cases: one of ten may miss.
+    let missed = first.outcomes.iter().filter(|(_, chance)| {
         let (low, high) = first.interval(chance);
-        assert!(low < 0.1 && 0.1 < high, "{}: {low} to {high}", outcome.line());
-    }
+        !(low..high).contains(&0.1)
+    });
+    assert!(missed.count() <= 1);
+    assert_eq!(first.outcomes.len(), 10);
 }
 
 #[test]

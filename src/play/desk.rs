@@ -269,6 +269,11 @@ impl Desk {
 
     /// Whether nobody will ever read what is rolled, asked and said: no words are made then, and no tape is kept.
     pub fn is_headless(&self) -> bool {
+        self.headless.is_some() && self.can_run_headless()
+    }
+
+    /// Whether its entries can be run in the headless loop.
+    pub fn can_run_headless(&self) -> bool {
         !self.listening
             && !self.keeps_tape
             && self.explorer.is_none()

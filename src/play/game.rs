@@ -141,7 +141,7 @@ impl Game {
             && self.queued.is_empty()
             && self.idle < IDLE_ENTRIES
             && self.unasked < UNASKED_ENTRIES
-            && self.desk.is_headless()
+            && self.desk.can_run_headless()
             && self.desk.state.agenda().first().is_some()
             && vm.runs_on(&self.desk)
     }

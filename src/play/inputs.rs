@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::desk::{Asked, Asking, DICE_RUN_OUT, Desk, Sight, Stop};
-use super::operation::Op;
 use super::explorer::{Explorer, Foretold};
+use super::operation::Op;
 use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
 use crate::dice::{Dice, Roll};
 use crate::ruleset::nearest;

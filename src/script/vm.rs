@@ -63,7 +63,12 @@ struct Settings {
 
 impl Settings {
     fn of(desk: &Desk) -> Settings {
-        Settings { switches: desk.switches.clone(), left_out: desk.state.left_out().clone(), listens: desk.listening, explores: desk.explorer.is_some() }
+        Settings {
+            switches: desk.switches.clone(),
+            left_out: desk.state.left_out().clone(),
+            listens: desk.listening,
+            explores: desk.explorer.is_some(),
+        }
     }
 
     fn are_of(&self, desk: &Desk) -> bool {
