@@ -72,7 +72,7 @@ enum Command {
     /// Rolls dice
     Roll(roll::Args),
     /// Computes the exact odds of dice or of a card
-    Odds(odds::Args),
+    Odds(Box<odds::Args>),
     /// Plays a scenario many times and counts the results
     Sim(sim::Args),
     /// Merges the parts of a simulation
@@ -144,7 +144,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Cards(args)) => cards::cards(args, folder),
         Some(Command::Rules(args)) => rules::rules(args, folder),
         Some(Command::Roll(args)) => roll::roll(args),
-        Some(Command::Odds(args)) => odds::odds(args, folder),
+        Some(Command::Odds(args)) => odds::odds(*args, folder),
         Some(Command::Sim(args)) => sim::sim(args, folder),
         Some(Command::Merge(args)) => merge::merge(args, folder),
         Some(Command::Compare(args)) => compare::compare(args, folder),

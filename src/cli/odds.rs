@@ -614,7 +614,7 @@ fn tell_condition(screen: &mut Screen, args: &Args, condition: &Conditions, colu
         let name = if columns.len() > 1 { format!("{}: ", column.name) } else { String::new() };
         let exactly = fraction_of(&column.odds, &chance);
         let text = format!("{name}{condition}{given}  {}  {exactly}", chance_of(&column.odds, &chance));
-        screen.row(&Row::at(0).plain(text.trim_end().to_owned()))?;
+        screen.row(&Row::at(0).plain(text.trim_end()))?;
         tell_proof(screen, &column.odds)?;
     }
     Ok(ExitCode::SUCCESS)
