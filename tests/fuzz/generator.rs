@@ -32,7 +32,7 @@ macro_rules! features {
 
 features! {
     /// Row 1: a rule depends on the number of an entry.
-    entry_numbers: false,
+    entry_numbers: true,
     /// Row 2: the agenda holds as many entries as it may.
     agenda_limit: false,
     /// Row 3: a policy names one option twice, leaves one out, gives half a point, or a line that is too long.
