@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_first_word_is_an_option_or_a_command() {
-        assert_eq!(offered("lo"), ["Long shot", "log", "load"]);
+        assert_eq!(offered("lo"), ["Long shot", "look", "log", "load"]);
         assert_eq!(offered("und"), ["undo"]);
     }
 
