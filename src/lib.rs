@@ -12,7 +12,7 @@ mod state;
 
 #[cfg(feature = "check")]
 pub use crate::check::{Checker, findings};
-pub use crate::dice::{Chance, Dice, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
+pub use crate::dice::{Dice, DiceRng, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::lab::{
     Advice, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits, MemoUse,
     Odds, OddsQuery, Outcome, Place, Plan, PlannedVariant, Position, Progress, Rate, Shard, Simulation,
@@ -20,8 +20,8 @@ pub use crate::lab::{
 };
 pub use crate::play::{
     Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
-    Happening, Question, QuestionId, Refusal, ReloadReport, Remedy, Scenario, Session, SessionError, Setup, StartError,
-    Step, Term, Transfer, TransferError, TransferFate, TransferNote, Undone, View,
+    Happening, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal, ReloadReport,
+    Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Contrast, ContrastSection, Differing, Fact, Library, LibraryError, LoadError, Manifest, Problem,

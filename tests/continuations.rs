@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use num_rational::BigRational;
-use riskbreaker::{Chance, Library, Limits, OddsQuery, Position, Ruleset};
+use riskbreaker::{DiceRng, Library, Limits, OddsQuery, Position, Ruleset};
 
 /// A program as the body of a function that says what it came to. `roll(n)` rolls a die with `n` sides.
 struct Program {
@@ -88,7 +88,7 @@ fn compare(rules: &Arc<Ruleset>, programs: &[Program]) -> (usize, usize, usize) 
 
 /// Writes random programs: locals, captured locals, tables, functions, loops, and rolls in all of them.
 struct Writer {
-    dice: Chance,
+    dice: DiceRng,
     names: Vec<String>,
     made: usize,
     rolls: usize,
@@ -245,7 +245,7 @@ impl Writer {
 
     fn program(seed: u64) -> Program {
         let names = ["a", "b", "c"].map(String::from).to_vec();
-        let mut writer = Writer { dice: Chance::new(seed), names, made: 0, rolls: 0, depth: 0 };
+        let mut writer = Writer { dice: DiceRng::new(seed), names, made: 0, rolls: 0, depth: 0 };
         writer.rolls = writer.number(4, 7);
         let f = if writer.share() < 0.4 {
             "local function f(p, q) if p > q then return roll(2) + p else return q end end"

@@ -55,7 +55,7 @@ fn a_fault_tells_all_that_its_author_needs() {
     assert_eq!(marked, "pul");
     assert_eq!(fault.message, "puller has no field `pul`; did you mean `pull`?");
     assert_eq!(fault.card.as_deref(), Some("Pull (TUG-1)"));
-    assert_eq!(fault.situation, ["of Ann", "Ann: card pull", "Ann: risk 2", "d10 rolled 5 ({} pulls)"]);
+    assert_eq!(fault.context, ["of Ann", "Ann: card pull", "Ann: risk 2", "d10 rolled 5 ({} pulls)"]);
     assert_eq!(fault.chain, ["tug/play.luau:22"]);
     assert!(fault.to_string().starts_with("tug/maneuvers/pull.luau:11:"), "{fault}");
 }

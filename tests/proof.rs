@@ -26,11 +26,11 @@ fn played() -> Vec<(String, Arc<Ruleset>)> {
 }
 
 /// A small generator: other games for other seeds, the same games on every machine.
-struct Chance(u64);
+struct DiceRng(u64);
 
-impl Chance {
-    fn new(seed: u64) -> Chance {
-        Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+impl DiceRng {
+    fn new(seed: u64) -> DiceRng {
+        DiceRng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
     }
 
     fn next(&mut self) -> u64 {
@@ -42,7 +42,7 @@ impl Chance {
 }
 
 /// Gives the first open question some answer that stands, and goes on; a few things are asked anew when the rules refuse them.
-fn decide(session: &mut Session, chance: &mut Chance, game: &str) -> Step {
+fn decide(session: &mut Session, chance: &mut DiceRng, game: &str) -> Step {
     let before = session.decisions();
     for attempt in 0..20 {
         let open = session.questions();
@@ -119,7 +119,7 @@ fn random_legal_play_ends_and_every_card_is_played() {
 /// Plays with people at every seat who decide anything, until so many decisions are made or the game is over; gives state and log
 /// before each, and at the end.
 fn play_by_hand(session: &mut Session, seed: u64, decisions: usize, game: &str) -> Vec<(Vec<u8>, usize)> {
-    let mut chance = Chance::new(seed);
+    let mut chance = DiceRng::new(seed);
     let mut moments = Vec::new();
     let mut step = session.advance().unwrap();
     loop {
@@ -138,7 +138,7 @@ fn play_by_hand(session: &mut Session, seed: u64, decisions: usize, game: &str) 
 }
 
 /// The game master's hand: counters, which no version derives from anything.
-fn edit_something(session: &mut Session, chance: &mut Chance) {
+fn edit_something(session: &mut Session, chance: &mut DiceRng) {
     let people: Vec<_> = session.view().of_kind("character").collect();
     let who = people[chance.next() as usize % people.len()];
     let value = Value::Int((chance.next() % 3) as i64);

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::{
-    Chance, Driver, EntityId, Happening, Library, MemoUse, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
+    DiceRng, Driver, EntityId, Happening, Library, MemoUse, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
 };
 
 pub const SCENARIO: &str = "four-against-four";
@@ -47,8 +47,8 @@ pub struct Standing {
 }
 
 /// The dice of one fight.
-pub fn dice(trial: u64) -> Chance {
-    Chance::stream(SEED, trial)
+pub fn dice(trial: u64) -> DiceRng {
+    DiceRng::stream(SEED, trial)
 }
 
 pub fn rules() -> Arc<Ruleset> {

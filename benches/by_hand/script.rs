@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use mlua::chunk::Compiler;
 use mlua::{Function, Lua, LuaString, Table};
-use riskbreaker::Chance;
+use riskbreaker::DiceRng;
 
 use super::{Ending, PEOPLE, Standing, dice};
 
@@ -38,7 +38,7 @@ pub struct Machine {
     _lua: Lua,
     fight: Function,
     everyone: Table,
-    chance: Rc<RefCell<Chance>>,
+    chance: Rc<RefCell<DiceRng>>,
 }
 
 impl Machine {
@@ -59,13 +59,13 @@ impl Machine {
     }
 
     /// Plays a fight with these dice; gives outcome, rounds, turns and the Advantage of the Heroes.
-    pub fn fight(&self, chance: Chance) -> mlua::Result<(LuaString, u32, u32, i32)> {
+    pub fn fight(&self, chance: DiceRng) -> mlua::Result<(LuaString, u32, u32, i32)> {
         *self.chance.borrow_mut() = chance;
         self.fight.call(())
     }
 
     /// The same, with what became of everyone.
-    pub fn ending(&self, chance: Chance) -> mlua::Result<Ending> {
+    pub fn ending(&self, chance: DiceRng) -> mlua::Result<Ending> {
         let (outcome, rounds, turns, advantage) = self.fight(chance)?;
         let mut people = [Standing::default(); PEOPLE];
         for (at, person) in people.iter_mut().enumerate() {

@@ -68,12 +68,12 @@ pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         (Some(What::Ruleset { name, extends, over }), _) => {
             ruleset(&name, extends.as_deref(), &over, folder.as_deref())?
         }
-        (Some(What::Maneuver(part)), _) => Bench::open(part, folder)?.maneuver()?,
-        (Some(What::Item(part)), _) => Bench::open(part, folder)?.item()?,
-        (Some(What::Hook(part)), _) => Bench::open(part, folder)?.hook()?,
-        (Some(What::Spec(part)), _) => Bench::open(part, folder)?.spec()?,
-        (Some(What::Character(part)), _) => Bench::open(part, folder)?.character()?,
-        (Some(What::Scenario(part)), _) => Bench::open(part, folder)?.scenario()?,
+        (Some(What::Maneuver(part)), _) => Scaffold::open(part, folder)?.maneuver()?,
+        (Some(What::Item(part)), _) => Scaffold::open(part, folder)?.item()?,
+        (Some(What::Hook(part)), _) => Scaffold::open(part, folder)?.hook()?,
+        (Some(What::Spec(part)), _) => Scaffold::open(part, folder)?.spec()?,
+        (Some(What::Character(part)), _) => Scaffold::open(part, folder)?.character()?,
+        (Some(What::Scenario(part)), _) => Scaffold::open(part, folder)?.scenario()?,
         (None, Some(name)) => ruleset(&name, None, &[], folder.as_deref())?,
         (None, None) => {
             let text = "say what to write: `new ruleset NAME`, or `new maneuver NAME`, `item`, `hook`, `spec`, `character`, `scenario`";
@@ -135,7 +135,7 @@ fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Option<&P
     if extends.is_some() || !over.is_empty() {
         // A house rule with its spec, made for what it lies on.
         let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
-        let more = Bench::open(part, Some(root))?.hook()?;
+        let more = Scaffold::open(part, Some(root))?.hook()?;
         let mut files = written;
         files.extend(more.files.into_iter().filter(|path| !path.ends_with("RULES.md")));
         return Ok(Written { files, then: next_steps(name, &way), well: more.well });
@@ -206,7 +206,7 @@ fn rule_prefix(id: &str) -> String {
 }
 
 /// A ruleset on the disk that something is added to.
-struct Bench {
+struct Scaffold {
     name: String,
     library: Library,
     id: String,
@@ -228,8 +228,8 @@ struct Trial {
     answers: Vec<(String, String)>,
 }
 
-impl Bench {
-    fn open(part: Part, folder: Option<PathBuf>) -> Result<Bench> {
+impl Scaffold {
+    fn open(part: Part, folder: Option<PathBuf>) -> Result<Scaffold> {
         let name = part.name;
         let proper = name.starts_with(|c: char| c.is_ascii_lowercase())
             && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
@@ -269,17 +269,17 @@ impl Bench {
         let ways = library.ways_to_play(&id);
         let way = ways[0].clone();
         let rules = library::load(&library, &way, &[])?;
-        Ok(Bench { name, library, id, folder, ways, way, rules })
+        Ok(Scaffold { name, library, id, folder, ways, way, rules })
     }
 
     /// The same for each ruleset that a layer lies over, with that ruleset's id; once and without an id for any other.
-    fn over_each(&self) -> Result<Vec<(Option<String>, Bench)>> {
+    fn over_each(&self) -> Result<Vec<(Option<String>, Scaffold)>> {
         let one = |way: &String| {
             let rules = library::load(&self.library, way, &[])?;
             let base = way.rsplit_once('+').map(|(base, _)| base.to_owned());
             let (name, library, id) = (self.name.clone(), self.library.clone(), self.id.clone());
             let (folder, ways) = (self.folder.clone(), self.ways.clone());
-            Ok((base, Bench { name, library, id, folder, ways, way: way.clone(), rules }))
+            Ok((base, Scaffold { name, library, id, folder, ways, way: way.clone(), rules }))
         };
         self.ways.iter().map(one).collect()
     }
@@ -289,15 +289,15 @@ impl Bench {
         &self,
         files: Vec<(String, String)>,
         path: &str,
-        spec: impl Fn(&Bench, &[(String, String)], &str) -> String,
+        spec: impl Fn(&Scaffold, &[(String, String)], &str) -> String,
     ) -> Result<Vec<(String, String)>> {
         let mut specs = Vec::new();
-        for (base, bench) in self.over_each()? {
+        for (base, scaffold) in self.over_each()? {
             let path = match base {
                 Some(base) if self.ways.len() > 1 => path.replacen("specs/", &format!("specs/{base}/"), 1),
                 _ => path.to_owned(),
             };
-            let text = spec(&bench, &files, &path);
+            let text = spec(&scaffold, &files, &path);
             specs.push((path, text));
         }
         let mut all = files;
@@ -468,8 +468,8 @@ impl Bench {
         let text =
             self.card(&self.name, &title, &rule, "Says that it was tried.", &format!("rb.say(\"{title} is tried\")"));
         let said = format!("{title} is tried");
-        let files = self.with_specs(vec![(card, text)], &spec, |bench, files, path| {
-            bench.card_spec(files, path, &self.name, &rule, &said, &said)
+        let files = self.with_specs(vec![(card, text)], &spec, |scaffold, files, path| {
+            scaffold.card_spec(files, path, &self.name, &rule, &said, &said)
         })?;
         self.finish(files, Some((rule.clone(), format!("{title}: says that it was tried."))))
     }
@@ -492,7 +492,7 @@ impl Bench {
         name: &str,
         said: &str,
     ) -> String {
-        let trial = self.with(files).and_then(|rules| Bench::try_card(&rules, card));
+        let trial = self.with(files).and_then(|rules| Scaffold::try_card(&rules, card));
         let trial = trial.filter(|trial| trial.said.iter().any(|line| line.contains(said)));
         self.spec_that_holds(files, path, rule, name, trial.as_ref().map(|trial| (trial, card, said)))
     }
@@ -541,7 +541,7 @@ impl Bench {
             [format!("items/{name}.luau"), format!("maneuvers/{hand}.luau"), format!("specs/items/{name}.luau")];
         self.refuse_taken(&paths)?;
         let rule = self.next_rule();
-        let known = self.rules.cards().first().and_then(|card| Bench::try_card(&self.rules, &card.id));
+        let known = self.rules.cards().first().and_then(|card| Scaffold::try_card(&self.rules, &card.id));
         let kind = known
             .map(|trial| trial.kind)
             .or_else(|| self.rules.schema().kinds.first().map(|kind| kind.name.to_string()));
@@ -564,9 +564,9 @@ impl Bench {
         };
         let card = self.card(&hand, &format!("Take {title}"), &rule, &format!("The {title} is yours."), &take);
         let files = vec![(paths[0].clone(), item), (paths[1].clone(), card)];
-        let files = self.with_specs(files, &paths[2], |bench, files, path| {
+        let files = self.with_specs(files, &paths[2], |scaffold, files, path| {
             let (name, said) = (format!("the {title} is handed out"), format!("the {title}"));
-            bench.card_spec(files, path, &hand, &rule, &name, &said)
+            scaffold.card_spec(files, path, &hand, &rule, &name, &said)
         })?;
         self.finish(files, Some((rule.clone(), format!("{title}: stirs when something happens; a card hands it out."))))
     }
@@ -587,7 +587,7 @@ impl Bench {
             let Some(rules) = self.with(&[(paths[0].clone(), text(verb))]) else { continue };
             for card in rules.cards() {
                 let said = format!("{title}: {verb} was done");
-                if let Some(trial) = Bench::try_card(&rules, &card.id).filter(|trial| trial.said.contains(&said)) {
+                if let Some(trial) = Scaffold::try_card(&rules, &card.id).filter(|trial| trial.said.contains(&said)) {
                     chosen = Some((verb.to_string(), card.id.to_string(), said, trial));
                     break 'search;
                 }
@@ -601,16 +601,16 @@ impl Bench {
             }
         };
         let said = format!("{title}: {verb} was done");
-        let files = self.with_specs(vec![(paths[0].clone(), text(&verb))], &paths[1], |bench, files, path| {
+        let files = self.with_specs(vec![(paths[0].clone(), text(&verb))], &paths[1], |scaffold, files, path| {
             // The card that led there in the first ruleset, or one that does in this.
-            let tried = bench.with(files).and_then(|rules| {
+            let tried = scaffold.with(files).and_then(|rules| {
                 let first = chosen.iter().map(|(_, card, ..)| card.clone());
                 let cards = rules.cards().iter().map(|card| card.id.to_string());
-                let mut trials = first.chain(cards).filter_map(|card| Some((Bench::try_card(&rules, &card)?, card)));
+                let mut trials = first.chain(cards).filter_map(|card| Some((Scaffold::try_card(&rules, &card)?, card)));
                 trials.find(|(trial, _)| trial.said.contains(&said))
             });
             let tried = tried.as_ref().map(|(trial, card)| (trial, card.as_str(), said.as_str()));
-            bench.spec_that_holds(files, path, &rule, &format!("{title} runs after {verb}"), tried)
+            scaffold.spec_that_holds(files, path, &rule, &format!("{title} runs after {verb}"), tried)
         })?;
         self.finish(files, Some((rule.clone(), format!("{title}: says so after {verb}."))))
     }
@@ -658,7 +658,7 @@ impl Bench {
     fn spec(&self) -> Result<Written> {
         let path = format!("specs/{}.luau", self.name);
         self.refuse_taken(std::slice::from_ref(&path))?;
-        let trial = self.rules.cards().iter().find_map(|card| Some((card, Bench::try_card(&self.rules, &card.id)?)));
+        let trial = self.rules.cards().iter().find_map(|card| Some((card, Scaffold::try_card(&self.rules, &card.id)?)));
         let (rule, name) = match &trial {
             Some((card, trial)) => (card.rules.first(), format!("{} plays {}", trial.about, card.title)),
             None => (None, "the game starts".to_owned()),

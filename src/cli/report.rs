@@ -49,7 +49,7 @@ pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     }
     let card = fault.card.iter().map(|card| format!("in the card {card}"));
     let called = fault.chain.iter().map(|place| format!("called from {place}"));
-    let notes: Vec<String> = called.chain(card).chain(fault.situation.iter().cloned()).collect();
+    let notes: Vec<String> = called.chain(card).chain(fault.context.iter().cloned()).collect();
     let told = Told {
         message: &message,
         path: fault.path.as_deref(),

@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Chance, Dice, Roll};
+use riskbreaker::{Dice, DiceRng, Roll};
 use serde_json::json;
 
 use super::call_error;
@@ -27,7 +27,7 @@ pub struct Args {
 pub fn roll(args: Args) -> Result<ExitCode> {
     let text = args.dice.join(" ");
     let dice = Dice::parse(&text).map_err(|error| call_error(format!("{text}: {error}")))?;
-    let mut chance = Chance::new(args.seed.unwrap_or_else(random_seed));
+    let mut chance = DiceRng::new(args.seed.unwrap_or_else(random_seed));
     let roll = roll_by(&dice, &mut chance)?;
     let mut screen = Screen::stdout(args.json);
     if args.json {
@@ -39,7 +39,7 @@ pub fn roll(args: Args) -> Result<ExitCode> {
 }
 
 /// Rolls dice that no game asked for.
-pub fn roll_by(dice: &Dice, chance: &mut Chance) -> Result<Roll> {
+pub fn roll_by(dice: &Dice, chance: &mut DiceRng) -> Result<Roll> {
     // A generator never runs out of faces, so that only a condition that no face meets could end a roll.
     dice.roll_with(&mut |sides| Some(chance.face(sides))).ok_or_else(|| anyhow::anyhow!("{dice} does not come to rest"))
 }

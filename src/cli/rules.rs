@@ -127,12 +127,12 @@ fn switch(
     let mut session = Session::load(library, &text).with_context(|| save.display().to_string())?;
     let _: Step = session.advance()?;
     let Some(out) = out else {
-        let transfer = session.preview_rules(to)?;
-        super::repl::show_transfer(&transfer, false, &mut screen)?;
-        return Ok(if transfer.is_refused() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+        let migration = session.preview_rules(to)?;
+        super::repl::show_migration(&migration, false, &mut screen)?;
+        return Ok(if migration.is_refused() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
     };
-    let transfer = session.change_rules(to)?;
-    super::repl::show_transfer(&transfer, true, &mut screen)?;
+    let migration = session.change_rules(to)?;
+    super::repl::show_migration(&migration, true, &mut screen)?;
     session.take_events();
     let _: Step = session.advance()?;
     for event in session.take_events() {

@@ -1,18 +1,18 @@
 //! Dice: what can be rolled, what was rolled, where seeded dice come from, and how likely each total is.
 
-mod chance;
 mod distribution;
 mod notation;
 mod partition;
 mod pool;
 mod reader;
+mod rng;
 mod roll;
 mod weights;
 
-pub use chance::Chance;
 pub use distribution::{Distribution, TooWide};
 pub use notation::{Dice, NotationError};
 pub(crate) use partition::{Partition, Seen};
+pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};
 
 #[cfg(test)]

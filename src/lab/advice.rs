@@ -5,7 +5,7 @@ use num_rational::BigRational;
 
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
 use super::position::loose;
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::play::{Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing};
 use crate::script::Vm;
 
@@ -63,7 +63,7 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
         let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
         advice.push(Advice { text: question.tell(&answer), answer, odds, worth, played: None });
     }
-    if vm.worth(&mut game.fork().desk, &question.seat).is_ok_and(|worth| worth.is_some()) {
+    if vm.worth(&mut game.fork().context, &question.seat).is_ok_and(|worth| worth.is_some()) {
         play_out(game, vm, question, &mut advice, seed, time.saturating_sub(began.elapsed()));
     }
     let average = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |(average, _)| average);
@@ -116,7 +116,7 @@ pub(crate) fn best_answer(game: &Game, vm: &mut Vm, question: &Question) -> Resu
 fn play_out(game: &Game, vm: &mut Vm, question: &Question, advice: &mut [Advice], seed: u64, time: Duration) {
     let began = Instant::now();
     let mut sums = vec![(0_i64, 0_u64); advice.len()];
-    let policy = game.desk.rules.policies().first().cloned();
+    let policy = game.context.rules.policies().first().cloned();
     'time: for n in 0.. {
         for (one, sum) in advice.iter().zip(&mut sums) {
             if began.elapsed() >= time {
@@ -126,7 +126,7 @@ fn play_out(game: &Game, vm: &mut Vm, question: &Question, advice: &mut [Advice]
                 continue;
             }
             if let Some(worth) =
-                played(game, vm, question, &one.answer, policy.as_ref(), Chance::stream(seed, STREAM + n))
+                played(game, vm, question, &one.answer, policy.as_ref(), DiceRng::stream(seed, STREAM + n))
             {
                 sum.0 += worth;
                 sum.1 += 1;
@@ -148,15 +148,15 @@ fn played(
     question: &Question,
     answer: &Answer,
     policy: Option<&Arc<str>>,
-    chance: Chance,
+    chance: DiceRng,
 ) -> Option<i64> {
     let mut fork = game.fork();
-    fork.desk.chance = chance;
-    fork.desk.dice = crate::play::DiceSource::Seeded;
-    for driver in fork.desk.seats.values_mut().filter(|driver| **driver == Driver::Human) {
+    fork.context.chance = chance;
+    fork.context.dice = crate::play::DiceSource::Seeded;
+    for driver in fork.context.seats.values_mut().filter(|driver| **driver == Driver::Human) {
         *driver = policy.map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
     }
-    let before = fork.desk.position();
+    let before = fork.context.position();
     let open = fork.open.as_mut()?;
     if open.tape.slots.len() != question.id.ordinal as usize {
         return None;
@@ -170,16 +170,16 @@ fn played(
         before,
     }));
     // The action that is open reads its tape; what follows has none.
-    fork.desk.keeps_tape = true;
+    fork.context.keeps_tape = true;
     let mut standing = fork.advance(vm, 1);
-    fork.desk.keeps_tape = false;
-    fork.desk.state.renew_identity();
+    fork.context.keeps_tape = false;
+    fork.context.state.renew_identity();
     if standing == Standing::Paused {
         standing = fork.advance(vm, ACTIONS);
     }
     match standing {
         Standing::Over(_) | Standing::Paused | Standing::Boundary => {
-            vm.worth(&mut fork.desk, &question.seat).ok().flatten()
+            vm.worth(&mut fork.context, &question.seat).ok().flatten()
         }
         Standing::Ask | Standing::Fault(_) => None,
     }

@@ -86,7 +86,7 @@ pub fn compare_cards(before: &Arc<Ruleset>, now: &Arc<Ruleset>, setup: &Setup) -
 /// The odds in the position of a session by other rules of the same kinds and fields.
 fn by_other(session: &Session, rules: &Arc<Ruleset>, question: &Question, query: OddsQuery) -> Result<Odds, Refusal> {
     let mut fork = session.game().fork();
-    fork.desk.rules = rules.clone();
+    fork.context.rules = rules.clone();
     let seat = question.seat.clone();
     let found = rules.engine().run(move |vm| explore(&mut fork, vm, &query, &[seat]));
     found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))

@@ -8,7 +8,7 @@ use num_traits::{One, ToPrimitive, Zero};
 use super::chain::{Chain, Unsolved, Worth};
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::play::{Answer, Answering, Budget, Explorer, Game, Given, OffPlan, Question, Refusal, Stop};
 use crate::script::Vm;
 use crate::state::{EntityId, Value};
@@ -186,9 +186,9 @@ fn explore_in(
     let blind = query.blind.clone().unwrap_or_default();
     let all_seen = query.blind.is_none();
     let hidden = move |seat: &str| !all_seen && blind.contains(seat);
-    let seated = game.desk.seats.clone();
-    let listening = std::mem::replace(&mut game.desk.listening, detail == Detail::Outcomes);
-    game.desk.state.renew_identity();
+    let seated = game.context.seats.clone();
+    let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);
+    game.context.state.renew_identity();
     let limits = query.limits;
     let budget = Budget {
         runs: limits.ways,
@@ -202,7 +202,7 @@ fn explore_in(
     };
     let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
     let fingerprint = fingerprint.filter(|_| !query.unmerged);
-    game.desk.explorer = Some(new_explorer(fingerprint));
+    game.context.explorer = Some(new_explorer(fingerprint));
     let mut exploration = Exploration {
         game,
         vm,
@@ -224,7 +224,7 @@ fn explore_in(
             break;
         }
         // What a script worked out once and keeps from then on is there now.
-        exploration.game.desk.explorer = Some(new_explorer(fingerprint));
+        exploration.game.context.explorer = Some(new_explorer(fingerprint));
     }
     if detail == Detail::Outcomes && query.answering != Answering::Best {
         let (why, samples, interrupted) = match &found {
@@ -237,14 +237,14 @@ fn explore_in(
             found = exploration.sampled(Estimate { samples, why, interrupted });
         }
     }
-    let explorer = exploration.game.desk.explorer.take();
+    let explorer = exploration.game.context.explorer.take();
     exploration.vm.end_exploring();
-    game.desk.state.rollback(0);
-    game.desk.events.clear();
-    game.desk.stop = None;
-    game.desk.listening = listening;
-    game.desk.state.renew_identity();
-    game.desk.seats = seated;
+    game.context.state.rollback(0);
+    game.context.events.clear();
+    game.context.stop = None;
+    game.context.listening = listening;
+    game.context.state.renew_identity();
+    game.context.seats = seated;
     let explorer = explorer.expect("it was put there above");
     let odds = match found {
         Ok(odds) => odds,
@@ -306,7 +306,7 @@ enum Ran {
 
 impl Exploration<'_> {
     fn explorer(&mut self) -> &mut Explorer {
-        self.game.desk.explorer.as_mut().expect("it is there while ways are explored")
+        self.game.context.explorer.as_mut().expect("it is there while ways are explored")
     }
 
     fn is_interrupted(&self) -> bool {
@@ -368,7 +368,7 @@ impl Exploration<'_> {
     }
 
     fn solve(&mut self) -> Result<Odds, Failure> {
-        let explorer = self.game.desk.explorer.as_ref().expect("it is there while ways are explored");
+        let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
         let mut chain = Chain::new(&explorer.points, explorer.start);
         let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.clone()).collect();
         let solved = (|| {
@@ -412,7 +412,7 @@ impl Exploration<'_> {
                 interrupted = true;
                 break;
             }
-            self.explorer().begin_sample(Chance::stream(SEED, n));
+            self.explorer().begin_sample(DiceRng::stream(SEED, n));
             match self.run()? {
                 Ran::End(end) => *counts.entry(end).or_insert(0) += 1,
                 Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
@@ -435,31 +435,31 @@ impl Exploration<'_> {
     /// Runs the action once and tells what came of it.
     fn run(&mut self) -> Result<Ran, Failure> {
         let run = self.game.attempt(self.vm);
-        let desk = &mut self.game.desk;
+        let context = &mut self.game.context;
         if let Err(fault) = run {
-            let way = desk.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+            let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
             return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
         }
         self.check_autos()?;
-        let desk = &mut self.game.desk;
-        if let Some(off_plan) = desk.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+        let context = &mut self.game.context;
+        if let Some(off_plan) = context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
             return Ok(Ran::OffPlan(off_plan));
         }
-        let cut = match desk.stop.take() {
+        let cut = match context.stop.take() {
             Some(Stop::Question) => {
-                let topic = desk.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+                let topic = context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
                 return Err(Refusal::new(format!("`{topic}` is left open by the policy; give an answer")).into());
             }
             Some(Stop::Cut(reason)) => Some(reason),
             _ => None,
         };
         let outcome = match self.detail {
-            Detail::Outcomes => Outcome::of(desk, cut.as_deref(), self.hidden),
+            Detail::Outcomes => Outcome::of(context, cut.as_deref(), self.hidden),
             Detail::Worth => Outcome::default(),
         };
         let mut worth = Worth::new();
         let mut seats: Vec<Arc<str>> = self.seats.to_vec();
-        if let Some(explorer) = &desk.explorer {
+        if let Some(explorer) = &context.explorer {
             for seat in explorer.deciding() {
                 if !seats.contains(seat) {
                     seats.push(seat.clone());
@@ -467,7 +467,7 @@ impl Exploration<'_> {
             }
         }
         for seat in seats {
-            let found = self.vm.worth(desk, &seat).map_err(|fault| Refusal::failing(fault.to_string()))?;
+            let found = self.vm.worth(context, &seat).map_err(|fault| Refusal::failing(fault.to_string()))?;
             match found {
                 Some(found) => {
                     worth.insert(seat, BigRational::from_integer(found.into()));
@@ -477,7 +477,7 @@ impl Exploration<'_> {
                     return Err(Refusal::new(format!(
                         "{} does not say what a state is worth: it needs `value = function(seat)` in play.luau for the best \
                          answers; take the default ones, or give them",
-                        desk.rules.id()
+                        context.rules.id()
                     ))
                     .into());
                 }
@@ -501,11 +501,11 @@ impl Exploration<'_> {
 
     /// Checks what is given against what nobody was asked, since only one answer was possible.
     fn check_autos(&mut self) -> Result<(), Failure> {
-        let desk = &mut self.game.desk;
-        if desk.autos.is_empty() {
+        let context = &mut self.game.context;
+        if context.autos.is_empty() {
             return Ok(());
         }
-        let autos = std::mem::take(&mut desk.autos);
+        let autos = std::mem::take(&mut context.autos);
         for given in &self.query.given {
             for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *given.topic) {
                 if given.about.is_some_and(|about| question.about != Some(about)) {
@@ -515,12 +515,12 @@ impl Exploration<'_> {
                     let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
                     return Err(Refusal::new(message).into());
                 }
-                if let Some(explorer) = &mut desk.explorer {
+                if let Some(explorer) = &mut context.explorer {
                     explorer.used.insert(given.topic.clone());
                 }
             }
         }
-        if let (Some(against), Some(explorer)) = (&self.query.against, &mut desk.explorer) {
+        if let (Some(against), Some(explorer)) = (&self.query.against, &mut context.explorer) {
             let fits = |(question, answer): &(Question, Answer)| {
                 !question.ask.options().is_empty() && question.read(against).as_ref() == Ok(answer)
             };

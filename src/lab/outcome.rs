@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::play::{Desk, Event, Happening};
+use crate::play::{ActionContext, Event, Happening};
 use crate::state::{Attachment, AttachmentId, Change, EntityId, Entry, EntryId, FieldId, Value};
 
 /// What an action comes to on one course: everything that is different afterwards, and what was said.
@@ -108,16 +108,16 @@ impl Effect {
 }
 
 impl Outcome {
-    /// Reads what a run has left on the desk. What only seats in `blind` may see is left out.
-    pub(crate) fn of(desk: &Desk, cut: Option<&str>, blind: &dyn Fn(&str) -> bool) -> Outcome {
-        let rules = &desk.rules;
-        let state = &desk.state;
+    /// Reads what a run has left on the context. What only seats in `blind` may see is left out.
+    pub(crate) fn of(context: &ActionContext, cut: Option<&str>, blind: &dyn Fn(&str) -> bool) -> Outcome {
+        let rules = &context.rules;
+        let state = &context.state;
         let hidden = |audience: &Option<Arc<str>>| audience.as_deref().is_some_and(blind);
         let mut fields: BTreeMap<(EntityId, FieldId), (&Value, &Value)> = BTreeMap::new();
         let mut came: BTreeMap<EntityId, ()> = BTreeMap::new();
         let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
-        let title = |id: EntityId| desk.title(id);
+        let title = |id: EntityId| context.title(id);
         for change in state.since(0) {
             match change {
                 Change::Set { entity, field, from, to } => {
@@ -161,7 +161,7 @@ impl Outcome {
                 label: declared.label.clone(),
                 from: from.clone(),
                 to: to.clone(),
-                text: format!("{} -> {}", desk.words(from), desk.words(to)),
+                text: format!("{} -> {}", context.words(from), context.words(to)),
                 shown: declared.show,
             });
         }
@@ -174,15 +174,15 @@ impl Outcome {
                 .zip(&made.fields)
                 .filter(|(field, value)| field.default != **value && !hidden(&field.audience));
             let with: Vec<String> =
-                differs.map(|(field, value)| format!("{} {}", field.label, desk.words(value))).collect();
+                differs.map(|(field, value)| format!("{} {}", field.label, context.words(value))).collect();
             effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });
         }
         // In an order that does not depend on when each went.
         rest.sort_by_key(Effect::line);
         effects.append(&mut rest);
-        effects.append(&mut agenda(desk));
-        effects.append(&mut attachments(desk));
-        for Event { audience, happening, .. } in &desk.events {
+        effects.append(&mut agenda(context));
+        effects.append(&mut attachments(context));
+        for Event { audience, happening, .. } in &context.events {
             if let Happening::Said { text } = happening
                 && !hidden(audience)
             {
@@ -203,10 +203,10 @@ impl Outcome {
 
 /// What the script has put on the agenda or taken off it for good. An entry that goes and comes again as it was is neither,
 /// nor one that goes with its owner.
-fn agenda(desk: &Desk) -> Vec<Effect> {
+fn agenda(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<EntryId, Option<Entry>> = BTreeMap::new();
-    let now = |id: &EntryId| desk.state.agenda().get(*id).cloned();
-    for change in desk.state.since(desk.before_script).iter().rev() {
+    let now = |id: &EntryId| context.state.agenda().get(*id).cloned();
+    for change in context.state.since(context.before_script).iter().rev() {
         match change {
             Change::Schedule { entry } => drop(before.insert(entry.id, None)),
             Change::Unschedule { entry } => drop(before.insert(entry.id, Some(entry.clone()))),
@@ -220,12 +220,12 @@ fn agenda(desk: &Desk) -> Vec<Effect> {
     }
     // What, whose, when, and with what; an owner that is gone has no title any more.
     let told = |entry: Entry| {
-        let owner = entry.owner.map(|owner| desk.title(owner));
-        let args = if entry.args == Value::None { String::new() } else { desk.words(&entry.args) };
+        let owner = entry.owner.map(|owner| context.title(owner));
+        let args = if entry.args == Value::None { String::new() } else { context.words(&entry.args) };
         (entry.what, owner, entry.key.places().to_vec(), args)
     };
     let mut come: Vec<_> = before.keys().filter_map(now).map(told).collect();
-    let stays = |entry: &Entry| entry.owner.is_none_or(|owner| desk.state.entity(owner).is_some());
+    let stays = |entry: &Entry| entry.owner.is_none_or(|owner| context.state.entity(owner).is_some());
     let mut gone: Vec<_> = before.into_values().flatten().filter(stays).map(told).collect();
     leave_out_same(&mut come, &mut gone);
     let gone = gone.into_iter().map(|(what, owner, key, args)| Effect::Unscheduled { what, owner, key, args });
@@ -233,10 +233,10 @@ fn agenda(desk: &Desk) -> Vec<Effect> {
 }
 
 /// What is attached, or not any more, or with other data. What goes with its owner is not told.
-fn attachments(desk: &Desk) -> Vec<Effect> {
+fn attachments(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
-    let now = |id: &AttachmentId| desk.state.attachments().get(id).cloned();
-    for change in desk.state.since(0).iter().rev() {
+    let now = |id: &AttachmentId| context.state.attachments().get(id).cloned();
+    for change in context.state.since(0).iter().rev() {
         match change {
             Change::Attach { id, .. } => drop(before.insert(*id, None)),
             Change::Detach { id, was } => drop(before.insert(*id, Some(was.clone()))),
@@ -248,14 +248,14 @@ fn attachments(desk: &Desk) -> Vec<Effect> {
             _ => {}
         }
     }
-    let told = |made: Attachment| (made.hook, desk.title(made.owner), desk.words(&made.data));
+    let told = |made: Attachment| (made.hook, context.title(made.owner), context.words(&made.data));
     // Other data of what was there before is told as what it has now.
     let changed: Vec<AttachmentId> =
         before.iter().filter(|(id, was)| was.is_some() && now(id).is_some()).map(|(id, _)| *id).collect();
     let same = |id: &AttachmentId| before[id] == now(id);
     let mut come: Vec<_> = before.keys().filter(|id| !same(id)).filter_map(now).map(told).collect();
     let gone = before.iter().filter(|(id, _)| !changed.contains(id));
-    let stays = |was: &Attachment| desk.state.entity(was.owner).is_some();
+    let stays = |was: &Attachment| context.state.entity(was.owner).is_some();
     let mut gone: Vec<_> = gone.filter_map(|(_, was)| was.clone()).filter(stays).map(told).collect();
     leave_out_same(&mut come, &mut gone);
     let gone = gone.into_iter().map(|(hook, title, _)| Effect::Detached { hook, title });

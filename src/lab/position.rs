@@ -223,9 +223,9 @@ impl Session {
     pub fn ahead_to(&self, card: &str) -> Result<(Session, Way, bool), Refusal> {
         let position = Position { card: card.into(), ..Position::default() };
         let mut ahead = self.fork();
-        let (before, mut way) = (ahead.game().desk.position(), Way::new());
+        let (before, mut way) = (ahead.game().context.position(), Way::new());
         position.go_to(&mut ahead, &mut way)?;
-        let rolled = ahead.game().desk.position() != before;
+        let rolled = ahead.game().context.position() != before;
         Ok((ahead, way, rolled))
     }
 }
@@ -256,7 +256,7 @@ impl Session {
         let name = declared.name.to_string();
         self.lend(move |game, vm| {
             let mut other = game.fork();
-            Arc::make_mut(&mut other.desk.switches).insert(name, value);
+            Arc::make_mut(&mut other.context.switches).insert(name, value);
             odds_of(&other, vm, query, &seat)
         })
         .map_err(|error| Refusal::new(error.to_string()))?

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::advice::best_answer;
 use super::tally::Tally;
 use super::trial::{Ready, Table};
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::play::{Driver, Event, Prepared, Question, Session, SessionError, Setup, StartError, Step};
 use crate::ruleset::Ruleset;
 use crate::script::STACK;
@@ -408,7 +408,7 @@ impl Simulation {
         let variant = self.variants.get(variant).ok_or(SimulationError::NoVariants)?;
         let setup = variant.setup.clone().seed(self.seed);
         let mut session = Session::start(&variant.rules, setup)?;
-        session.game_mut().desk.chance = Chance::stream(self.seed, trial);
+        session.game_mut().context.chance = DiceRng::stream(self.seed, trial);
         Ok(session)
     }
 

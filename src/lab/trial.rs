@@ -6,8 +6,8 @@ use super::advice::best_answer;
 use super::simulation::{not_answered, not_ended};
 use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
-use crate::dice::Chance;
-use crate::play::{CardCounts, Desk, DicePosition, Game, Memo, NotRecorded, Prepared, Standing, Traces};
+use crate::dice::DiceRng;
+use crate::play::{ActionContext, CardCounts, DicePosition, Game, Memo, NotRecorded, Prepared, Standing, Traces};
 use crate::script::{Code, Statistic, Vm, current_place, give_back};
 use crate::state::{State, Value};
 
@@ -54,7 +54,7 @@ impl Table<'_> {
         let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
         table.opening = opening(ready, &mut vm);
-        let opening = table.opening.as_ref().map(|opening| &opening.desk.state);
+        let opening = table.opening.as_ref().map(|opening| &opening.context.state);
         table.memo =
             (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, current_place)));
         table.vm = Some(vm);
@@ -93,17 +93,17 @@ impl Table<'_> {
         let mut game = match &self.opening {
             Some(opening) => {
                 let mut state = std::mem::take(&mut self.spare);
-                state.clone_from(&opening.desk.state);
+                state.clone_from(&opening.context.state);
                 let mut game = opening.fork_onto(state);
                 game.actions = opening.actions;
                 game
             }
             None => self.ready.prepared.game(),
         };
-        game.desk.listening = false;
-        game.desk.keeps_tape = false;
-        game.desk.counts = Some(Box::new(CardCounts::default()));
-        game.desk.memo = self.memo.take();
+        game.context.listening = false;
+        game.context.keeps_tape = false;
+        game.context.counts = Some(Box::new(CardCounts::default()));
+        game.context.memo = self.memo.take();
         game
     }
 
@@ -165,7 +165,7 @@ impl Table<'_> {
                 self.vm.insert(vm)
             }
         };
-        game.desk.chance = Chance::stream(seed, trial);
+        game.context.chance = DiceRng::stream(seed, trial);
         let mut round = 0_usize;
         // The entry that the last round has ended before: a free act may come first, and it is due again.
         let mut counted = None;
@@ -174,11 +174,11 @@ impl Table<'_> {
             if game.actions >= actions {
                 break Err(not_ended(actions));
             }
-            let due = game.desk.state.agenda().first().filter(|entry| Some(&entry.what) == ready.boundary.as_ref());
+            let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == ready.boundary.as_ref());
             let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
             if due.is_some() && due != counted {
                 counted = due;
-                if let Err(why) = sample(ready, vm, &mut game.desk, round, &mut samples) {
+                if let Err(why) = sample(ready, vm, &mut game.context, round, &mut samples) {
                     break Err(why);
                 }
                 round += 1;
@@ -204,13 +204,13 @@ impl Table<'_> {
                 }
             }
         };
-        let counts: Vec<_> = game.desk.counts.iter_mut().flat_map(|counts| counts.take()).collect();
+        let counts: Vec<_> = game.context.counts.iter_mut().flat_map(|counts| counts.take()).collect();
         let ended = ended.and_then(|text| {
-            sample(ready, vm, &mut game.desk, round, &mut samples)?;
-            let result = vm.result(&mut game.desk).map_err(|fault| fault.to_string())?;
+            sample(ready, vm, &mut game.context, round, &mut samples)?;
+            let result = vm.result(&mut game.context).map_err(|fault| fault.to_string())?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
         });
-        self.memo = game.desk.memo.take();
+        self.memo = game.context.memo.take();
         let (result, text) = match ended {
             Ok(ended) => ended,
             Err(why) => {
@@ -220,7 +220,7 @@ impl Table<'_> {
         };
         tally.trials += 1;
         tally.actions += game.actions;
-        self.spare = game.desk.state;
+        self.spare = game.context.state;
         *place(&mut tally.results, &result) += 1;
         *place(&mut tally.outcomes, &text) += 1;
         if ready.boundary.is_some() {
@@ -268,12 +268,12 @@ fn machine(ready: &Ready, share: Option<usize>) -> Result<Vm, SimulationError> {
 /// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
 fn opening(ready: &Ready, vm: &mut Vm) -> Option<Game> {
     let mut game = ready.prepared.game();
-    game.desk.counts = Some(Box::new(CardCounts::default()));
+    game.context.counts = Some(Box::new(CardCounts::default()));
     let stands = game.advance(vm, 1);
     let alike = stands == Standing::Paused
-        && game.desk.position() == DicePosition::default()
+        && game.context.position() == DicePosition::default()
         && game.history.iter().all(|done| done.tape.slots.is_empty())
-        && game.desk.counts.as_ref().is_some_and(|counts| counts.is_empty());
+        && game.context.counts.as_ref().is_some_and(|counts| counts.is_empty());
     alike.then(|| {
         let mut opening = game.fork();
         opening.actions = game.actions;
@@ -285,19 +285,19 @@ fn opening(ready: &Ready, vm: &mut Vm) -> Option<Game> {
 fn sample(
     ready: &Ready,
     vm: &mut Vm,
-    desk: &mut Desk,
+    context: &mut ActionContext,
     round: usize,
     samples: &mut Vec<(usize, usize, i64)>,
 ) -> Result<(), String> {
     for (which, statistic) in ready.statistics.iter().enumerate() {
         let value = match statistic.field {
-            Some((kind, field)) => desk
+            Some((kind, field)) => context
                 .state
                 .entities()
                 .filter(|(_, entity)| entity.kind == kind)
                 .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
                 .sum(),
-            None => vm.statistic(desk, &statistic.label).map_err(|fault| fault.to_string())?,
+            None => vm.statistic(context, &statistic.label).map_err(|fault| fault.to_string())?,
         };
         samples.push((which, round, value));
     }

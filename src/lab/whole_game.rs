@@ -201,7 +201,7 @@ impl Solver<'_> {
         let Node { state, asked, mass, .. } = &mut self.nodes[node as usize];
         let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
         let mut game = self.base.fork_onto(state);
-        game.desk.seats.clone_from(&self.base.desk.seats);
+        game.context.seats.clone_from(&self.base.context.seats);
         let mut now_asked = false;
         if node > 0 {
             game.open = None;
@@ -209,7 +209,7 @@ impl Solver<'_> {
                 .open_for_exploring(self.vm, asked)
                 .map_err(|fault| Refusal::failing(format!("a script fails: {fault}")))?;
             // Keys that were worked out anew stand.
-            game.desk.state.settle();
+            game.context.state.settle();
         }
         let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
         let mut rest = BigRational::zero();
@@ -220,13 +220,13 @@ impl Solver<'_> {
         } else {
             let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000 };
             let explorer = Explorer::new(Vec::new(), None, Answering::Seated, budget, fingerprint);
-            game.desk.explorer = Some(Box::new(explorer));
-            game.desk.state.renew_identity();
+            game.context.explorer = Some(Box::new(explorer));
+            game.context.state.renew_identity();
             loop {
-                while game.desk.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent()) {
+                while game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent()) {
                     self.run(&mut game, node, now_asked)?;
                 }
-                if !game.desk.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume()) {
+                if !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume()) {
                     break;
                 }
                 let remaining = self.settled(&game)?.1;
@@ -235,7 +235,7 @@ impl Solver<'_> {
                 }
             }
             (chances, rest) = self.settled(&game)?;
-            let runs = game.desk.explorer.as_ref().map_or(0, |explorer| explorer.runs);
+            let runs = game.context.explorer.as_ref().map_or(0, |explorer| explorer.runs);
             self.ways += runs.saturating_sub(1);
         }
         let mut row = Row::new();
@@ -260,7 +260,7 @@ impl Solver<'_> {
 
     /// The states that an action leads to, by number, and what was not followed.
     fn settled(&self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
-        let explorer = game.desk.explorer.as_ref().expect("it is there while ways are explored");
+        let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
         let settled = Chain::new(&explorer.points, explorer.start).settle(explorer.start);
         let settled = settled.map_err(|_| Refusal::failing("an action rolls for ever"))?;
         Ok((settled.ends, settled.remaining))
@@ -268,28 +268,28 @@ impl Solver<'_> {
 
     /// Runs the action once.
     fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), Failure> {
-        game.desk.sees_time = false;
+        game.context.sees_time = false;
         let ran = game.attempt(self.vm);
-        let way = || game.desk.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+        let way = || game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
         if let Err(fault) = ran {
             return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
         }
-        if self.timeless && node > 0 && game.desk.sees_time {
+        if self.timeless && node > 0 && game.context.sees_time {
             return Err(Failure::SeesTime);
         }
-        match game.desk.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+        match game.context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
             None => {}
             Some(OffPlan::Refused(refusal)) => return Err(refusal.into()),
             Some(OffPlan::TooWide(why)) => return Err(Refusal::failing(why).into()),
             Some(OffPlan::Known | OffPlan::Deep | OffPlan::Spent) => return Ok(()),
         }
-        if matches!(game.desk.stop, Some(Stop::Question)) {
-            let topic = game.desk.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+        if matches!(game.context.stop, Some(Stop::Question)) {
+            let topic = game.context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
             return Err(Refusal::new(format!("`{topic}` is left open: put a policy on every seat")).into());
         }
-        game.desk.stop = None;
+        game.context.stop = None;
         let end = self.place(game, asked, 0.0)?;
-        if let Some(explorer) = &mut game.desk.explorer {
+        if let Some(explorer) = &mut game.context.explorer {
             explorer.end(end);
         }
         Ok(())
@@ -297,7 +297,7 @@ impl Solver<'_> {
 
     /// The number of the state that a game has come to.
     fn place(&mut self, game: &mut Game, asked: bool, mass: f64) -> Result<u32, Failure> {
-        let state = &game.desk.state;
+        let state = &game.context.state;
         let mut key = vec![u8::from(asked)];
         write_whole_state(state, self.timeless, &mut key);
         if let Some(known) = self.known.get(key.as_slice()) {
@@ -306,7 +306,7 @@ impl Solver<'_> {
         let state = state.clone();
         let mut result = None;
         if let Some(text) = state.outcome().map(str::to_string) {
-            let named = self.vm.result(&mut game.desk).map_err(|fault| Refusal::failing(fault.to_string()))?;
+            let named = self.vm.result(&mut game.context).map_err(|fault| Refusal::failing(fault.to_string()))?;
             let name = named.unwrap_or(text);
             let at = self.results.iter().position(|known| *known == name).unwrap_or_else(|| {
                 self.results.push(name);

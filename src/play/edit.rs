@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
-use super::turning_back::Op;
+use super::undo::Op;
 use super::{Event, Game, Happening, Refusal, Slot};
 use crate::state::{EntityId, EntryId, Value};
 
@@ -40,13 +40,13 @@ impl Game {
         let seq = self.next_seq;
         match outcome {
             Err(refusal) => {
-                self.desk.state.rollback(0);
+                self.context.state.rollback(0);
                 Err(refusal)
             }
             Ok(happenings) => {
                 let number = self.next_number;
                 self.next_number += 1;
-                let changes = self.desk.state.settle();
+                let changes = self.context.state.settle();
                 let events: Vec<Event> = happenings
                     .into_iter()
                     .enumerate()
@@ -57,7 +57,7 @@ impl Game {
                     number,
                     cause: Cause::Edit { edit: edit.clone() },
                     tape: Default::default(),
-                    before: self.desk.position(),
+                    before: self.context.position(),
                     seq: Some(seq),
                     skipped: None,
                     changes,
@@ -72,10 +72,10 @@ impl Game {
 
     /// Refuses an edit that names nothing that is there, before anything is touched.
     fn may_edit(&self, edit: &Edit) -> Result<(), Refusal> {
-        let state = &self.desk.state;
+        let state = &self.context.state;
         match edit {
             Edit::Set { entity, field, value } => {
-                let rules = &self.desk.rules;
+                let rules = &self.context.rules;
                 let Some(found) = state.entity(*entity) else {
                     return Err(Refusal::new(format!("{entity} is not there")));
                 };
@@ -111,7 +111,7 @@ impl Game {
                 let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
                 parsed.roll_faces(faces).map(|_| ()).map_err(|error| Refusal::new(error.to_string()))
             }
-            Edit::Switch { name, value } => self.desk.house_rule(name, value).map(|_| ()),
+            Edit::Switch { name, value } => self.context.house_rule(name, value).map(|_| ()),
             Edit::LeaveOut { name } => self.may_leave_out(name),
             Edit::TakeIn { name } if !state.left_out().contains(name.as_str()) => {
                 let out: Vec<&str> = state.left_out().iter().map(|name| &**name).collect();
@@ -126,10 +126,10 @@ impl Game {
 
     /// Refuses to leave out what the rules do not have, or what is left out already.
     fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
-        if self.desk.state.left_out().contains(name) {
+        if self.context.state.left_out().contains(name) {
             return Err(Refusal::new(format!("`{name}` is left out already")));
         }
-        let rules = &self.desk.rules;
+        let rules = &self.context.rules;
         let cards = rules.cards().iter().chain(rules.items()).map(|card| &*card.id);
         let acts = rules.free_acts().iter().map(|act| &*act.name);
         let names = cards.chain(rules.hooks().iter().map(|hook| &**hook)).chain(rules.entries()).chain(acts);
@@ -145,18 +145,18 @@ impl Game {
 
     /// What stands now, for going back to it.
     fn as_it_stands(&self) -> Swap {
-        let desk = &self.desk;
+        let context = &self.context;
         let in_force =
-            InForce { rules: desk.rules.clone(), switches: desk.switches.clone(), seats: desk.seats.clone() };
-        Swap { schema: desk.rules.schema().clone(), state: desk.state.clone(), in_force: Some(in_force) }
+            InForce { rules: context.rules.clone(), switches: context.switches.clone(), seats: context.seats.clone() };
+        Swap { schema: context.rules.schema().clone(), state: context.state.clone(), in_force: Some(in_force) }
     }
 
     fn carry_out(&mut self, edit: &Edit) -> Result<Vec<Happening>, Refusal> {
         if let Edit::Switch { name, value } = edit {
-            return self.desk.set_house_rule(name, value).map(|text| vec![Happening::Edited { text }]);
+            return self.context.set_house_rule(name, value).map(|text| vec![Happening::Edited { text }]);
         }
-        let rules = self.desk.rules.clone();
-        let state = &mut self.desk.state;
+        let rules = self.context.rules.clone();
+        let state = &mut self.context.state;
         match edit {
             Edit::Set { entity, field, value } => {
                 let Some(found) = state.entity(*entity) else {
@@ -177,10 +177,10 @@ impl Game {
                 state.note_stale(*entity, id);
                 let text = format!(
                     "by hand: {}  {} {} -> {}",
-                    self.desk.title(*entity),
+                    self.context.title(*entity),
                     declared.label,
-                    self.desk.words(&from),
-                    self.desk.words(&value)
+                    self.context.words(&from),
+                    self.context.words(&value)
                 );
                 Ok(vec![Happening::Edited { text }])
             }
@@ -188,11 +188,11 @@ impl Game {
                 if state.entity(*entity).is_none() {
                     return Err(Refusal::new(format!("{entity} is not there")));
                 }
-                let title = self.desk.title(*entity);
-                let touched = self.desk.state.remove(*entity);
-                self.desk.state.note_gone(*entity);
+                let title = self.context.title(*entity);
+                let touched = self.context.state.remove(*entity);
+                self.context.state.note_gone(*entity);
                 for (other, field) in touched {
-                    self.desk.state.note_stale(other, field);
+                    self.context.state.note_stale(other, field);
                 }
                 Ok(vec![Happening::Edited { text: format!("by hand: {title} is taken away") }])
             }

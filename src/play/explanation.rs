@@ -35,40 +35,41 @@ pub struct Term {
 impl Game {
     /// The changes that led to a field's value.
     pub fn history_of(&self, entity: EntityId, name: &str, value: Value) -> Explanation {
-        let desk = &self.desk;
+        let context = &self.context;
         let why = |cause: &Cause| match cause {
-            Cause::Entry { what, owner: Some(owner), .. } if desk.state.entity(*owner).is_some() => {
-                format!("{what}, {}", desk.title(*owner))
+            Cause::Entry { what, owner: Some(owner), .. } if context.state.entity(*owner).is_some() => {
+                format!("{what}, {}", context.title(*owner))
             }
             cause => words_of(cause).to_string(),
         };
-        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let field_in = |schema: &Schema| schema.kind(schema.kind_named(kind.as_deref()?)?).field_named(name);
         let line = |number: u32, cause: &Cause, change: &Change, field: Option<FieldId>| match change {
             Change::Set { entity: of, field: at, from, to } if *of == entity && Some(*at) == field => {
-                Some(format!("action {number} ({}): {} -> {}", why(cause), desk.words(from), desk.words(to)))
+                Some(format!("action {number} ({}): {} -> {}", why(cause), context.words(from), context.words(to)))
             }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
-                Some(format!("action {number} ({}): made with {}", why(cause), desk.words(first?)))
+                Some(format!("action {number} ({}): made with {}", why(cause), context.words(first?)))
             }
             _ => None,
         };
         let mut changes = Vec::new();
-        for (done, schema) in with_schemas(&self.history, desk.rules.schema()) {
+        for (done, schema) in with_schemas(&self.history, context.rules.schema()) {
             let field = field_in(schema);
             changes
                 .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
         }
         changes.reverse();
-        let field = field_in(desk.rules.schema());
+        let field = field_in(context.rules.schema());
         if let Some(open) = &self.open {
-            changes
-                .extend(desk.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)));
+            changes.extend(
+                context.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)),
+            );
         }
         Explanation {
-            title: format!("{}: {name}", desk.title(entity)),
-            value: desk.words(&value),
+            title: format!("{}: {name}", context.title(entity)),
+            value: context.words(&value),
             terms: Vec::new(),
             changes,
         }

@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 use num_traits::ToPrimitive;
 
-use super::{Answer, Desk, Driver, Happening, Question, Refusal};
-use crate::dice::{Chance, Dice, Partition, Roll, Seen};
+use super::{ActionContext, Answer, Driver, Happening, Question, Refusal};
+use crate::dice::{Dice, DiceRng, Partition, Roll, Seen};
 use crate::state::{Change, EntityId, Entry, FieldId, State, Value};
 
 /// How questions are answered that are met on the way and that nobody has answered beforehand.
@@ -85,7 +85,7 @@ pub(crate) struct Explorer {
     /// The branch that the run under way took last.
     last: Option<(u32, u32)>,
     /// Where dice are rolled at random instead.
-    samples: Option<Chance>,
+    samples: Option<DiceRng>,
     /// Rolls of the sampled run, for messages.
     rolled: Vec<(Arc<str>, String)>,
     pub off_plan: Option<OffPlan>,
@@ -258,7 +258,7 @@ impl Explorer {
     }
 
     /// Begins a run in which dice are rolled at random.
-    pub fn begin_sample(&mut self, chance: Chance) {
+    pub fn begin_sample(&mut self, chance: DiceRng) {
         self.renew();
         self.runs += 1;
         self.rolled.clear();
@@ -333,7 +333,7 @@ impl Explorer {
     // Choice points
 
     /// The roll on the way that is taken.
-    pub fn roll(&mut self, desk: &Desk, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
+    pub fn roll(&mut self, context: &ActionContext, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
         self.rolled_again = true;
         if let Some(chance) = &mut self.samples {
             let roll = dice.roll_with(&mut |sides| Some(chance.face(sides)));
@@ -347,7 +347,7 @@ impl Explorer {
         }
         let ranked = self.ranked(dice, seen, label)?;
         let (point, branch) = self.enter(
-            desk,
+            context,
             label,
             |fork| matches!(fork, Fork::Roll(known) if Arc::ptr_eq(known, &ranked)),
             || Fork::Roll(ranked.clone()),
@@ -392,16 +392,16 @@ impl Explorer {
     }
 
     /// One of the numbers from 1 to `n`, each as likely as any other.
-    pub fn pick(&mut self, desk: &Desk, n: u32) -> Option<u32> {
+    pub fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
         let dice = Dice::parse(&format!("1d{n}")).ok()?;
         let label = Arc::from("a policy's pick");
-        self.roll(desk, &dice, Seen::Total, &label).map(|roll| roll.total() as u32)
+        self.roll(context, &dice, Seen::Total, &label).map(|roll| roll.total() as u32)
     }
 
     /// Goes to the next choice point and takes one of its branches.
     fn enter(
         &mut self,
-        desk: &Desk,
+        context: &ActionContext,
         label: &Arc<str>,
         is_like: impl FnOnce(&Fork) -> bool,
         make: impl FnOnce() -> Fork,
@@ -419,7 +419,7 @@ impl Explorer {
             self.last = Some(step);
             return Some(step);
         }
-        let key = self.key_of(desk, tell);
+        let key = self.key_of(context, tell);
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key.as_slice())) {
             let known = *known;
             self.lead_to(Edge::To(known));
@@ -481,7 +481,7 @@ impl Explorer {
     }
 
     /// What tells the point apart from every other; `None` if that cannot be proven.
-    fn key_of(&mut self, desk: &Desk, tell: impl FnOnce(&mut Vec<u8>)) -> Option<Vec<u8>> {
+    fn key_of(&mut self, context: &ActionContext, tell: impl FnOnce(&mut Vec<u8>)) -> Option<Vec<u8>> {
         let Some(fingerprint) = self.fingerprint else {
             *self.unproven.entry("this machine cannot tell").or_insert(0) += 1;
             return None;
@@ -489,7 +489,7 @@ impl Explorer {
         let mut key = std::mem::take(&mut self.key);
         key.clear();
         tell(&mut key);
-        write_state(desk, &mut key);
+        write_state(context, &mut key);
         match fingerprint(&mut key) {
             Ok(()) => Some(key),
             Err(why) => {
@@ -529,14 +529,14 @@ impl Explorer {
     }
 
     /// The answer to a question on the way that is taken.
-    pub fn answer(&mut self, desk: &Desk, question: &Question) -> Foretold {
+    pub fn answer(&mut self, context: &ActionContext, question: &Question) -> Foretold {
         if let Some(found) = self.given_answer(question) {
             return found;
         }
         let topic = question.topic.to_string();
         let how = match &self.answering {
             Answering::Policy(policy) => return Foretold::Policy(policy.clone()),
-            Answering::Seated => match desk.seats.get(&question.seat) {
+            Answering::Seated => match context.seats.get(&question.seat) {
                 Some(Driver::Policy(policy)) => return Foretold::Policy(policy.clone()),
                 Some(Driver::Absent) if question.default.is_some() => "the default",
                 _ => {
@@ -548,7 +548,7 @@ impl Explorer {
                 self.refuse(format!("`{topic}` is asked of {} and has no answer: {}", question.seat, question.why));
                 return Foretold::Nothing;
             }
-            Answering::Best => return self.best_answer(desk, question),
+            Answering::Best => return self.best_answer(context, question),
             Answering::Default if question.default.is_some() => "the default",
             Answering::Default => "the first that is possible",
         };
@@ -591,7 +591,7 @@ impl Explorer {
         }
     }
 
-    fn best_answer(&mut self, desk: &Desk, question: &Question) -> Foretold {
+    fn best_answer(&mut self, context: &ActionContext, question: &Question) -> Foretold {
         let answers = match question.answers(MOST_ANSWERS) {
             Some(answers) => answers,
             // What is said in words of one's own moves no number.
@@ -614,7 +614,7 @@ impl Explorer {
         asked.extend(answers.iter().flat_map(|(answer, _)| format!("{answer:?}").into_bytes()));
         let (seat, topic) = (question.seat.clone(), question.topic.clone());
         let entered = self.enter(
-            desk,
+            context,
             &question.topic,
             |fork| matches!(fork, Fork::Answers { topic, .. } if *topic == question.topic),
             || Fork::Answers { seat, topic, answers },
@@ -671,8 +671,8 @@ impl Explorer {
 
 /// Writes what the running action has changed so far, and what it has said: two runs of one action that write the same stand
 /// in the same state.
-fn write_state(desk: &Desk, out: &mut Vec<u8>) {
-    let state = &desk.state;
+fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
+    let state = &context.state;
     let changes = state.since(0);
     let mut first: BTreeMap<(EntityId, FieldId), &Value> = BTreeMap::new();
     let (mut spawned, mut removed) = (BTreeSet::new(), BTreeMap::new());
@@ -687,7 +687,7 @@ fn write_state(desk: &Desk, out: &mut Vec<u8>) {
             }
             Change::Remove { entity, was } => {
                 // What is told of it is what it was called.
-                let title = desk.rules.schema().kind(was.kind).title;
+                let title = context.rules.schema().kind(was.kind).title;
                 removed.insert(*entity, title.map(|field| &was.fields[field.0 as usize]));
             }
             Change::Schedule { .. } | Change::Unschedule { .. } | Change::Rekey { .. } => {}
@@ -700,7 +700,7 @@ fn write_state(desk: &Desk, out: &mut Vec<u8>) {
         }
     }
     // That its entry was taken off the agenda is the same in every run.
-    for change in state.since(desk.before_script) {
+    for change in state.since(context.before_script) {
         match change {
             Change::Schedule { .. } => {
                 scheduled += 1;
@@ -755,7 +755,7 @@ fn write_state(desk: &Desk, out: &mut Vec<u8>) {
         out.push(b'O');
         write_bytes(out, outcome.as_bytes());
     }
-    for event in &desk.events {
+    for event in &context.events {
         if let Happening::Said { text } = &event.happening {
             out.push(b'T');
             write_bytes(out, event.audience.as_deref().unwrap_or_default().as_bytes());

@@ -31,7 +31,7 @@ pub struct Fault {
     pub card: Option<Arc<str>>,
     /// Who acted, what was answered and which dice were rolled, line by line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub situation: Vec<String>,
+    pub context: Vec<String>,
     /// A budget of work, time or memory ran out, or the host itself failed: the script machine was thrown away.
     pub fatal: bool,
 }
@@ -63,7 +63,7 @@ impl Fault {
             chain: Vec::new(),
             action: None,
             card: None,
-            situation: Vec::new(),
+            context: Vec::new(),
             fatal: false,
         }
     }

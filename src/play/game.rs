@@ -2,23 +2,23 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
-use super::going_over::Pending;
+use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
+use super::migration::Pending;
 use super::reload::FirstRules;
-use super::situation::{card_of, situation};
-use super::turning_back::{Op, last_seq_of};
+use super::undo::{Op, last_seq_of};
 use super::{
-    Answer, By, Desk, Event, Fault, Happening, Headless, Phase, Question, QuestionId, Refusal, Remedy, Setup, Slot,
-    Stop,
+    ActionContext, Answer, By, Event, Fault, Happening, Headless, Phase, Question, QuestionId, Refusal, Remedy, Setup,
+    Slot, Stop,
 };
 use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, Entry, State, Value};
 
-/// A game under way: the desk that scripts work on, what has been done, what is open, and what was undone.
+/// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
 ///
 /// It is plain data; a script machine is lent to it for each call that runs scripts.
 pub(crate) struct Game {
-    pub desk: Desk,
+    pub context: ActionContext,
     pub setup: Arc<Setup>,
     /// The scenario as a table.
     pub scenario: Value,
@@ -68,10 +68,10 @@ const IDLE_ENTRIES: u32 = 10_000;
 const UNASKED_ENTRIES: u64 = 100_000;
 
 impl Game {
-    pub fn new(desk: Desk, setup: Arc<Setup>, scenario: Value) -> Game {
-        let before = desk.position();
+    pub fn new(context: ActionContext, setup: Arc<Setup>, scenario: Value) -> Game {
+        let before = context.position();
         Game {
-            desk,
+            context,
             setup,
             scenario,
             history: Vec::new(),
@@ -105,7 +105,7 @@ impl Game {
         let began = self.actions;
         let until = self.actions.saturating_add(limit);
         let bounded = |game: &Game| {
-            let due = game.desk.state.agenda().first().map(|due| &due.what);
+            let due = game.context.state.agenda().first().map(|due| &due.what);
             game.actions > began && boundary.is_some() && due == boundary
         };
         loop {
@@ -119,7 +119,7 @@ impl Game {
                 if open.ran && !open.questions.is_empty() {
                     return Standing::Ask;
                 }
-            } else if let Some(outcome) = self.desk.state.outcome() {
+            } else if let Some(outcome) = self.context.state.outcome() {
                 return Standing::Over(outcome.to_string());
             } else if self.actions >= until || bounded(self) {
                 return Standing::Paused;
@@ -141,32 +141,32 @@ impl Game {
             && self.queued.is_empty()
             && self.idle < IDLE_ENTRIES
             && self.unasked < UNASKED_ENTRIES
-            && self.desk.can_run_headless()
-            && self.desk.state.agenda().first().is_some()
-            && vm.runs_on(&self.desk)
+            && self.context.can_run_headless()
+            && self.context.state.agenda().first().is_some()
+            && vm.runs_on(&self.context)
     }
 
     /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
     fn run_on(&mut self, vm: &mut Vm, until: u64, boundary: Option<&Arc<str>>) -> Option<Standing> {
         let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
         let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES);
-        let desk = &mut self.desk;
-        desk.phase = Phase::Play;
-        desk.stop = None;
-        desk.quiet = false;
-        desk.headless = Some(headless);
-        let result = vm.run_on(desk);
-        let stop = desk.stop.take();
-        let headless = desk.headless.take()?;
+        let context = &mut self.context;
+        context.phase = Phase::Play;
+        context.stop = None;
+        context.quiet = false;
+        context.headless = Some(headless);
+        let result = vm.run_on(context);
+        let stop = context.stop.take();
+        let headless = context.headless.take()?;
         self.actions += headless.done;
         self.unasked += headless.done;
         self.idle = headless.idle;
         self.next_number += headless.done as u32;
         match (result, headless.current) {
             (Ok(()), None) => {
-                let due = desk.state.agenda().first();
+                let due = context.state.agenda().first();
                 let bounded = boundary.is_some_and(|boundary| due.is_some_and(|due| due.what == *boundary));
-                (bounded && desk.state.outcome().is_none() && self.actions < until).then_some(Standing::Paused)
+                (bounded && context.state.outcome().is_none() && self.actions < until).then_some(Standing::Paused)
             }
             // Somebody sits there after all: the action is done again, and waits.
             (Ok(()), Some(current)) if matches!(stop, Some(Stop::Question)) => {
@@ -175,8 +175,8 @@ impl Game {
             }
             // The action was cut short by its own script: what it has changed stands.
             (Ok(()), Some(_)) => {
-                desk.state.settle_unread();
-                desk.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+                context.state.settle_unread();
+                context.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
                 self.actions += 1;
                 self.next_number += 1;
                 None
@@ -194,9 +194,9 @@ impl Game {
 
     /// Takes back what an action has done while the game ran on, and opens it.
     fn begin_again(&mut self, current: Current) -> Open {
-        self.desk.state.rollback(0);
-        self.desk.counts.iter_mut().for_each(|counts| counts.drop_action());
-        self.desk.set_position(current.before);
+        self.context.state.rollback(0);
+        self.context.counts.iter_mut().for_each(|counts| counts.drop_action());
+        self.context.set_position(current.before);
         let Entry { id, what, owner, .. } = current.entry;
         self.fresh(Cause::Entry { id, what, owner })
     }
@@ -212,16 +212,16 @@ impl Game {
             return Ok(());
         }
         if !std::mem::replace(&mut self.asked_policies, true)
-            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.desk)?
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.context)?
         {
             self.open_free(seat, name, None);
             return Ok(());
         }
         self.asked_policies = false;
         self.renew_keys(vm)?;
-        let Some(entry) = self.desk.state.agenda().first() else {
-            self.desk.state.finish("nothing is left to do".into());
-            let changes = self.desk.state.settle();
+        let Some(entry) = self.context.state.agenda().first() else {
+            self.context.state.finish("nothing is left to do".into());
+            let changes = self.context.state.settle();
             self.commit_quietly(changes);
             return Ok(());
         };
@@ -271,7 +271,7 @@ impl Game {
     }
 
     fn fresh(&mut self, cause: Cause) -> Open {
-        Open::new(self.take_number(), cause, self.desk.position())
+        Open::new(self.take_number(), cause, self.context.position())
     }
 
     pub(super) fn take_number(&mut self) -> u32 {
@@ -287,18 +287,18 @@ impl Game {
 
     /// Works the keys of entries anew whose ruleset computes them before each pop.
     fn renew_keys(&mut self, vm: &mut Vm) -> Result<(), Fault> {
-        if !self.desk.rules.computes_keys() {
+        if !self.context.rules.computes_keys() {
             return Ok(());
         }
-        let entries: Vec<_> = self.desk.state.agenda().entries().iter().cloned().collect();
+        let entries: Vec<_> = self.context.state.agenda().entries().iter().cloned().collect();
         for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.desk, &entry)?
+            if let Some(key) = vm.key_of(&mut self.context, &entry)?
                 && key != entry.key
             {
-                self.desk.state.rekey(entry.id, key);
+                self.context.state.rekey(entry.id, key);
             }
         }
-        let changes = self.desk.state.settle();
+        let changes = self.context.state.settle();
         self.commit_quietly(changes);
         Ok(())
     }
@@ -318,65 +318,65 @@ impl Game {
             self.open = Some(open);
             return;
         }
-        let desk = &mut self.desk;
+        let context = &mut self.context;
         if open.ran {
-            desk.state.rollback(0);
+            context.state.rollback(0);
         }
-        desk.counts.iter_mut().for_each(|counts| counts.drop_action());
-        desk.action = open.number;
-        desk.tape = std::mem::take(&mut open.tape);
-        desk.cursor = 0;
-        desk.tape_end = desk.position();
-        desk.phase = Phase::Play;
-        desk.quiet = open.cause == Cause::Start;
-        desk.stop = None;
-        desk.events.clear();
-        desk.questions.clear();
-        desk.autos.clear();
-        desk.dropped = None;
-        let pulse = desk.pulse;
+        context.counts.iter_mut().for_each(|counts| counts.drop_action());
+        context.action = open.number;
+        context.tape = std::mem::take(&mut open.tape);
+        context.cursor = 0;
+        context.tape_end = context.position();
+        context.phase = Phase::Play;
+        context.quiet = open.cause == Cause::Start;
+        context.stop = None;
+        context.events.clear();
+        context.questions.clear();
+        context.autos.clear();
+        context.dropped = None;
+        let pulse = context.pulse;
         open.ran = true;
 
-        let result = perform(desk, &self.scenario, vm, &open.cause);
+        let result = perform(context, &self.scenario, vm, &open.cause);
 
-        open.tape = std::mem::take(&mut desk.tape);
-        open.questions = std::mem::take(&mut desk.questions);
-        open.rolled_for = desk.rolled_for.take();
-        if desk.pulse != pulse || desk.state.outcome().is_some() {
+        open.tape = std::mem::take(&mut context.tape);
+        open.questions = std::mem::take(&mut context.questions);
+        open.rolled_for = context.rolled_for.take();
+        if context.pulse != pulse || context.state.outcome().is_some() {
             self.idle = 0;
         }
-        let dropped = desk.dropped.take();
-        let unread = desk.stop.is_none() && desk.cursor < open.tape.slots.len();
+        let dropped = context.dropped.take();
+        let unread = context.stop.is_none() && context.cursor < open.tape.slots.len();
         if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
             return self.start_again(open);
         }
-        if desk.listening {
+        if context.listening {
             self.autos.retain(|(number, _)| *number != open.number);
-            self.autos.push_back((open.number, std::mem::take(&mut desk.autos)));
+            self.autos.push_back((open.number, std::mem::take(&mut context.autos)));
             if self.autos.len() > 16 {
                 self.autos.pop_front();
             }
         }
-        match (result, desk.stop.take()) {
+        match (result, context.stop.take()) {
             (Err(fault), _) => {
-                self.refused = desk.contradicted.take().map(|refusal| refusal.message).or(self.refused.take());
-                desk.state.rollback(0);
+                self.refused = context.contradicted.take().map(|refusal| refusal.message).or(self.refused.take());
+                context.state.rollback(0);
                 // What was drawn and is not on the tape is drawn again.
-                desk.set_position(desk.tape_end);
+                context.set_position(context.tape_end);
                 open.ran = false;
                 open.events.clear();
                 open.questions.clear();
-                let (card, situation) = (card_of(&desk.rules, &fault), situation(desk, &open));
-                open.fault = Some(Fault { action: Some(words_of(&open.cause)), card, situation, ..fault });
+                let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
+                open.fault = Some(Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault });
                 self.open = Some(open);
             }
             (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
-                desk.state.rollback(0);
+                context.state.rollback(0);
                 open.ran = false;
                 open.questions.clear();
                 let seq = open.tape.slots.get(ordinal).and_then(Option::as_ref).and_then(Slot::seq);
                 if let Some(position) = open.tape.cut(ordinal) {
-                    desk.set_position(position);
+                    context.set_position(position);
                 }
                 // It was no decision: it is not there to be undone.
                 self.next_seq = seq.unwrap_or(self.next_seq);
@@ -386,26 +386,26 @@ impl Game {
             }
             (Ok(_), Some(Stop::Question)) => {
                 // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
-                if let Some(position) = open.tape.cut(desk.cursor.min(open.tape.slots.len())) {
-                    desk.set_position(position);
+                if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
+                    context.set_position(position);
                 }
-                let events = std::mem::take(&mut desk.events);
+                let events = std::mem::take(&mut context.events);
                 self.pass_on(&mut open, events);
                 self.open = Some(open);
             }
             (Ok(_), stop) => {
                 if let Some(Stop::Cut(reason)) = stop {
-                    desk.tell(Happening::Cut { reason }, None);
+                    context.tell(Happening::Cut { reason }, None);
                 }
                 // What the tape holds beyond the last thing asked for belongs to another course of the action.
-                if let Some(position) = open.tape.cut(desk.cursor.min(open.tape.slots.len())) {
-                    desk.set_position(position);
+                if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
+                    context.set_position(position);
                 }
-                if let Some(outcome) = desk.state.outcome() {
+                if let Some(outcome) = context.state.outcome() {
                     let text = outcome.to_string();
-                    desk.tell(Happening::Over { text }, None);
+                    context.tell(Happening::Over { text }, None);
                 }
-                let events = std::mem::take(&mut desk.events);
+                let events = std::mem::take(&mut context.events);
                 self.pass_on(&mut open, events);
                 self.commit(open);
             }
@@ -419,18 +419,19 @@ impl Game {
     ///
     /// What was answered and rolled in the open action stays, up to the first question that is open.
     pub fn fork(&self) -> Game {
-        self.fork_onto(self.desk.state.before_journal())
+        self.fork_onto(self.context.state.before_journal())
     }
 
     /// The same over a state that is a copy of its own.
     pub fn fork_onto(&self, state: State) -> Game {
-        let from = &self.desk;
-        let mut desk = Desk::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
-        desk.state = state;
-        desk.chance = from.chance.clone();
-        desk.written = from.written;
-        desk.listening = false;
-        let mut game = Game::new(desk, self.setup.clone(), self.scenario.clone());
+        let from = &self.context;
+        let mut context =
+            ActionContext::new(&from.rules, from.switches.clone(), from.seats.clone(), from.dice.clone(), 0);
+        context.state = state;
+        context.chance = from.chance.clone();
+        context.written = from.written;
+        context.listening = false;
+        let mut game = Game::new(context, self.setup.clone(), self.scenario.clone());
         let copy = |open: &Open| {
             let mut copy = Open::new(open.number, open.cause.clone(), open.before);
             let known = open.tape.slots.iter().take_while(|slot| slot.is_some());
@@ -442,25 +443,25 @@ impl Game {
         game.queued = self.queued.clone();
         game.next_number = self.next_number;
         game.next_seq = self.next_seq;
-        game.desk.keeps_tape = false;
+        game.context.keeps_tape = false;
         game
     }
 
-    /// Runs the open action from its start as far as it comes; whoever calls looks at the desk and takes it back.
+    /// Runs the open action from its start as far as it comes; whoever calls looks at the context and takes it back.
     pub fn attempt(&mut self, vm: &mut Vm) -> Result<(), Fault> {
-        let desk = &mut self.desk;
-        desk.state.rollback(0);
+        let context = &mut self.context;
+        context.state.rollback(0);
         let Some(open) = &self.open else { return Ok(()) };
-        desk.action = open.number;
-        desk.tape.clone_from(&open.tape);
-        desk.cursor = 0;
-        desk.phase = Phase::Play;
-        desk.stop = None;
-        desk.events.clear();
-        desk.questions.clear();
-        desk.autos.clear();
+        context.action = open.number;
+        context.tape.clone_from(&open.tape);
+        context.cursor = 0;
+        context.phase = Phase::Play;
+        context.stop = None;
+        context.events.clear();
+        context.questions.clear();
+        context.autos.clear();
         let cause = open.cause.clone();
-        perform(desk, &self.scenario, vm, &cause).map(|_| ())
+        perform(context, &self.scenario, vm, &cause).map(|_| ())
     }
 
     /// Sends out the events of a run that the last run of the same action has not told.
@@ -476,12 +477,12 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        self.desk.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
-        if !self.desk.keeps_tape {
-            self.desk.state.settle_unread();
+        self.context.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+        if !self.context.keeps_tape {
+            self.context.state.settle_unread();
             return;
         }
-        let changes = self.desk.state.settle();
+        let changes = self.context.state.settle();
         self.history.push(Done {
             number: open.number,
             cause: open.cause,
@@ -504,7 +505,7 @@ impl Game {
 
     /// Sends an event out.
     pub(super) fn tell(&mut self, event: Event) {
-        if self.desk.listening {
+        if self.context.listening {
             self.outbox.push(event);
         }
     }
@@ -521,7 +522,7 @@ impl Game {
     }
 
     pub fn notice(&mut self, text: &str) {
-        if self.desk.listening {
+        if self.context.listening {
             let action = self.next_number.saturating_sub(1);
             let happening = Happening::Notice { text: text.into() };
             self.outbox.push(Event { action, n: 0, audience: None, happening });
@@ -533,7 +534,7 @@ impl Game {
     /// Takes an exact answer to an open question.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         let seq = self.next_seq;
-        let position = self.desk.position();
+        let position = self.context.position();
         let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
             return Err(Refusal::new(format!("question {id} is not open any more")));
         };
@@ -578,7 +579,7 @@ impl Game {
     pub(super) fn park(&mut self) {
         if let Some(open) = &mut self.open {
             if open.ran {
-                self.desk.state.rollback(0);
+                self.context.state.rollback(0);
                 open.ran = false;
             }
             open.fault = None;
@@ -588,7 +589,7 @@ impl Game {
 
     /// A free act of a seat: before the open action if that has not rolled yet, otherwise after it.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
-        if self.desk.state.outcome().is_some() && self.open.is_none() {
+        if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(Refusal::new("the game is over"));
         }
         let seq = self.next_seq;
@@ -621,7 +622,7 @@ impl Game {
                 }
                 let mut open = self.open.take().expect("looked at above");
                 if let Cause::Entry { id, .. } = &open.cause {
-                    self.desk.state.take_entry(*id);
+                    self.context.state.take_entry(*id);
                 }
                 open.seq = Some(self.next_seq);
                 open.tape = Default::default();
@@ -643,8 +644,8 @@ impl Game {
 
     /// Says who plays a seat. The open action runs again, so that what it asks goes to the new driver.
     pub fn reseat(&mut self, seat: Arc<str>, driver: super::Driver) {
-        self.desk.seats.insert(seat, driver);
-        self.desk.state.renew_identity();
+        self.context.seats.insert(seat, driver);
+        self.context.state.renew_identity();
         if let Some(open) = self.open.as_mut().filter(|open| !open.questions.is_empty()) {
             open.questions.clear();
             // Places that wait for an answer at the end of the tape are asked for anew.
@@ -729,28 +730,28 @@ impl Game {
         let Some(question) = open.questions.iter().find(|question| question.id == id).cloned() else {
             return Err(Refusal::new(format!("question {id} is not open")));
         };
-        let (tape, position, outbox) = (open.tape.clone(), self.desk.position(), self.outbox.len());
+        let (tape, position, outbox) = (open.tape.clone(), self.context.position(), self.outbox.len());
         let (events, ran) = (open.events.clone(), open.ran);
-        let driver = self.desk.seats.insert(question.seat.clone(), super::Driver::Policy(policy));
+        let driver = self.context.seats.insert(question.seat.clone(), super::Driver::Policy(policy));
         if let Some(open) = &mut self.open {
             // Its place is at the end of the tape, or waits among others: what is behind it is asked anew.
             open.tape.slots.truncate(id.ordinal as usize);
             open.questions.clear();
         }
-        self.desk.suggest_at = Some(id.ordinal as usize);
-        self.desk.listening = false;
-        self.desk.state.renew_identity();
+        self.context.suggest_at = Some(id.ordinal as usize);
+        self.context.listening = false;
+        self.context.state.renew_identity();
         self.run(vm);
-        self.desk.listening = true;
-        self.desk.state.renew_identity();
-        self.desk.suggest_at = None;
+        self.context.listening = true;
+        self.context.state.renew_identity();
+        self.context.suggest_at = None;
         if let Some(driver) = driver {
-            self.desk.seats.insert(question.seat.clone(), driver);
+            self.context.seats.insert(question.seat.clone(), driver);
         }
-        let suggested = self.desk.suggested.take();
+        let suggested = self.context.suggested.take();
         let fault = self.open.as_mut().and_then(|open| open.fault.take());
         self.park();
-        self.desk.set_position(position);
+        self.context.set_position(position);
         self.outbox.truncate(outbox);
         if let Some(open) = &mut self.open {
             open.tape = tape;
@@ -769,22 +770,22 @@ impl Game {
 }
 
 /// Runs what an action consists of.
-fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
-    desk.before_script = 0;
+fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
+    context.before_script = 0;
     match cause {
-        Cause::Start => vm.call(desk, &Call::Start { scenario }),
-        Cause::Free { name, .. } if leaves_out(desk, name) => Ok(Value::None),
-        Cause::Free { seat, name } => vm.call(desk, &Call::Free { seat, name }),
+        Cause::Start => vm.call(context, &Call::Start { scenario }),
+        Cause::Free { name, .. } if leaves_out(context, name) => Ok(Value::None),
+        Cause::Free { seat, name } => vm.call(context, &Call::Free { seat, name }),
         Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
-        Cause::Entry { id, .. } => match vm.settle_tie(desk, *id) {
+        Cause::Entry { id, .. } => match vm.settle_tie(context, *id) {
             Err(fault) => Err(fault),
-            Ok(id) => match desk.state.take_entry(id) {
+            Ok(id) => match context.state.take_entry(id) {
                 None => Ok(Value::None),
-                Some(entry) if leaves_out(desk, &entry.what) => Ok(Value::None),
+                Some(entry) if leaves_out(context, &entry.what) => Ok(Value::None),
                 Some(entry) => {
-                    desk.before_script = desk.state.since(0).len();
+                    context.before_script = context.state.since(0).len();
                     let Entry { what, owner, args, key, .. } = &entry;
-                    vm.call(desk, &Call::Entry { what, owner: *owner, args, key: *key })
+                    vm.call(context, &Call::Entry { what, owner: *owner, args, key: *key })
                 }
             },
         },
@@ -792,10 +793,10 @@ fn perform(desk: &mut Desk, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Res
 }
 
 /// Whether the game master leaves an entry or a free act out; then that is told.
-fn leaves_out(desk: &mut Desk, name: &str) -> bool {
-    let out = desk.state.left_out().contains(name);
+fn leaves_out(context: &mut ActionContext, name: &str) -> bool {
+    let out = context.state.left_out().contains(name);
     if out {
-        desk.tell(Happening::Notice { text: format!("`{name}` is left out") }, None);
+        context.tell(Happening::Notice { text: format!("`{name}` is left out") }, None);
     }
     out
 }

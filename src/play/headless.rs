@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::memo::{Expected, Lookup};
-use super::{Desk, DicePosition};
+use super::{ActionContext, DicePosition};
 use crate::state::Entry;
 
 /// The loop of games that nobody watches: entry after entry, without leaving the script machine between two of them.
@@ -20,7 +20,7 @@ pub(crate) struct Headless {
     pub done: u64,
     /// The action under way.
     pub current: Option<Current>,
-    /// The desk's pulse when it began.
+    /// The context's pulse when it began.
     pulse: u64,
 }
 
@@ -47,7 +47,7 @@ impl Headless {
     }
 }
 
-impl Desk {
+impl ActionContext {
     /// Lets the action under way stand and takes the next entry off the agenda that a script has to run; nothing where the loop
     /// ends.
     pub fn next_headless(&mut self) -> Option<&Entry> {

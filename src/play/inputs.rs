@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::desk::{Asked, Asking, DICE_RUN_OUT, Desk, Sight, Stop};
+use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Sight, Stop};
 use super::explorer::{Explorer, Foretold};
 use super::operation::Op;
 use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
@@ -56,7 +56,7 @@ impl Sight {
     }
 }
 
-impl Desk {
+impl ActionContext {
     // Dice
 
     pub fn position(&self) -> DicePosition {
@@ -78,7 +78,7 @@ impl Desk {
         dice: &Arc<Dice>,
         label: &Arc<str>,
         sight: &Sight,
-        tell: impl Fn(&Desk) -> String,
+        tell: impl Fn(&ActionContext) -> String,
     ) -> Result<Rolled, Stop> {
         self.may_leave_open("rolling dice")?;
         self.pulse += 1;
@@ -101,7 +101,7 @@ impl Desk {
         Ok(rolled)
     }
 
-    fn tell_roll(&mut self, dice: &Dice, roll: &Roll, sight: &Sight, tell: &dyn Fn(&Desk) -> String) {
+    fn tell_roll(&mut self, dice: &Dice, roll: &Roll, sight: &Sight, tell: &dyn Fn(&ActionContext) -> String) {
         if !self.listening {
             return;
         }
@@ -118,15 +118,15 @@ impl Desk {
         self.tell(happening, None);
     }
 
-    fn ran_out(&mut self, dice: &Dice, tell: &dyn Fn(&Desk) -> String) -> Stop {
+    fn ran_out(&mut self, dice: &Dice, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
         self.fault_with(
             format!("{DICE_RUN_OUT}: {dice} is rolled: {}", tell(self)),
             Some("write more faces, or let the seed roll on".into()),
         )
     }
 
-    /// Asks the explorer for something; it looks at the desk.
-    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &Desk) -> Option<R>) -> Option<R> {
+    /// Asks the explorer for something; it looks at the context.
+    fn explored<R>(&mut self, ask: impl FnOnce(&mut Explorer, &ActionContext) -> Option<R>) -> Option<R> {
         let mut explorer = self.explorer.take()?;
         let found = ask(&mut explorer, self);
         self.explorer = Some(explorer);
@@ -135,7 +135,7 @@ impl Desk {
 
     /// The roll on the way that the explorer takes.
     fn foresee(&mut self, dice: &Dice, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
-        use super::desk::Need;
+        use super::context::Need;
         use crate::dice::Seen;
         let seen = match sight {
             Sight::Faces => Seen::Faces,
@@ -145,7 +145,7 @@ impl Desk {
             Sight::Need(Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
             Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
         };
-        match self.explored(|explorer, desk| explorer.roll(desk, dice, seen, label)) {
+        match self.explored(|explorer, context| explorer.roll(context, dice, seen, label)) {
             Some(roll) => Ok(roll),
             None => Err(self.break_off()),
         }
@@ -184,7 +184,7 @@ impl Desk {
         let picked = if self.explorer.is_none() {
             self.chance.face(n)
         } else {
-            match self.explored(|explorer, desk| explorer.pick(desk, n)) {
+            match self.explored(|explorer, context| explorer.pick(context, n)) {
                 Some(picked) => picked,
                 None => return Err(self.break_off()),
             }
@@ -193,7 +193,7 @@ impl Desk {
         Ok(picked)
     }
 
-    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&Desk) -> String) -> Result<Roll, Stop> {
+    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&ActionContext) -> String) -> Result<Roll, Stop> {
         let mut typed = None;
         if self.cursor < self.tape.slots.len() {
             match &self.tape.slots[self.cursor] {
@@ -422,7 +422,7 @@ impl Desk {
             }
         }
         if self.explorer.is_some() {
-            return match self.explored(|explorer, desk| Some(explorer.answer(desk, question))) {
+            return match self.explored(|explorer, context| Some(explorer.answer(context, question))) {
                 Some(Foretold::Answer(answer)) => {
                     self.record(asking, answer.clone(), By::Default, DicePosition::default());
                     Ok(Asked::Answered(answer))

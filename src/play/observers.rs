@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use super::desk::Desk;
+use super::context::ActionContext;
 use super::{Event, Happening};
 use crate::state::{Change, EntityId, FieldId, Value};
 
-impl Desk {
+impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
         if self.listening && !(self.quiet && piece) {

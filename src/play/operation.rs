@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::Happening;
-use super::desk::{Desk, Sight, Stop};
+use super::context::{ActionContext, Sight, Stop};
 use crate::dice::Dice;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value};
 
@@ -80,7 +80,7 @@ pub(crate) enum Op<'a> {
     Note,
 }
 
-impl Desk {
+impl ActionContext {
     /// Passes a finished operation to everybody who observes the action.
     #[inline]
     pub fn observe(&mut self, op: &Op) {
@@ -251,7 +251,7 @@ impl Desk {
     }
 
     /// Tells a line of the story. `text` is called only if somebody listens.
-    pub fn say(&mut self, audience: Option<Arc<str>>, text: impl FnOnce(&Desk) -> String) -> Result<(), Stop> {
+    pub fn say(&mut self, audience: Option<Arc<str>>, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
         self.observe(&Op::Say);
         if self.listening {

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::action::{Cause, Done, Open};
 use super::game::Game;
-use super::turning_back::Turned;
+use super::undo::UndoReport;
 use super::{Driver, Event, Happening, Refusal, Session};
 use crate::ruleset::{Ruleset, changes_between};
 use crate::state::{Converted, Orphans, Schema, State, Value};
@@ -85,21 +85,21 @@ impl Session {
 
     /// Entities that the rules in force have no place for: kind and title.
     pub fn shelved(&self) -> Vec<(String, String)> {
-        let desk = &self.game().desk;
+        let context = &self.game().context;
         let title = |fields: &BTreeMap<Arc<str>, Value>| {
-            fields.get("name").or_else(|| fields.get("title")).map_or(String::new(), |title| desk.words(title))
+            fields.get("name").or_else(|| fields.get("title")).map_or(String::new(), |title| context.words(title))
         };
-        let all = desk.state.dormant().entities.values();
+        let all = context.state.dormant().entities.values();
         all.map(|shelved| (shelved.kind.to_string(), title(&shelved.fields))).collect()
     }
 
     /// Values that the rules in force have no place for: entity, field and value in words.
     pub fn dormant(&self) -> Vec<(String, String, String)> {
-        let desk = &self.game().desk;
-        let fields = &desk.state.dormant().fields;
+        let context = &self.game().context;
+        let fields = &context.state.dormant().fields;
         let all = fields.iter().flat_map(|(id, kept)| kept.iter().map(move |(field, kept)| (id, field, kept)));
-        all.filter(|(id, ..)| desk.state.entity(**id).is_some())
-            .map(|(id, field, kept)| (desk.title(*id).to_string(), field.to_string(), desk.words(&kept.value)))
+        all.filter(|(id, ..)| context.state.entity(**id).is_some())
+            .map(|(id, field, kept)| (context.title(*id).to_string(), field.to_string(), context.words(&kept.value)))
             .collect()
     }
 }
@@ -125,7 +125,7 @@ impl ReloadReport {
 impl Game {
     /// Puts other rules in force before the open action.
     pub fn reload(&mut self, to: &Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
-        let from = self.desk.rules.clone();
+        let from = self.context.rules.clone();
         if to.id() != from.id() {
             return Err(Refusal::new(format!(
                 "the game is one of {}, and these are the rules of {}",
@@ -137,7 +137,7 @@ impl Game {
         let mut report = ReloadReport { hash: to.hash(), under_way, ..ReloadReport::default() };
         if to.hash() == from.hash() {
             self.park();
-            self.desk.rules = to.clone();
+            self.context.rules = to.clone();
             return Ok(report);
         }
         let layout = (!from.schema().fits(to.schema())).then(|| from.schema());
@@ -146,19 +146,19 @@ impl Game {
         let converted = match layout {
             None => None,
             Some(schema) => {
-                Some(self.desk.state.converted(schema, to.schema(), Orphans::Refuse).map_err(Refusal::new)?)
+                Some(self.context.state.converted(schema, to.schema(), Orphans::Refuse).map_err(Refusal::new)?)
             }
         };
         report.changed = changes_between(&from, to);
         let mut swap = None;
         if let Some((state, told)) = converted {
-            let state = std::mem::replace(&mut self.desk.state, state);
+            let state = std::mem::replace(&mut self.context.state, state);
             swap = Some(Swap { schema: from.schema().clone(), state, in_force: None });
             report.state = told;
         }
         self.renew_switches(&from, to, &mut report.warnings);
         self.renew_seats(to, &mut report.warnings);
-        self.desk.rules = to.clone();
+        self.context.rules = to.clone();
         self.find_strangers(to, &mut report.warnings);
         self.note_first_rules(&from);
         let patch = patch_between(&from, to);
@@ -177,7 +177,7 @@ impl Game {
 
     /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one.
     fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, mut swap: Option<Swap>, lines: &[String]) {
-        let (mut number, before) = (None, self.desk.position());
+        let (mut number, before) = (None, self.context.position());
         if matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
             && let Some(last) = self.history.pop()
         {
@@ -210,7 +210,7 @@ impl Game {
 
     /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
     fn renew_switches(&mut self, from: &Ruleset, to: &Ruleset, warnings: &mut Vec<String>) {
-        let was = std::mem::take(&mut self.desk.switches);
+        let was = std::mem::take(&mut self.context.switches);
         for switch in to.switches() {
             let default = switch.default.as_value();
             let untouched = from.switch(&switch.name).map(|switch| switch.default.as_value());
@@ -225,18 +225,18 @@ impl Game {
                 },
                 None => default,
             };
-            Arc::make_mut(&mut self.desk.switches).insert(switch.name.clone(), value);
+            Arc::make_mut(&mut self.context.switches).insert(switch.name.clone(), value);
         }
-        let gone = was.keys().filter(|name| !self.desk.switches.contains_key(*name));
+        let gone = was.keys().filter(|name| !self.context.switches.contains_key(*name));
         warnings.extend(gone.map(|name| format!("the house rule `{name}` is gone")));
     }
 
     /// A seat whose policy is gone is asked itself; a new seat is played by people.
     fn renew_seats(&mut self, to: &Ruleset, warnings: &mut Vec<String>) {
         for seat in to.seats().keys() {
-            self.desk.seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
+            self.context.seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
         }
-        for (seat, driver) in &mut self.desk.seats {
+        for (seat, driver) in &mut self.context.seats {
             if let Driver::Policy(policy) = driver
                 && !to.policies().contains(policy)
             {
@@ -253,12 +253,12 @@ impl Game {
                 warnings.push(line);
             }
         };
-        for entry in self.desk.state.agenda().entries() {
+        for entry in self.context.state.agenda().entries() {
             if !to.has_entry(&entry.what) {
                 say(format!("`{}` is on the agenda, and the rules have no such entry any more", entry.what));
             }
         }
-        for attachment in self.desk.state.attachments().values() {
+        for attachment in self.context.state.attachments().values() {
             let known =
                 to.hooks().contains(&attachment.hook) || to.items().iter().any(|item| item.id == attachment.hook);
             if !known {
@@ -275,15 +275,15 @@ impl Game {
     /// Takes the entry of a reload back, as an undo passes it.
     pub(super) fn pass(&mut self, done: Done, passed: &mut Passed) {
         if let Some(swap) = &done.swap {
-            self.desk.state = swap.state.clone();
+            self.context.state = swap.state.clone();
         }
         passed.reloads.push(done);
     }
 
     /// After an undo went back over reloads: the rules in force stay, and their entry stands here now.
-    pub(super) fn reload_again(&mut self, passed: Passed, before: &State, turned: &mut Turned) {
+    pub(super) fn reload_again(&mut self, passed: Passed, before: &State, turned: &mut UndoReport) {
         let Some(oldest) = passed.reloads.last() else { return };
-        let rules = self.desk.rules.clone();
+        let rules = self.context.rules.clone();
         let mut patch = Patch::new();
         for done in passed.reloads.iter().rev() {
             if let Cause::Reload { files, .. } = &done.cause {
@@ -295,10 +295,10 @@ impl Game {
         let mut lines: Vec<String> = oldest.events.iter().map(|event| event.happening.line()).collect();
         let mut swap = None;
         if let Some(schema) = schema {
-            match self.desk.state.converted(&schema, rules.schema(), Orphans::Drop) {
+            match self.context.state.converted(&schema, rules.schema(), Orphans::Drop) {
                 Ok((state, told)) => {
                     lines.extend(told.gone.iter().map(|gone| format!("gone: {gone}")));
-                    let state = std::mem::replace(&mut self.desk.state, state);
+                    let state = std::mem::replace(&mut self.context.state, state);
                     swap = Some(Swap { schema, state, in_force: None });
                 }
                 Err(message) => lines.push(message),
@@ -313,11 +313,11 @@ impl Game {
     /// What differs from an earlier state in the same schema, told like changes.
     fn differences(&self, before: &State) -> Vec<Happening> {
         let mut told = Vec::new();
-        for (id, entity) in self.desk.state.entities() {
+        for (id, entity) in self.context.state.entities() {
             let Some(was) = before.entity(id).filter(|was| was.kind == entity.kind) else { continue };
             for (at, (from, to)) in was.fields.iter().zip(&entity.fields).enumerate() {
                 if from != to {
-                    told.extend(self.desk.changed(id, crate::state::FieldId(at as u16), from, to));
+                    told.extend(self.context.changed(id, crate::state::FieldId(at as u16), from, to));
                 }
             }
         }
@@ -326,10 +326,10 @@ impl Game {
 
     /// The open action asked for something else under new rules than it did under those that its tape was made by.
     pub(super) fn start_again(&mut self, mut open: Open) {
-        self.desk.state.rollback(0);
-        self.desk.stop = None;
-        self.desk.questions.clear();
-        self.desk.set_position(open.before);
+        self.context.state.rollback(0);
+        self.context.stop = None;
+        self.context.questions.clear();
+        self.context.set_position(open.before);
         open.tape = Default::default();
         open.questions.clear();
         open.ran = false;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::game::{Game, Standing};
-use super::going_over::Pending;
+use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{DicePosition, Driver, Fault, Remedy, Session, Setup, StartError, Tape};
 use crate::ruleset::{Library, LoadError, Ruleset};
@@ -79,7 +79,11 @@ impl Session {
             version: rules.version().to_string(),
             layers: rules.extra_layers().to_vec(),
             hash: rules.hash(),
-            setup: Setup { seats: game.desk.seats.clone(), dice: game.desk.dice.clone(), ..(*game.setup).clone() },
+            setup: Setup {
+                seats: game.context.seats.clone(),
+                dice: game.context.dice.clone(),
+                ..(*game.setup).clone()
+            },
             done: game.history.clone(),
             open: game.open.as_ref().map(|open| SavedOpen {
                 number: open.number,
@@ -88,7 +92,7 @@ impl Session {
                 before: open.before,
                 seq: open.seq,
             }),
-            position: game.desk.position(),
+            position: game.context.position(),
             first: game.first_rules.as_ref().map(|first| first.files.clone()),
             began: game
                 .first_rules
@@ -137,9 +141,9 @@ impl Session {
         match session.replay_all(library, saved) {
             Ok(()) => {
                 let game = session.game_mut();
-                game.desk.seats.extend(seats.clone());
+                game.context.seats.extend(seats.clone());
                 Arc::make_mut(&mut game.setup).seats = seats;
-                game.desk.state.renew_identity();
+                game.context.state.renew_identity();
                 session.take_events();
                 Ok(session)
             }
@@ -152,7 +156,7 @@ impl Session {
         let saved = Arc::new(saved);
         let mut files = saved.first.clone().unwrap_or_else(|| self.ruleset().files());
         let mut from = 0;
-        self.game_mut().desk.strict = true;
+        self.game_mut().context.strict = true;
         self.game_mut().open = None;
         loop {
             let changes_rules = |done: &Done| matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. });
@@ -260,7 +264,7 @@ fn replay(game: &mut Game, vm: &mut Vm, part: &[Done]) -> Result<(), String> {
 
 /// Brings the action that was under way to where it stood.
 fn reopen_last(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String> {
-    game.desk.set_position(saved.position);
+    game.context.set_position(saved.position);
     if let Some(open) = &saved.open {
         let done = Done {
             number: open.number,
@@ -276,9 +280,9 @@ fn reopen_last(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String
         game.reopen(&done)?;
         // A fault of the open action is for the one who reads the game to remedy, not a reason to refuse it.
         let _: Standing = game.advance(vm, 0);
-        game.desk.set_position(saved.position);
+        game.context.set_position(saved.position);
     }
-    game.desk.strict = false;
+    game.context.strict = false;
     Ok(())
 }
 

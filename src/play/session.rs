@@ -4,12 +4,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::game::{Game, Standing};
-use super::turning_back::Turned;
+use super::undo::UndoReport;
 use super::{
-    Answer, Desk, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId, Refusal,
-    Remedy, Setup, View,
+    ActionContext, Answer, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId,
+    Refusal, Remedy, Setup, View,
 };
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::ruleset::Ruleset;
 use crate::script::{Call, Vm};
 use crate::state::{EntityId, Value};
@@ -209,7 +209,7 @@ impl Session {
     /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused
     /// before it rolls.
     pub(crate) fn name_ahead(&mut self, replies: Vec<(String, Value)>) {
-        self.game_mut().desk.named = replies;
+        self.game_mut().context.named = replies;
     }
 
     /// Why the last run of the open action was refused, if it was.
@@ -246,7 +246,7 @@ impl Session {
         if self.rules.free_acts().is_empty() {
             return Vec::new();
         }
-        self.lend(|game, vm| vm.free_acts(&mut game.desk)).unwrap_or_default()
+        self.lend(|game, vm| vm.free_acts(&mut game.context)).unwrap_or_default()
     }
 
     /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has not
@@ -286,7 +286,7 @@ impl Session {
     /// Takes back the last thing that a person did. Call [`Session::advance`] to go on from there.
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
         let undone = self.game_mut().undo().map(Undone::from);
-        self.rules = self.game().desk.rules.clone();
+        self.rules = self.game().context.rules.clone();
         undone
     }
 
@@ -311,7 +311,7 @@ impl Session {
 
     /// What the game master leaves out of the game, by name: see [`Edit::LeaveOut`].
     pub fn left_out(&self) -> impl Iterator<Item = &str> {
-        self.game().desk.state.left_out().iter().map(|name| &**name)
+        self.game().context.state.left_out().iter().map(|name| &**name)
     }
 
     /// What happened since the last call.
@@ -326,7 +326,7 @@ impl Session {
 
     /// The state, for reading.
     pub fn view(&self) -> View<'_> {
-        View::new(&self.game().desk)
+        View::new(&self.game().context)
     }
 
     /// Works out a derived value of an entity.
@@ -336,7 +336,7 @@ impl Session {
     /// The fault of the script, or of the call: an unknown name.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
         let (name, args) = (name.to_string(), args.to_vec());
-        self.look(move |game, vm| vm.look(&mut game.desk, &Call::Derived { entity, name: &name, args: &args }))
+        self.look(move |game, vm| vm.look(&mut game.context, &Call::Derived { entity, name: &name, args: &args }))
     }
 
     /// Explains a number: the terms of a derived value with file and line, or the changes that made a field.
@@ -352,7 +352,7 @@ impl Session {
         if view.derived_names(entity).iter().any(|derived| **derived == *name) {
             let name = name.to_string();
             return self
-                .look(move |game, vm| vm.explain(&mut game.desk, entity, &name))
+                .look(move |game, vm| vm.explain(&mut game.context, entity, &name))
                 .map_err(|fault| Refusal::new(fault.to_string()));
         }
         let Some(value) = view.field(entity, name) else {
@@ -373,25 +373,25 @@ impl Session {
 
     /// The sheet of an entity: label and text, line by line.
     pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
-        self.look(move |game, vm| vm.sheet(&mut game.desk, entity))
+        self.look(move |game, vm| vm.sheet(&mut game.context, entity))
     }
 
     /// What an overview says of an entity, label and text: nothing where its kind has none.
     pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
-        self.look(move |game, vm| vm.overview(&mut game.desk, entity))
+        self.look(move |game, vm| vm.overview(&mut game.context, entity))
     }
 
     /// What the ruleset shows a seat under a name (see [`Ruleset::views`]): label and text, line by line.
     pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
         let (name, seat) = (name.to_owned(), seat.to_owned());
-        self.look(move |game, vm| vm.view(&mut game.desk, &name, &seat))
+        self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
     }
 
     /// What stands before the prompt: the ruleset's own words on the moment.
     pub fn prompt(&mut self) -> String {
         let question = self.questions().first().map(|question| (question.about, question.seat.clone()));
         let (about, seat) = question.unwrap_or((None, Arc::from("")));
-        self.look(move |game, vm| vm.prompt(&mut game.desk, about, &seat)).unwrap_or_default()
+        self.look(move |game, vm| vm.prompt(&mut game.context, about, &seat)).unwrap_or_default()
     }
 
     /// Says who plays a seat from now on. A question that is open for it is asked anew.
@@ -406,18 +406,18 @@ impl Session {
     /// Says where faces come from, from now on.
     pub fn set_dice(&mut self, dice: DiceSource) {
         let game = self.game_mut();
-        game.desk.dice = dice;
-        game.desk.written = 0;
-        game.desk.state.renew_identity();
+        game.context.dice = dice;
+        game.context.written = 0;
+        game.context.state.renew_identity();
     }
 
     /// The value of a house rule in force.
     pub fn switch(&self, name: &str) -> Option<&Value> {
-        self.game().desk.switches.get(name)
+        self.game().context.switches.get(name)
     }
 
     pub fn switches(&self) -> &BTreeMap<String, Value> {
-        &self.game().desk.switches
+        &self.game().context.switches
     }
 
     /// Sets a house rule, before the open action, which then runs again. The value is read as someone types it. It is an
@@ -432,13 +432,13 @@ impl Session {
 
     /// Who plays which seat.
     pub fn seats(&self) -> &BTreeMap<Arc<str>, Driver> {
-        &self.game().desk.seats
+        &self.game().context.seats
     }
 
     /// What the game ended with, if it is over.
     pub fn outcome(&self) -> Option<&str> {
         let game = self.game();
-        game.desk.state.outcome().filter(|_| game.open.is_none())
+        game.context.state.outcome().filter(|_| game.open.is_none())
     }
 
     /// The fault that stopped the game, if one did.
@@ -460,7 +460,7 @@ impl Session {
 
     /// Appends faces to those that are written out.
     pub(crate) fn write_dice(&mut self, faces: &[u32]) {
-        if let DiceSource::Written(written) = &mut self.game_mut().desk.dice {
+        if let DiceSource::Written(written) = &mut self.game_mut().context.dice {
             written.extend(faces);
         }
     }
@@ -485,15 +485,15 @@ impl Session {
     /// Plays on without telling events and without remembering what is done: nothing can be undone, told or saved then.
     pub fn set_quiet(&mut self, quiet: bool) {
         let game = self.game_mut();
-        game.desk.listening = !quiet;
-        game.desk.keeps_tape = !quiet;
-        game.desk.state.renew_identity();
+        game.context.listening = !quiet;
+        game.context.keeps_tape = !quiet;
+        game.context.state.renew_identity();
     }
 
     /// Faces written out for this game that have not been rolled.
     pub fn unrolled(&self) -> usize {
-        match &self.game().desk.dice {
-            DiceSource::Written(faces) => faces.len().saturating_sub(self.game().desk.written as usize),
+        match &self.game().context.dice {
+            DiceSource::Written(faces) => faces.len().saturating_sub(self.game().context.written as usize),
             _ => 0,
         }
     }
@@ -510,16 +510,16 @@ impl Session {
 
     /// The state in canonical bytes: equal states give equal bytes.
     pub fn state_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.game().desk.state).unwrap_or_default()
+        serde_json::to_vec(&self.game().context.state).unwrap_or_default()
     }
 
     /// The same game once more, to look at what could come: without what happened so far, and with other dice than those
     /// to come. Nobody hears of it.
     pub(crate) fn fork(&self) -> Session {
         let mut game = self.game().fork();
-        game.desk.keeps_tape = true;
-        game.desk.chance = Chance::stream(self.seed(), OTHER_DICE);
-        game.desk.dice = DiceSource::Seeded;
+        game.context.keeps_tape = true;
+        game.context.chance = DiceRng::stream(self.seed(), OTHER_DICE);
+        game.context.dice = DiceSource::Seeded;
         Session { game: Some(Box::new(game)), rules: self.rules.clone() }
     }
 
@@ -583,8 +583,8 @@ impl Prepared {
 
     pub fn game(&self) -> Game {
         let (switches, seats) = (self.switches.clone(), self.seats.clone());
-        let desk = Desk::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
-        Game::new(desk, self.setup.clone(), self.scenario.clone())
+        let context = ActionContext::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
+        Game::new(context, self.setup.clone(), self.scenario.clone())
     }
 }
 
@@ -598,8 +598,8 @@ impl From<Standing> for Step {
     }
 }
 
-impl From<Turned> for Undone {
-    fn from(turned: Turned) -> Undone {
+impl From<UndoReport> for Undone {
+    fn from(turned: UndoReport) -> Undone {
         Undone { text: turned.text, changes: turned.changes }
     }
 }

@@ -1,32 +1,32 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::Desk;
+use super::ActionContext;
 use crate::state::{EntityId, Entry, Field, Value};
 
 /// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
 pub struct View<'a> {
-    desk: &'a Desk,
+    context: &'a ActionContext,
 }
 
 impl<'a> View<'a> {
-    pub(super) fn new(desk: &'a Desk) -> View<'a> {
-        View { desk }
+    pub(super) fn new(context: &'a ActionContext) -> View<'a> {
+        View { context }
     }
 
     /// All entities in the order of their ids.
     pub fn entities(&self) -> impl Iterator<Item = EntityId> + 'a {
-        self.desk.state.entities().map(|(id, _)| id)
+        self.context.state.entities().map(|(id, _)| id)
     }
 
     /// The entities of a kind in the order of their ids.
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = EntityId> + 'a {
-        let kind = self.desk.rules.schema().kind_named(kind);
-        self.desk.state.entities().filter(move |(_, entity)| Some(entity.kind) == kind).map(|(id, _)| id)
+        let kind = self.context.rules.schema().kind_named(kind);
+        self.context.state.entities().filter(move |(_, entity)| Some(entity.kind) == kind).map(|(id, _)| id)
     }
 
     pub fn exists(&self, id: EntityId) -> bool {
-        self.desk.state.entity(id).is_some()
+        self.context.state.entity(id).is_some()
     }
 
     /// Finds an entity by its title in any case, by `kind:title`, by `#id`, or by the name of its kind where it is the
@@ -40,7 +40,7 @@ impl<'a> View<'a> {
             return self.exists(id).then_some(id).ok_or_else(|| format!("there is no entity {name}"));
         }
         let (kind, title) = match name.split_once(':') {
-            Some((kind, title)) if self.desk.rules.schema().kind_named(kind.trim()).is_some() => {
+            Some((kind, title)) if self.context.rules.schema().kind_named(kind.trim()).is_some() => {
                 (Some(kind.trim()), title.trim())
             }
             _ => (None, name.trim()),
@@ -84,49 +84,49 @@ impl<'a> View<'a> {
 
     /// What an entity is called.
     pub fn title(&self, id: EntityId) -> Arc<str> {
-        self.desk.title(id)
+        self.context.title(id)
     }
 
     pub fn kind(&self, id: EntityId) -> Option<&'a str> {
-        let entity = self.desk.state.entity(id)?;
-        Some(&self.desk.rules.schema().kind(entity.kind).name)
+        let entity = self.context.state.entity(id)?;
+        Some(&self.context.rules.schema().kind(entity.kind).name)
     }
 
     /// The value of a field; `None` if there is no such entity or field.
     pub fn field(&self, id: EntityId, name: &str) -> Option<&'a Value> {
-        let entity = self.desk.state.entity(id)?;
-        let field = self.desk.rules.schema().kind(entity.kind).field_named(name)?;
-        self.desk.state.field(id, field)
+        let entity = self.context.state.entity(id)?;
+        let field = self.context.rules.schema().kind(entity.kind).field_named(name)?;
+        self.context.state.field(id, field)
     }
 
     /// The declared fields of an entity with their values.
     pub fn fields(&self, id: EntityId) -> impl Iterator<Item = (&'a Field, &'a Value)> {
-        let entity = self.desk.state.entity(id);
-        let fields = entity.map(|entity| &self.desk.rules.schema().kind(entity.kind).fields);
+        let entity = self.context.state.entity(id);
+        let fields = entity.map(|entity| &self.context.rules.schema().kind(entity.kind).fields);
         fields.into_iter().flatten().zip(entity.into_iter().flat_map(|entity| &entity.fields))
     }
 
     /// Names of the derived values of an entity's kind.
     pub fn derived_names(&self, id: EntityId) -> &'a [Arc<str>] {
-        match self.desk.state.entity(id) {
-            Some(entity) => &self.desk.rules.schema().kind(entity.kind).derived,
+        match self.context.state.entity(id) {
+            Some(entity) => &self.context.rules.schema().kind(entity.kind).derived,
             None => &[],
         }
     }
 
     /// A value in words, entities by their titles.
     pub fn words(&self, value: &Value) -> String {
-        self.desk.words(value)
+        self.context.words(value)
     }
 
     /// What is due, in order.
     pub fn agenda(&self) -> &'a VecDeque<Entry> {
-        self.desk.state.agenda().entries()
+        self.context.state.agenda().entries()
     }
 
     /// What is attached to an entity: hook ids.
     pub fn attached(&self, id: EntityId) -> impl Iterator<Item = &'a str> {
-        self.desk
+        self.context
             .state
             .attachments()
             .values()

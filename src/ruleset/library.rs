@@ -9,8 +9,8 @@ use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
 use super::nearest::did_you_mean;
 use super::problem::{LoadError, Problem};
 use super::quoted::{printable, quoted};
+use super::read_folder::read_folder;
 use super::source::is_litter;
-use super::walk::read_folder;
 
 /// Where rulesets are found: a folder on the disk, the ones built into the program, files in memory, or one of these
 /// before another.

@@ -16,6 +16,7 @@ mod manifest;
 mod nearest;
 mod problem;
 pub(crate) mod quoted;
+mod read_folder;
 mod rules;
 #[cfg(test)]
 mod scratch;
@@ -23,7 +24,6 @@ mod source;
 mod stack;
 mod switch;
 mod version;
-mod walk;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -36,6 +36,7 @@ pub use library::{Library, LibraryError};
 pub use manifest::Manifest;
 pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
+pub(crate) use read_folder::read_regular;
 pub(crate) use rules::plain;
 pub use rules::{Breach, Card, Fact, Ruleset};
 pub(crate) use source::Source;
@@ -43,6 +44,5 @@ pub(crate) use source::Source;
 pub(crate) use source::SourceKind;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
-pub(crate) use walk::read_regular;
 #[cfg(feature = "watch")]
 pub use watch::{Watched, Watcher};

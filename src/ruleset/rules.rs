@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::layering::with_layers;
 use super::{Data, Library, LoadError, Stack, Switch, nearest};
-use crate::play::{Desk, Fault, Scenario, StartError};
+use crate::play::{ActionContext, Fault, Scenario, StartError};
 use crate::script::{Declarations, Engine, FreeName};
 use crate::spec::Hits;
 use crate::state::{Schema, Value};
@@ -321,12 +321,12 @@ impl Ruleset {
         sheet: &Value,
         switches: BTreeMap<String, Value>,
     ) -> Result<Vec<Breach>, Fault> {
-        let mut desk = Desk::idle(self);
-        desk.switches = Arc::new(switches);
+        let mut context = ActionContext::idle(self);
+        context.switches = Arc::new(switches);
         let sheet = sheet.clone();
         let found = self
             .engine
-            .run(move |vm| vm.check_sheet(&mut desk, &sheet))
+            .run(move |vm| vm.check_sheet(&mut context, &sheet))
             .map_err(|_| Fault::new("the script worker has died"))??;
         let Value::List(rows) = &found else {
             return Err(Fault::new("creation.check must return a list of breaches"));

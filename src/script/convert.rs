@@ -10,7 +10,7 @@ use super::Vm;
 use super::conversion::{from_lua, to_lua};
 use super::handles::Handles;
 use super::host::{HostState, entity_arg, entry_table, fill, stopped, text_arg};
-use crate::play::{Desk, Fault, Op, Phase, TransferFate, TransferNote};
+use crate::play::{ActionContext, Fault, MigrationFate, MigrationNote, Op, Phase};
 use crate::state::{EntityId, Schema, State, Value};
 
 /// What a game was under the rules that it comes from.
@@ -28,10 +28,10 @@ impl Vm {
     /// # Errors
     ///
     /// What the script did wrong.
-    pub fn convert(&mut self, desk: &mut Desk, former: &Former) -> std::result::Result<(), Fault> {
-        desk.phase = Phase::Conversion;
+    pub fn convert(&mut self, context: &mut ActionContext, former: &Former) -> std::result::Result<(), Fault> {
+        context.phase = Phase::Conversion;
         let (lua, host) = (self.lua.clone(), self.host.clone());
-        self.run(desk, |trusted| {
+        self.run(context, |trusted| {
             let old = former.table(&lua, &host.handles.borrow())?;
             Ok((trusted.convert.clone(), (former.ruleset.as_str(), old).into_lua_multi(&lua)?))
         })?;
@@ -82,52 +82,54 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     let b = host.clone();
     let note = lua.create_function(
         move |_, (fate, rule, topic, text, args): (String, Option<String>, Lv, Lv, Variadic<Lv>)| {
-            let desk = b.desk()?;
-            desk.may_go_on().map_err(stopped)?;
-            let topic = text_arg(desk, &topic, "the topic of a note")?;
-            let template = text_arg(desk, &text, "the text of a note")?;
-            let text = fill(&template, &args, desk, &b.handles.borrow());
-            let Some(fate) = TransferFate::named(&fate) else {
-                return Err(stopped(desk.fault(format!("there is no note `{fate}`"))));
+            let context = b.context()?;
+            context.may_go_on().map_err(stopped)?;
+            let topic = text_arg(context, &topic, "the topic of a note")?;
+            let template = text_arg(context, &text, "the text of a note")?;
+            let text = fill(&template, &args, context, &b.handles.borrow());
+            let Some(fate) = MigrationFate::named(&fate) else {
+                return Err(stopped(context.fault(format!("there is no note `{fate}`"))));
             };
-            desk.observe(&Op::Note);
-            desk.notes.push(TransferNote { fate, topic: topic.to_string(), text, rule });
+            context.observe(&Op::Note);
+            context.notes.push(MigrationNote { fate, topic: topic.to_string(), text, rule });
             Ok(())
         },
     )?;
-    put("transfer_note", note)?;
+    put("migration_note", note)?;
     let b = host.clone();
     let shelve = lua.create_function(move |_, (handle, ruleset): (Lv, String)| {
-        let desk = b.desk()?;
-        desk.may_act("keeping an entity aside").map_err(stopped)?;
+        let context = b.context()?;
+        context.may_act("keeping an entity aside").map_err(stopped)?;
         let mut handles = b.handles.borrow_mut();
-        let id = entity_arg(desk, &handles, &handle, "shelve")?;
-        let rules = desk.rules.clone();
-        let touched = desk.state.shelve(id, rules.schema(), &ruleset);
-        desk.observe(&Op::Note);
+        let id = entity_arg(context, &handles, &handle, "shelve")?;
+        let rules = context.rules.clone();
+        let touched = context.state.shelve(id, rules.schema(), &ruleset);
+        context.observe(&Op::Note);
         handles.remove(id);
         touched.iter().try_for_each(|(other, field)| handles.forget_field(rules.schema(), *other, *field))
     })?;
     put("shelve", shelve)?;
     let b = host.clone();
     let keep = lua.create_function(move |_, (handle, name, value): (Lv, Lv, Lv)| {
-        let desk = b.desk()?;
-        desk.may_act("keeping a value aside").map_err(stopped)?;
-        let (id, name) = named(&b, desk, &handle, &name, "keep")?;
+        let context = b.context()?;
+        context.may_act("keeping a value aside").map_err(stopped)?;
+        let (id, name) = named(&b, context, &handle, &name, "keep")?;
         let value = match from_lua(&value, &b.handles.borrow()) {
             Ok(value) => value,
-            Err(error) => return Err(stopped(desk.fault(format!("what is kept aside must be plain data: {error}")))),
+            Err(error) => {
+                return Err(stopped(context.fault(format!("what is kept aside must be plain data: {error}"))));
+            }
         };
-        desk.state.dormant_mut().notes.entry(id).or_default().insert(name, value);
+        context.state.dormant_mut().notes.entry(id).or_default().insert(name, value);
         Ok(())
     })?;
     put("keep", keep)?;
     let b = host.clone();
     let kept = lua.create_function(move |lua, (handle, name): (Lv, Lv)| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
-        let (id, name) = named(&b, desk, &handle, &name, "kept")?;
-        match desk.state.dormant().kept(id, &name) {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let (id, name) = named(&b, context, &handle, &name, "kept")?;
+        match context.state.dormant().kept(id, &name) {
             Some(value) => to_lua(lua, value, &b.handles.borrow()),
             None => Ok(Lv::Nil),
         }
@@ -135,16 +137,22 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     put("kept", kept)?;
     let b = host.clone();
     let forget = lua.create_function(move |_, (handle, name): (Lv, Lv)| {
-        let desk = b.desk()?;
-        desk.may_act("forgetting a value").map_err(stopped)?;
-        let (id, name) = named(&b, desk, &handle, &name, "forget")?;
-        desk.state.dormant_mut().forget(id, &name);
+        let context = b.context()?;
+        context.may_act("forgetting a value").map_err(stopped)?;
+        let (id, name) = named(&b, context, &handle, &name, "forget")?;
+        context.state.dormant_mut().forget(id, &name);
         Ok(())
     })?;
     put("forget", forget)
 }
 
-fn named(host: &HostState, desk: &mut Desk, handle: &Lv, name: &Lv, what: &str) -> Result<(EntityId, Arc<str>)> {
-    let id = entity_arg(desk, &host.handles.borrow(), handle, what)?;
-    Ok((id, text_arg(desk, name, "the name of a value")?))
+fn named(
+    host: &HostState,
+    context: &mut ActionContext,
+    handle: &Lv,
+    name: &Lv,
+    what: &str,
+) -> Result<(EntityId, Arc<str>)> {
+    let id = entity_arg(context, &host.handles.borrow(), handle, what)?;
+    Ok((id, text_arg(context, name, "the name of a value")?))
 }

@@ -6,7 +6,7 @@ use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Val
 
 use super::conversion::{plain_from, plain_to};
 use super::table::Shared;
-use crate::play::{DiceSource, Driver, Edit, Question, Refusal, Scenario, Session, Setup, Step, Transfer};
+use crate::play::{DiceSource, Driver, Edit, Migration, Question, Refusal, Scenario, Session, Setup, Step};
 use crate::ruleset::{Library, Ruleset};
 use crate::state::Value;
 
@@ -148,9 +148,9 @@ pub(super) fn question_table(lua: &Lua, session: &Session, question: &Question) 
 }
 
 /// What becomes of what under other rules, as a program sees it.
-pub(super) fn notes_table(lua: &Lua, transfer: &Transfer) -> Result<LuaTable> {
+pub(super) fn notes_table(lua: &Lua, migration: &Migration) -> Result<LuaTable> {
     let list = lua.create_table()?;
-    for note in &transfer.notes {
+    for note in &migration.notes {
         let row = lua.create_table()?;
         row.raw_set("fate", note.fate.word())?;
         row.raw_set("topic", note.topic.as_str())?;
@@ -328,9 +328,9 @@ impl UserData for GameHandle {
         methods.add_method("change_rules", |lua, game, id: String| {
             let rules = game.ruleset(&id)?;
             game.with(|session| {
-                let transfer = session.change_rules(&rules).map_err(said)?;
+                let migration = session.change_rules(&rules).map_err(said)?;
                 let _ = advance(session)?;
-                notes_table(lua, &transfer)
+                notes_table(lua, &migration)
             })
         });
         methods.add_method("keep_rules", |_, game, ()| game.with(|session| session.keep_rules().map_err(said)));

@@ -8,7 +8,7 @@ use super::game_handle::{replies_of, value_of};
 use super::sandbox::charge;
 use super::spec_events;
 use super::table::in_words;
-use crate::play::{DiceSource, Happening, Question, Scenario, Session, Setup, Step, Transfer};
+use crate::play::{DiceSource, Happening, Migration, Question, Scenario, Session, Setup, Step};
 use crate::ruleset::{Breach, Ruleset};
 use crate::spec::Shelf;
 use crate::state::{EntityId, Value};
@@ -24,7 +24,7 @@ pub(super) struct Case {
     /// What every entity was right after `given`, by id: its title and fields.
     pub baseline: BTreeMap<EntityId, (String, Vec<Value>)>,
     /// What the last change of rules told.
-    pub transfer: Option<Transfer>,
+    pub migration: Option<Migration>,
     pub cards: Vec<String>,
 }
 
@@ -41,7 +41,7 @@ impl Case {
             position: String::new(),
             dice: Vec::new(),
             baseline: BTreeMap::new(),
-            transfer: None,
+            migration: None,
             cards: Vec::new(),
         }
     }
@@ -322,15 +322,15 @@ impl Case {
     }
 
     /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
-    pub fn change_rules(&mut self, id: &str) -> Result<Transfer> {
+    pub fn change_rules(&mut self, id: &str) -> Result<Migration> {
         let rules = self.shelf.ruleset(id).map_err(wrong)?;
         let session = self.session()?;
-        let transfer = session.change_rules(&rules).map_err(wrong)?;
-        self.transfer = Some(transfer.clone());
+        let migration = session.change_rules(&rules).map_err(wrong)?;
+        self.migration = Some(migration.clone());
         let session = self.session()?;
         match session.advance_by(0).map_err(wrong)? {
             Step::Fault(fault) => Err(wrong(fault)),
-            _ => Ok(transfer),
+            _ => Ok(migration),
         }
     }
 

@@ -273,12 +273,12 @@ impl UserData for CaseHandle {
             }
         });
         methods.add_method("rules", |lua, t, id: String| {
-            let transfer = t.0.borrow_mut().change_rules(&id)?;
-            notes_table(lua, &transfer)
+            let migration = t.0.borrow_mut().change_rules(&id)?;
+            notes_table(lua, &migration)
         });
         methods.add_method("noted", |_, t, (fate, text): (String, String)| {
             let case = t.0.borrow();
-            let notes = case.transfer.as_ref().map(|transfer| &*transfer.notes).unwrap_or_default();
+            let notes = case.migration.as_ref().map(|migration| &*migration.notes).unwrap_or_default();
             let lines: Vec<String> = notes
                 .iter()
                 .map(|note| {

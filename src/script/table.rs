@@ -80,7 +80,7 @@ impl Table {
             let roll = lua.create_function(move |_, (dice, seed): (String, u64)| {
                 let _ = &own;
                 let parsed = crate::dice::Dice::parse(&dice).map_err(|e| mlua::Error::RuntimeError(e.to_string()))?;
-                let mut chance = crate::dice::Chance::new(seed);
+                let mut chance = crate::dice::DiceRng::new(seed);
                 let roll = parsed.roll_with(&mut |sides| Some(chance.face(sides)));
                 Ok(roll.map(|roll| roll.total()))
             })?;

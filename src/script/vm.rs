@@ -13,7 +13,7 @@ use super::handles::Synced;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
 use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
-use crate::play::{Desk, Driver, Explanation, Fault, Fingerprint, FreeAct, Phase, Stop};
+use crate::play::{ActionContext, Driver, Explanation, Fault, Fingerprint, FreeAct, Phase, Stop};
 use crate::ruleset::{LoadError, Stack};
 use crate::spec::Hits;
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
@@ -62,20 +62,20 @@ struct Settings {
 }
 
 impl Settings {
-    fn of(desk: &Desk) -> Settings {
+    fn of(context: &ActionContext) -> Settings {
         Settings {
-            switches: desk.switches.clone(),
-            left_out: desk.state.left_out().clone(),
-            listens: desk.listening,
-            explores: desk.explorer.is_some(),
+            switches: context.switches.clone(),
+            left_out: context.state.left_out().clone(),
+            listens: context.listening,
+            explores: context.explorer.is_some(),
         }
     }
 
-    fn are_of(&self, desk: &Desk) -> bool {
-        self.listens == desk.listening
-            && self.explores == desk.explorer.is_some()
-            && self.left_out == *desk.state.left_out()
-            && (Arc::ptr_eq(&self.switches, &desk.switches) || self.switches == desk.switches)
+    fn are_of(&self, context: &ActionContext) -> bool {
+        self.listens == context.listening
+            && self.explores == context.explorer.is_some()
+            && self.left_out == *context.state.left_out()
+            && (Arc::ptr_eq(&self.switches, &context.switches) || self.switches == context.switches)
     }
 }
 
@@ -245,14 +245,14 @@ impl Vm {
         self.full = used + bytes / 2;
     }
 
-    /// Runs a part of an action. What stopped it, if it was not the script's fault, stands in the desk's `stop`.
+    /// Runs a part of an action. What stopped it, if it was not the script's fault, stands in the context's `stop`.
     ///
     /// # Errors
     ///
     /// What the script did wrong.
-    pub fn call(&mut self, desk: &mut Desk, call: &Call) -> std::result::Result<Value, Fault> {
+    pub fn call(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
         let (lua, host) = (self.lua.clone(), self.host.clone());
-        self.run(desk, |trusted| {
+        self.run(context, |trusted| {
             let handles = host.handles.borrow();
             let value = |value: &Value| to_lua(&lua, value, &handles);
             let handle = |id: EntityId| handles.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
@@ -280,8 +280,8 @@ impl Vm {
                     .map_err(|error| fault_of(&error, None, None, &self.stack));
             }
             // A stop is an outcome by itself.
-            if desk.stop.is_some() {
-                desk.pulse += 1;
+            if context.stop.is_some() {
+                context.pulse += 1;
             }
             Ok(Value::None)
         })
@@ -289,15 +289,15 @@ impl Vm {
 
     /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
     /// between two of them.
-    pub fn runs_on(&self, desk: &Desk) -> bool {
+    pub fn runs_on(&self, context: &ActionContext) -> bool {
         let acts =
             |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
-        !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !desk.seats.values().any(acts)
+        !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !context.seats.values().any(acts)
     }
 
-    /// Runs entry after entry for as long as [`Desk::next_headless`] gives one.
-    pub fn run_on(&mut self, desk: &mut Desk) -> std::result::Result<(), Fault> {
-        self.run(desk, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
+    /// Runs entry after entry for as long as [`ActionContext::next_headless`] gives one.
+    pub fn run_on(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
+        self.run(context, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
     }
 
     /// Shares the names of agenda entries with the other machines of the ruleset.
@@ -306,21 +306,21 @@ impl Vm {
     }
 
     /// Reads something without changing the game: whatever a script tries to change is a fault.
-    pub fn look(&mut self, desk: &mut Desk, call: &Call) -> std::result::Result<Value, Fault> {
-        self.reading(desk, |vm, desk| vm.call(desk, call))
+    pub fn look(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
+        self.reading(context, |vm, context| vm.call(context, call))
     }
 
     /// Works out a derived value with its terms.
     pub fn explain(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         entity: EntityId,
         name: &str,
     ) -> std::result::Result<Explanation, Fault> {
-        self.reading(desk, |vm, desk| {
+        self.reading(context, |vm, context| {
             vm.host.terms.borrow_mut().clear();
             let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(desk, |trusted| {
+            let found = vm.run(context, |trusted| {
                 let handle = host.handles.borrow().handle(entity).cloned();
                 Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
             })?;
@@ -328,8 +328,8 @@ impl Vm {
             let value =
                 from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
-                title: format!("{}: {name}", desk.title(entity)),
-                value: desk.words(&value),
+                title: format!("{}: {name}", context.title(entity)),
+                value: context.words(&value),
                 terms: vm.host.terms.take(),
                 changes: Vec::new(),
             })
@@ -337,42 +337,50 @@ impl Vm {
     }
 
     /// The sheet of an entity, line by line: label and text.
-    pub fn sheet(&mut self, desk: &mut Desk, entity: EntityId) -> std::result::Result<Vec<(String, String)>, Fault> {
-        let Some(found) = desk.state.entity(entity) else {
+    pub fn sheet(
+        &mut self,
+        context: &mut ActionContext,
+        entity: EntityId,
+    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let Some(found) = context.state.entity(entity) else {
             return Err(Fault::new(format!("{entity} is not there")));
         };
-        let rules = desk.rules.clone();
+        let rules = context.rules.clone();
         let kind = rules.schema().kind(found.kind);
         if !kind.sheet {
             let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
-            return Ok(fields.map(|(field, value)| (field.label.to_string(), desk.words(value))).collect());
+            return Ok(fields.map(|(field, value)| (field.label.to_string(), context.words(value))).collect());
         }
-        self.laid_out(desk, entity, |trusted| &trusted.sheet, "sheet")
+        self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
     }
 
     /// What an overview says of an entity: label and text.
-    pub fn overview(&mut self, desk: &mut Desk, entity: EntityId) -> std::result::Result<Vec<(String, String)>, Fault> {
-        let Some(found) = desk.state.entity(entity) else {
+    pub fn overview(
+        &mut self,
+        context: &mut ActionContext,
+        entity: EntityId,
+    ) -> std::result::Result<Vec<(String, String)>, Fault> {
+        let Some(found) = context.state.entity(entity) else {
             return Err(Fault::new(format!("{entity} is not there")));
         };
-        if !desk.rules.schema().kind(found.kind).overview {
+        if !context.rules.schema().kind(found.kind).overview {
             return Ok(Vec::new());
         }
-        self.laid_out(desk, entity, |trusted| &trusted.overview, "overview")
+        self.laid_out(context, entity, |trusted| &trusted.overview, "overview")
     }
 
     /// The lines that a function of a kind gives for one of its entities.
     fn laid_out(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         entity: EntityId,
         function: fn(&Trusted) -> &Function,
         what: &str,
     ) -> std::result::Result<Vec<(String, String)>, Fault> {
-        let kind = desk.state.entity(entity).map(|found| desk.rules.schema().kind(found.kind).name.clone());
+        let kind = context.state.entity(entity).map(|found| context.rules.schema().kind(found.kind).name.clone());
         let name = kind.unwrap_or_default();
         let whose = format!("the {what} of a {name}");
-        self.lines(desk, &whose, |lua, host, trusted| {
+        self.lines(context, &whose, |lua, host, trusted| {
             let handle = host.handles.borrow().handle(entity).cloned();
             Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(lua)?))
         })
@@ -381,14 +389,14 @@ impl Vm {
     /// What the ruleset shows a seat under a name: label and text, line by line.
     pub fn view(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         name: &str,
         seat: &str,
     ) -> std::result::Result<Vec<(String, String)>, Fault> {
         if self.declarations.views.iter().all(|view| *view.name != *name) {
             return Err(Fault::new(format!("there is no view `{name}`")));
         }
-        self.lines(desk, &format!("the view `{name}`"), |lua, _, trusted| {
+        self.lines(context, &format!("the view `{name}`"), |lua, _, trusted| {
             Ok((trusted.view.clone(), (name, seat).into_lua_multi(lua)?))
         })
     }
@@ -396,13 +404,13 @@ impl Vm {
     /// The lines that a function gives back: texts, and pairs of label and text.
     fn lines(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         whose: &str,
         call: impl Fn(&Lua, &HostState, &Trusted) -> Result<(Function, MultiValue)>,
     ) -> std::result::Result<Vec<(String, String)>, Fault> {
-        self.reading(desk, |vm, desk| {
+        self.reading(context, |vm, context| {
             let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let rows = vm.run(desk, |trusted| call(&lua, &host, trusted))?;
+            let rows = vm.run(context, |trusted| call(&lua, &host, trusted))?;
             let Some(Lv::Table(rows)) = rows.into_iter().next() else {
                 return Err(Fault::new(format!("{whose} must be a list of lines")));
             };
@@ -410,7 +418,7 @@ impl Vm {
             let text = |value: &Lv| {
                 from_lua(value, &handles).map(|value| match value {
                     Value::Text(text) => text.to_string(),
-                    value => desk.words(&value),
+                    value => context.words(&value),
                 })
             };
             let mut lines = Vec::new();
@@ -433,16 +441,16 @@ impl Vm {
     /// The ruleset's own words on the moment.
     pub fn prompt(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         about: Option<EntityId>,
         seat: &str,
     ) -> std::result::Result<String, Fault> {
         if !self.declarations.prompt {
             return Ok(String::new());
         }
-        self.reading(desk, |vm, desk| {
+        self.reading(context, |vm, context| {
             let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(desk, |trusted| {
+            let found = vm.run(context, |trusted| {
                 let about = about.and_then(|about| host.handles.borrow().handle(about).cloned());
                 Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
             })?;
@@ -454,13 +462,13 @@ impl Vm {
     }
 
     /// What the state is worth to a seat, as the ruleset measures it; `None` if it does not.
-    pub fn worth(&mut self, desk: &mut Desk, seat: &str) -> std::result::Result<Option<i64>, Fault> {
+    pub fn worth(&mut self, context: &mut ActionContext, seat: &str) -> std::result::Result<Option<i64>, Fault> {
         if !self.declarations.value {
             return Ok(None);
         }
-        let found = self.reading(desk, |vm, desk| {
+        let found = self.reading(context, |vm, context| {
             let lua = vm.lua.clone();
-            vm.run(desk, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
+            vm.run(context, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
         })?;
         match found.into_iter().next().as_ref().and_then(whole_of) {
             Some(worth) => Ok(Some(worth)),
@@ -469,14 +477,14 @@ impl Vm {
     }
 
     /// How the game has ended, as the ruleset names it; `None` if it does not say.
-    pub fn result(&mut self, desk: &mut Desk) -> std::result::Result<Option<String>, Fault> {
+    pub fn result(&mut self, context: &mut ActionContext) -> std::result::Result<Option<String>, Fault> {
         if !self.declarations.result {
             return Ok(None);
         }
         let name = self.result_name.clone();
-        let found = self.known_or_worked_out(desk, &name, |vm, desk| {
+        let found = self.known_or_worked_out(context, &name, |vm, context| {
             let lua = vm.lua.clone();
-            let found = vm.run(desk, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))?;
+            let found = vm.run(context, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))?;
             match found.into_iter().next() {
                 Some(Lv::String(text)) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
                 None | Some(Lv::Nil) => Ok(Value::None),
@@ -505,10 +513,10 @@ impl Vm {
     }
 
     /// A number that the ruleset works out for statistics.
-    pub fn statistic(&mut self, desk: &mut Desk, label: &Arc<str>) -> std::result::Result<i64, Fault> {
-        let found = self.known_or_worked_out(desk, label, |vm, desk| {
+    pub fn statistic(&mut self, context: &mut ActionContext, label: &Arc<str>) -> std::result::Result<i64, Fault> {
+        let found = self.known_or_worked_out(context, label, |vm, context| {
             let lua = vm.lua.clone();
-            let found = vm.run(desk, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
+            let found = vm.run(context, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
             let found = found.into_iter().next().as_ref().and_then(whole_of);
             let number = found.map(Value::Int);
             number.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
@@ -519,32 +527,32 @@ impl Vm {
     /// The value of a function that only reads, from its trace where that is known. `name` is a name that nothing else has.
     fn known_or_worked_out(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         name: &Arc<str>,
-        work_out: impl FnOnce(&mut Vm, &mut Desk) -> std::result::Result<Value, Fault>,
+        work_out: impl FnOnce(&mut Vm, &mut ActionContext) -> std::result::Result<Value, Fault>,
     ) -> std::result::Result<Value, Fault> {
-        if let Some(memo) = &mut desk.memo
-            && let Some(known) = memo.value(name, &mut desk.state)
+        if let Some(memo) = &mut context.memo
+            && let Some(known) = memo.value(name, &mut context.state)
         {
             return Ok(known);
         }
-        let value = self.reading(desk, work_out)?;
-        if let Some(memo) = &mut desk.memo {
+        let value = self.reading(context, work_out)?;
+        if let Some(memo) = &mut context.memo {
             memo.finish_value(&value);
         }
         Ok(value)
     }
 
     /// The acts that are nobody's turn, for every seat that may know of them.
-    pub fn free_acts(&mut self, desk: &mut Desk) -> Vec<FreeAct> {
+    pub fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
         let declarations = self.declarations.clone();
-        let seats: Vec<Arc<str>> = desk.seats.keys().cloned().collect();
+        let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
         let mut acts = Vec::new();
         for free in &declarations.free {
             for seat in &seats {
-                let found = self.reading(desk, |vm, desk| {
+                let found = self.reading(context, |vm, context| {
                     let lua = vm.lua.clone();
-                    let values = vm.run(desk, |trusted| {
+                    let values = vm.run(context, |trusted| {
                         Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
                     })?;
                     let mut values = values.into_iter();
@@ -557,7 +565,7 @@ impl Vm {
                 });
                 let (enabled, reason) = match found {
                     Ok((Lv::Nil, _)) => continue,
-                    Ok(_) if desk.state.left_out().contains(&free.name) => {
+                    Ok(_) if context.state.left_out().contains(&free.name) => {
                         (false, Some("is left out by the game master".to_string()))
                     }
                     Ok((Lv::Boolean(false), reason)) => (false, reason),
@@ -577,11 +585,11 @@ impl Vm {
     }
 
     /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
-    pub fn policy_act(&mut self, desk: &mut Desk) -> std::result::Result<Option<PolicyAct>, Fault> {
+    pub fn policy_act(&mut self, context: &mut ActionContext) -> std::result::Result<Option<PolicyAct>, Fault> {
         if self.declarations.acting.is_empty() || self.declarations.free.is_empty() {
             return Ok(None);
         }
-        let seats: Vec<(Arc<str>, Arc<str>)> = desk
+        let seats: Vec<(Arc<str>, Arc<str>)> = context
             .seats
             .iter()
             .filter_map(|(seat, driver)| match driver {
@@ -592,16 +600,16 @@ impl Vm {
         if seats.is_empty() {
             return Ok(None);
         }
-        let acts = self.free_acts(desk);
+        let acts = self.free_acts(context);
         for (seat, policy) in seats {
             let open: Vec<&str> =
                 acts.iter().filter(|act| act.seat == seat && act.enabled).map(|act| &*act.name).collect();
             if open.is_empty() {
                 continue;
             }
-            let found = self.reading(desk, |vm, desk| {
+            let found = self.reading(context, |vm, context| {
                 let lua = vm.lua.clone();
-                let values = vm.run(desk, |trusted| {
+                let values = vm.run(context, |trusted| {
                     let acts = lua.create_sequence_from(open.iter().copied())?;
                     Ok((trusted.policy_act.clone(), (&*policy, &*seat, acts).into_lua_multi(&lua)?))
                 })?;
@@ -620,18 +628,18 @@ impl Vm {
     }
 
     /// The key of an entry, worked out anew, if its ruleset does that.
-    pub fn key_of(&mut self, desk: &mut Desk, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
+    pub fn key_of(&mut self, context: &mut ActionContext, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
         if !self.declarations.entries.iter().any(|known| known.key && known.name == entry.what) {
             return Ok(None);
         }
-        self.reading(desk, |vm, desk| {
+        self.reading(context, |vm, context| {
             let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(desk, |trusted| {
+            let found = vm.run(context, |trusted| {
                 let row = entry_table(&lua, entry, &host.handles.borrow())?;
                 Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let key = read_key(desk, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
+            let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
             key.map(Some)
         })
     }
@@ -639,12 +647,12 @@ impl Vm {
     /// Settles which of the entries with equal keys goes first, where their ruleset says how.
     ///
     /// The ruleset's function may ask and roll: it is a part of the action that it opens.
-    pub fn settle_tie(&mut self, desk: &mut Desk, first: EntryId) -> std::result::Result<EntryId, Fault> {
-        let Some(entry) = desk.state.agenda().get(first).cloned() else { return Ok(first) };
+    pub fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> std::result::Result<EntryId, Fault> {
+        let Some(entry) = context.state.agenda().get(first).cloned() else { return Ok(first) };
         if !self.declarations.entries.iter().any(|known| known.tie && known.name == entry.what) {
             return Ok(first);
         }
-        let tied: Vec<Entry> = desk
+        let tied: Vec<Entry> = context
             .state
             .agenda()
             .entries()
@@ -656,13 +664,13 @@ impl Vm {
             return Ok(first);
         }
         let (lua, host) = (self.lua.clone(), self.host.clone());
-        let found = self.run(desk, |trusted| {
+        let found = self.run(context, |trusted| {
             let handles = host.handles.borrow();
             let rows: Vec<Table> =
                 tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
             Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
         })?;
-        if desk.stop.is_some() {
+        if context.stop.is_some() {
             return Ok(first);
         }
         let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
@@ -673,13 +681,13 @@ impl Vm {
     }
 
     /// Checks a sheet: the breaches as plain data.
-    pub fn check_sheet(&mut self, desk: &mut Desk, sheet: &Value) -> std::result::Result<Value, Fault> {
+    pub fn check_sheet(&mut self, context: &mut ActionContext, sheet: &Value) -> std::result::Result<Value, Fault> {
         if !self.declarations.creation {
             return Err(Fault::new("this ruleset has no rules of creation"));
         }
-        self.reading(desk, |vm, desk| {
+        self.reading(context, |vm, context| {
             let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(desk, |trusted| {
+            let found = vm.run(context, |trusted| {
                 let sheet = to_lua(&lua, sheet, &host.handles.borrow())?;
                 Ok((trusted.check_sheet.clone(), sheet.into_lua_multi(&lua)?))
             })?;
@@ -691,21 +699,21 @@ impl Vm {
     /// Lets `work` run scripts that only read, whatever stopped the action that is open.
     fn reading<R>(
         &mut self,
-        desk: &mut Desk,
-        work: impl FnOnce(&mut Vm, &mut Desk) -> std::result::Result<R, Fault>,
+        context: &mut ActionContext,
+        work: impl FnOnce(&mut Vm, &mut ActionContext) -> std::result::Result<R, Fault>,
     ) -> std::result::Result<R, Fault> {
-        let stop = desk.stop.take();
-        let phase = std::mem::replace(&mut desk.phase, Phase::Pure("a look at the state"));
-        let result = work(self, desk);
-        desk.stop = stop;
-        desk.phase = phase;
+        let stop = context.stop.take();
+        let phase = std::mem::replace(&mut context.phase, Phase::Pure("a look at the state"));
+        let result = work(self, context);
+        context.stop = stop;
+        context.phase = phase;
         result
     }
 
     /// Runs one of the prelude's functions under the budget of an action and judges what came of it.
     pub(super) fn run(
         &mut self,
-        desk: &mut Desk,
+        context: &mut ActionContext,
         prepare: impl FnOnce(&Trusted) -> Result<(Function, MultiValue)>,
     ) -> std::result::Result<MultiValue, Fault> {
         if self.dead {
@@ -717,8 +725,8 @@ impl Vm {
         let host = self.host.clone();
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
-                let renewed = self.sync(desk)?;
-                host.lend(desk, || {
+                let renewed = self.sync(context)?;
+                host.lend(context, || {
                     if let Some((function, args)) = renewed {
                         function.call::<()>(args)?;
                     }
@@ -749,9 +757,9 @@ impl Vm {
         if let Some(what) = spent {
             (self.dead, self.spent) = (true, spent);
             let error = result.err().unwrap_or(mlua::Error::StackError);
-            return Err(fault_of(&error, desk.stop.as_ref(), Some((what, spent_at())), &self.stack));
+            return Err(fault_of(&error, context.stop.as_ref(), Some((what, spent_at())), &self.stack));
         }
-        match (result, &desk.stop) {
+        match (result, &context.stop) {
             (Ok(values), None | Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(values),
             (Err(_), Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. })) => Ok(MultiValue::new()),
             (Err(error), stop) => {
@@ -765,22 +773,22 @@ impl Vm {
         }
     }
 
-    /// Brings the handles up to the desk's state; gives the prelude's function that has to be told, if any.
-    fn sync(&self, desk: &mut Desk) -> Result<Option<(Function, MultiValue)>> {
-        let rules = desk.rules.clone();
-        let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut desk.state, rules.schema())?;
-        if !self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(desk)) {
-            *self.settings.borrow_mut() = Some(Settings::of(desk));
+    /// Brings the handles up to the context's state; gives the prelude's function that has to be told, if any.
+    fn sync(&self, context: &mut ActionContext) -> Result<Option<(Function, MultiValue)>> {
+        let rules = context.rules.clone();
+        let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut context.state, rules.schema())?;
+        if !self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(context)) {
+            *self.settings.borrow_mut() = Some(Settings::of(context));
             let switches = self.lua.create_table()?;
-            for (name, value) in desk.switches.iter() {
+            for (name, value) in context.switches.iter() {
                 switches.raw_set(&**name, to_lua(&self.lua, value, &self.host.handles.borrow())?)?;
             }
             switches.set_readonly(true);
             let out = self.lua.create_table()?;
-            for name in desk.state.left_out() {
+            for name in context.state.left_out() {
                 out.raw_set(&**name, true)?;
             }
-            let args = (switches, desk.listening, desk.explorer.is_some(), out).into_lua_multi(&self.lua)?;
+            let args = (switches, context.listening, context.explorer.is_some(), out).into_lua_multi(&self.lua)?;
             return Ok(Some((self.trusted.refresh.clone(), args)));
         }
         Ok(match synced {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::play::{Driver, Scenario, Session, Setup, Step};
 use crate::ruleset::Ruleset;
 
@@ -78,7 +78,7 @@ pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
                 setup = setup.seat(seat, Driver::Human);
             }
             let Ok(mut session) = Session::start(rules, setup) else { continue };
-            let mut chance = Chance::new(seed);
+            let mut chance = DiceRng::new(seed);
             for _ in 0..ANSWERS {
                 if !matches!(session.advance(), Ok(Step::Ask)) || !answer_one(&mut session, &mut chance, &mut played) {
                     break;
@@ -90,7 +90,7 @@ pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
 }
 
 /// Answers the first question at random; false where no answer is known.
-fn answer_one(session: &mut Session, chance: &mut Chance, played: &mut BTreeSet<String>) -> bool {
+fn answer_one(session: &mut Session, chance: &mut DiceRng, played: &mut BTreeSet<String>) -> bool {
     let Some(question) = session.questions().first().cloned() else { return false };
     let answers = question.answers(200).filter(|answers| !answers.is_empty());
     let answer = match answers {

@@ -14,6 +14,7 @@ mod lines;
 mod lua;
 mod master;
 mod meaning;
+mod migration;
 mod names;
 mod prompt;
 mod question;
@@ -22,7 +23,6 @@ mod rule_text;
 mod save_file;
 mod session_slot;
 mod table;
-mod transfer;
 mod vocabulary;
 
 use std::collections::BTreeSet;
@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::{
-    Answer, Chance, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Session, SessionError, Setup, Step,
+    Answer, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Session, SessionError, Setup, Step,
     Table,
 };
 use serde_json::json;
@@ -43,11 +43,11 @@ use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;
 use self::meaning::{Meaning, addressed, answers, meaning};
+pub use self::migration::show as show_migration;
 use self::prompt::Prompt;
 pub use self::reload::Lookout;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
-pub use self::transfer::show as show_transfer;
 pub use self::vocabulary::Vocabulary;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -71,7 +71,7 @@ pub struct Repl {
     /// Answers of the line that is being carried out: they are not told back.
     own: Vec<(Arc<str>, Arc<str>)>,
     /// Dice outside the game.
-    chance: Chance,
+    chance: DiceRng,
     /// How many decisions stood before each line that can be taken back, the last one last.
     done: Vec<u32>,
     /// How many stood after each line that can be done again.
@@ -111,7 +111,7 @@ const OUTSIDE: u64 = u64::MAX;
 impl Repl {
     pub fn new(session: Session, library: Library, screen: Screen, words: Arc<Mutex<Vocabulary>>) -> Repl {
         Repl {
-            chance: Chance::stream(session.seed(), OUTSIDE),
+            chance: DiceRng::stream(session.seed(), OUTSIDE),
             session: SessionSlot::new(session),
             library,
             screen,

@@ -25,7 +25,7 @@ use self::tagged::{Tagged, is_small};
 pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Table};
 use super::operation::Op;
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::state::{Entity, EntityId, Entry, FieldId, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
@@ -142,7 +142,7 @@ impl Memo {
 
     /// Looks up what the first entry of the agenda does, and does it if that is known.
     #[inline]
-    pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut Chance) -> Lookup {
+    pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
         let hashes = (state.population_hash(), state.attachments_hash());
         self.cache.turn_to(state);
         let Some(Entry { what, owner, args, .. }) = state.agenda().first() else { return Lookup::Missing };

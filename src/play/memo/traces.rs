@@ -8,7 +8,7 @@ use super::field_cache::FieldCache;
 use super::guard::{FieldSet, Guard};
 use super::recording::{Dependency, Effect, Expected, Finished, Outcome, RollKey, Root, hash_of};
 use super::tagged::{Interner, Tagged};
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::state::{EntityId, State, Value};
 
 /// The recorded traces of one variant of a simulation, shared by all its threads.
@@ -129,7 +129,7 @@ impl Table {
         hashes: (u64, u64),
         state: &State,
         cache: &mut FieldCache,
-        mut rng: Option<&mut Chance>,
+        mut rng: Option<&mut DiceRng>,
     ) -> Option<u32> {
         let trees = self.trees.get(&hash_of(what, owner, hashes))?;
         let mut at = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes))?.first as usize;
@@ -154,7 +154,7 @@ impl Table {
 
     /// Rolls the dice of a guard.
     #[inline]
-    fn rolled(&self, guard: Guard, rng: &mut Chance) -> Option<Tagged> {
+    fn rolled(&self, guard: Guard, rng: &mut DiceRng) -> Option<Tagged> {
         let seen = match self.rolls.get_index(guard.number())? {
             RollKey::Pick(n) => Value::Int(i64::from(rng.face(*n))),
             RollKey::Dice(dice, sight) if sight.shows_faces() => {

@@ -7,67 +7,71 @@ use super::super::conversion::{from_lua, to_lua, whole_of};
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stack, stopped, text_arg, told};
-use crate::play::{Desk, Op};
+use crate::play::{ActionContext, Op};
 use crate::ruleset::nearest;
 use crate::state::{Entry, EntryId, Key};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // schedule(what, key, step or nothing, owner, arguments): the token of a new entry
     host_function!(lua, host, table, "schedule", |_, b, (what, key, step, owner, args): (Lv, Lv, Lv, Lv, Lv)| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         let handles = b.handles.borrow();
-        let what = entry_named(b, desk, &what)?;
-        let key = key_of(desk, &key)?;
+        let what = entry_named(b, context, &what)?;
+        let key = key_of(context, &key)?;
         let step = match step {
             Lv::Nil => None,
-            step => Some(key_of(desk, &step)?),
+            step => Some(key_of(context, &step)?),
         };
         let owner = match owner {
             Lv::Nil => None,
-            owner => Some(entity_arg(desk, &handles, &owner, "the owner of an entry")?),
+            owner => Some(entity_arg(context, &handles, &owner, "the owner of an entry")?),
         };
         let args = match from_lua(&args, &handles) {
             Ok(args) => args,
-            Err(error) => return Err(fault(desk, format!("the arguments of the entry `{what}`: {}", plain(&error)))),
+            Err(error) => {
+                return Err(fault(context, format!("the arguments of the entry `{what}`: {}", plain(&error))));
+            }
         };
         charge(16);
         hold(TOLD)?;
-        let id = desk.schedule(what, key, owner, args, step).map_err(stopped)?;
+        let id = context.schedule(what, key, owner, args, step).map_err(stopped)?;
         Ok(stack::token_of(id))
     });
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {
-        let desk = b.desk()?;
-        let id = entry_arg(desk, &entry, "rb.cancel")?;
+        let context = b.context()?;
+        let id = entry_arg(context, &entry, "rb.cancel")?;
         hold(TOLD)?;
-        desk.cancel(id).map_err(stopped)
+        context.cancel(id).map_err(stopped)
     });
     host_function!(lua, host, table, "rekey", |_, b, (entry, key): (Lv, Lv)| {
-        let desk = b.desk()?;
-        let id = entry_arg(desk, &entry, "rb.rekey")?;
-        let key = key_of(desk, &key)?;
+        let context = b.context()?;
+        let id = entry_arg(context, &entry, "rb.rekey")?;
+        let key = key_of(context, &key)?;
         hold(TOLD)?;
-        desk.rekey(id, key).map_err(stopped)
+        context.rekey(id, key).map_err(stopped)
     });
     host_function!(lua, host, table, "agenda", |lua, b, filter: Option<Table>| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
-        desk.observe(&Op::ReadAgenda);
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        context.observe(&Op::ReadAgenda);
         let handles = b.handles.borrow();
         let (mut what, mut owner) = (None, None);
         if let Some(filter) = filter {
             for pair in filter.pairs::<String, Lv>() {
                 match pair? {
-                    (name, value) if name == "what" => what = Some(text_arg(desk, &value, "`what`")?),
+                    (name, value) if name == "what" => what = Some(text_arg(context, &value, "`what`")?),
                     (name, value) if name == "owner" => {
-                        owner = Some(entity_arg(desk, &handles, &value, "`owner`")?);
+                        owner = Some(entity_arg(context, &handles, &value, "`owner`")?);
                     }
-                    (name, _) => return Err(fault(desk, format!("rb.agenda knows `what` and `owner`, not `{name}`"))),
+                    (name, _) => {
+                        return Err(fault(context, format!("rb.agenda knows `what` and `owner`, not `{name}`")));
+                    }
                 }
             }
         }
         let list = lua.create_table()?;
-        charge(desk.state.agenda().entries().len() as i64);
-        for entry in desk.state.agenda().entries() {
+        charge(context.state.agenda().entries().len() as i64);
+        for entry in context.state.agenda().entries() {
             if what.as_ref().is_some_and(|what| *what != entry.what)
                 || owner.is_some_and(|owner| entry.owner != Some(owner))
             {
@@ -80,15 +84,15 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // The number behind an entry's token: whoever looks at it depends on how many entries there have been.
     host_function!(lua, host, table, "entry_number", |_, b, token: Lv| {
-        let desk = b.desk()?;
-        desk.observe(&Op::ReadEntryNumber);
+        let context = b.context()?;
+        context.observe(&Op::ReadEntryNumber);
         Ok(stack::entry_of(&token).map(|id| id.0))
     });
     Ok(())
 }
 
-fn entry_named(host: &HostState, desk: &mut Desk, what: &Lv) -> Result<Arc<str>> {
-    let name = text_arg(desk, what, "the name of an entry")?;
+fn entry_named(host: &HostState, context: &mut ActionContext, what: &Lv) -> Result<Arc<str>> {
+    let name = text_arg(context, what, "the name of an entry")?;
     if let Some(what) = host.entry_named(&name) {
         return Ok(what);
     }
@@ -97,22 +101,22 @@ fn entry_named(host: &HostState, desk: &mut Desk, what: &Lv) -> Result<Arc<str>>
         Some(near) => format!("there is no entry `{name}` in play.luau; did you mean `{near}`?"),
         None => format!("there is no entry `{name}` in play.luau; there are {}", entries.join(", ")),
     };
-    Err(fault(desk, message))
+    Err(fault(context, message))
 }
 
 /// The entry that a script names, by its token or by its number.
-fn entry_arg(desk: &mut Desk, entry: &Lv, what: &str) -> Result<EntryId> {
+fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<EntryId> {
     let number = || whole_of(entry).and_then(|n| u32::try_from(n).ok()).map(EntryId);
     match stack::entry_of(entry).or_else(number) {
         Some(id) => Ok(id),
         None => Err(fault(
-            desk,
+            context,
             format!("{what} takes what rb.schedule or rb.agenda has given for an entry, not {}", told(entry)),
         )),
     }
 }
 
-fn key_of(desk: &mut Desk, value: &Lv) -> Result<Key> {
+fn key_of(context: &mut ActionContext, value: &Lv) -> Result<Key> {
     let places = match value {
         Lv::Table(list) => {
             let items: Vec<Lv> = list.sequence_values().take(Key::PLACES + 1).collect::<Result<_>>()?;
@@ -122,14 +126,14 @@ fn key_of(desk: &mut Desk, value: &Lv) -> Result<Key> {
     };
     match places.map(|places| Key::new(&places)) {
         Some(Ok(key)) => Ok(key),
-        Some(Err(error)) => Err(fault(desk, error.to_string())),
-        None => Err(fault(desk, "a key is a whole number or a list of them")),
+        Some(Err(error)) => Err(fault(context, error.to_string())),
+        None => Err(fault(context, "a key is a whole number or a list of them")),
     }
 }
 
 /// Reads a key that a ruleset's function worked out.
-pub(in crate::script) fn read_key(desk: &mut Desk, value: &Lv) -> Result<Key> {
-    key_of(desk, value)
+pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Result<Key> {
+    key_of(context, value)
 }
 
 /// An agenda entry as a script sees it.
@@ -147,17 +151,17 @@ pub(in crate::script) fn entry_table(lua: &Lua, entry: &Entry, handles: &Handles
 /// The value of an entry's arguments for a script, and its key.
 pub(super) fn due_parts(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "due_args", |lua, b, (): ()| {
-        match b.lent().and_then(|desk| desk.due()) {
+        match b.lent().and_then(|context| context.due()) {
             Some(entry) => to_lua(lua, &entry.args, &b.handles.borrow()),
             None => Ok(Lv::Nil),
         }
     });
     host_function!(lua, host, table, "sees_time", |_, b, (): ()| {
-        b.desk()?.sees_time = true;
+        b.context()?.sees_time = true;
         Ok(())
     });
     host_function!(lua, host, table, "due_key", |lua, b, (): ()| {
-        match b.desk()?.due() {
+        match b.context()?.due() {
             Some(entry) => Ok(Some(lua.create_sequence_from(entry.key.places().iter().copied())?)),
             None => Ok(None),
         }

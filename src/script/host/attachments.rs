@@ -5,15 +5,15 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::super::conversion::{from_lua, to_lua};
 use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg};
-use crate::play::{Desk, Op};
+use crate::play::{ActionContext, Op};
 use crate::ruleset::nearest;
 use crate::state::{AttachmentId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "attach", |_, b, (hook, owner, data): (Lv, Lv, Lv)| {
-        let desk = b.desk()?;
-        let hook = text_arg(desk, &hook, "the id of a hook")?;
-        let owner = entity_arg(desk, &b.handles.borrow(), &owner, "the owner in rb.attach")?;
+        let context = b.context()?;
+        let hook = text_arg(context, &hook, "the id of a hook")?;
+        let owner = entity_arg(context, &b.handles.borrow(), &owner, "the owner in rb.attach")?;
         let known = b.names.borrow();
         let holders = known.0.get("hook").map(Vec::as_slice).unwrap_or_default();
         if !holders.iter().any(|holder| **holder == *hook) {
@@ -21,35 +21,35 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 Some(near) => format!("there is no hook or item `{hook}`; did you mean `{near}`?"),
                 None => format!("there is no hook or item `{hook}`"),
             };
-            return Err(fault(desk, message));
+            return Err(fault(context, message));
         }
-        let data = data_of(b, desk, &data)?;
+        let data = data_of(b, context, &data)?;
         charge(16);
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        Ok(desk.attach(hook, owner, data).map_err(stopped)?.0)
+        Ok(context.attach(hook, owner, data).map_err(stopped)?.0)
     });
     host_function!(lua, host, table, "detach", |_, b, id: u32| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        desk.detach(AttachmentId(id)).map_err(stopped)
+        context.detach(AttachmentId(id)).map_err(stopped)
     });
     host_function!(lua, host, table, "set_data", |_, b, (id, data): (u32, Lv)| {
-        let desk = b.desk()?;
-        let data = data_of(b, desk, &data)?;
+        let context = b.context()?;
+        let data = data_of(b, context, &data)?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        desk.set_data(AttachmentId(id), data).map_err(stopped)
+        context.set_data(AttachmentId(id), data).map_err(stopped)
     });
     host_function!(lua, host, table, "attachments", |lua, b, owner: Option<Table>| {
-        let Ok(desk) = b.desk() else { return lua.create_table() };
-        desk.observe(&Op::ReadAttachments);
+        let Ok(context) = b.context() else { return lua.create_table() };
+        context.observe(&Op::ReadAttachments);
         let handles = b.handles.borrow();
         let owner = owner.and_then(|owner| handles.id_of(&owner));
         let list = lua.create_table()?;
-        charge(desk.state.attachments().len() as i64 / 8);
-        for (id, attachment) in desk.state.attachments() {
+        charge(context.state.attachments().len() as i64 / 8);
+        for (id, attachment) in context.state.attachments() {
             if owner.is_some_and(|owner| owner != attachment.owner) {
                 continue;
             }
@@ -67,9 +67,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     Ok(())
 }
 
-fn data_of(host: &HostState, desk: &mut Desk, data: &Lv) -> Result<Value> {
+fn data_of(host: &HostState, context: &mut ActionContext, data: &Lv) -> Result<Value> {
     match from_lua(data, &host.handles.borrow()) {
         Ok(data) => Ok(data),
-        Err(error) => Err(fault(desk, format!("the data of an attachment: {}", plain(&error)))),
+        Err(error) => Err(fault(context, format!("the data of an attachment: {}", plain(&error)))),
     }
 }

@@ -7,7 +7,7 @@ use super::super::conversion::{text_of, to_lua, whole_of};
 use super::super::sandbox::{charge, hold};
 use super::{DIE, HostState, LONGEST_LABEL, TOLD, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
-use crate::play::{Desk, Need, Sight};
+use crate::play::{ActionContext, Need, Sight};
 
 /// Dice expressions that a machine keeps: as many as a ruleset writes out.
 const MOST_DICE: usize = 1_000;
@@ -19,11 +19,11 @@ const MOST_CUTS: usize = 1_000;
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // The number of a dice expression, for `roll`; nothing if there are too many of them to be kept.
     host_function!(lua, host, table, "dice_number", |_, b, dice: Lv| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         let Lv::String(text) = &dice else {
-            return Err(fault(desk, format!("dice are a text such as \"2d6+1\", not {}", told(&dice))));
+            return Err(fault(context, format!("dice are a text such as \"2d6+1\", not {}", told(&dice))));
         };
-        let parsed = parsed(desk, text)?;
+        let parsed = parsed(context, text)?;
         let mut known = b.dice.borrow_mut();
         if known.len() >= MOST_DICE {
             return Ok(None);
@@ -38,16 +38,16 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         table,
         "roll",
         |lua, b, (dice, sight, need, label, args): (Lv, u8, Lv, Lv, Variadic<Lv>)| {
-            let desk = b.desk()?;
+            let context = b.context()?;
             let dice = match &dice {
-                Lv::String(text) => parsed(desk, text)?,
+                Lv::String(text) => parsed(context, text)?,
                 number => {
                     let at = whole_of(number).and_then(|number| usize::try_from(number - 1).ok());
                     at.and_then(|at| b.dice.borrow().get(at).cloned())
-                        .ok_or_else(|| fault(desk, "there are no such dice"))?
+                        .ok_or_else(|| fault(context, "there are no such dice"))?
                 }
             };
-            let sight = sight_of(desk, sight, &need)?;
+            let sight = sight_of(context, sight, &need)?;
             let label = match &label {
                 Lv::Nil => b.label(&dice.to_string()),
                 Lv::String(text) => {
@@ -57,62 +57,63 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                     }
                     b.label(&text)
                 }
-                other => text_arg(desk, other, "the label of a roll")?,
+                other => text_arg(context, other, "the label of a roll")?,
             };
-            let rolled = desk.roll(&dice, &label, &sight, |desk| fill(&label, &args, desk, &b.handles.borrow()));
+            let rolled =
+                context.roll(&dice, &label, &sight, |context| fill(&label, &args, context, &b.handles.borrow()));
             let rolled = rolled.map_err(stopped)?;
             charge(16 + rolled.dice as i64 / 4);
-            if desk.keeps_tape {
+            if context.keeps_tape {
                 hold(TOLD + rolled.dice * DIE)?;
             }
             to_lua(lua, &rolled.seen, &b.handles.borrow())
         }
     );
-    host_function!(lua, host, table, "begin_again", |_, b, (): ()| b.desk()?.begin_again().map_err(stopped));
-    host_function!(lua, host, table, "roll_again", |_, b, (): ()| b.desk()?.roll_again().map_err(stopped));
+    host_function!(lua, host, table, "begin_again", |_, b, (): ()| b.context()?.begin_again().map_err(stopped));
+    host_function!(lua, host, table, "roll_again", |_, b, (): ()| b.context()?.roll_again().map_err(stopped));
     host_function!(lua, host, table, "pick", |_, b, n: Lv| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         match whole_of(&n).filter(|n| (1..=1_000_000).contains(n)) {
-            Some(n) => desk.pick(n as u32).map_err(stopped),
-            None => Err(fault(desk, format!("rb.pick takes a whole number from 1 to 1000000, not {}", told(&n)))),
+            Some(n) => context.pick(n as u32).map_err(stopped),
+            None => Err(fault(context, format!("rb.pick takes a whole number from 1 to 1000000, not {}", told(&n)))),
         }
     });
     Ok(())
 }
 
-fn parsed(desk: &mut Desk, text: &LuaString) -> Result<Arc<Dice>> {
-    Dice::parse(&text_of(text)?).map(Arc::new).map_err(|error| fault(desk, error.to_string()))
+fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
+    Dice::parse(&text_of(text)?).map(Arc::new).map_err(|error| fault(context, error.to_string()))
 }
 
 /// What is seen of a roll, by the prelude's number for it.
-fn sight_of(desk: &mut Desk, sight: u8, need: &Lv) -> Result<Sight> {
-    let need_of = |desk: &mut Desk, make: fn(i64) -> Need| match whole_of(need) {
+fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
+    let need_of = |context: &mut ActionContext, make: fn(i64) -> Need| match whole_of(need) {
         Some(n) => Ok(Sight::Need(make(n))),
-        None => Err(fault(desk, format!("the number that is needed must be whole, not {}", told(need)))),
+        None => Err(fault(context, format!("the number that is needed must be whole, not {}", told(need)))),
     };
     match sight {
-        1 => need_of(desk, Need::Under),
-        2 => need_of(desk, Need::AtMost),
-        3 => need_of(desk, Need::AtLeast),
-        4 => cuts_of(desk, need).map(Sight::Cuts),
+        1 => need_of(context, Need::Under),
+        2 => need_of(context, Need::AtMost),
+        3 => need_of(context, Need::AtLeast),
+        4 => cuts_of(context, need).map(Sight::Cuts),
         5 => Ok(Sight::Faces),
         6 => Ok(Sight::Ordered),
         _ => Ok(Sight::Total),
     }
 }
 
-fn cuts_of(desk: &mut Desk, cuts: &Lv) -> Result<Arc<[i64]>> {
+fn cuts_of(context: &mut ActionContext, cuts: &Lv) -> Result<Arc<[i64]>> {
     let Lv::Table(list) = cuts else {
-        return Err(fault(desk, format!("rb.band takes a list of cuts, not {}", told(cuts))));
+        return Err(fault(context, format!("rb.band takes a list of cuts, not {}", told(cuts))));
     };
     if list.raw_len() > MOST_CUTS {
-        return Err(fault(desk, format!("rb.band takes at most {MOST_CUTS} cuts")));
+        return Err(fault(context, format!("rb.band takes at most {MOST_CUTS} cuts")));
     }
     list.sequence_values::<Lv>()
         .map(|cut| {
             let cut = cut?;
             whole_of(&cut)
-                .ok_or_else(|| fault(desk, format!("a cut of rb.band must be a whole number, not {}", told(&cut))))
+                .ok_or_else(|| fault(context, format!("a cut of rb.band must be a whole number, not {}", told(&cut))))
         })
         .collect()
 }

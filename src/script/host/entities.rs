@@ -7,38 +7,38 @@ use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, text_arg};
-use crate::play::{Desk, Op, settled};
+use crate::play::{ActionContext, Op, settled};
 use crate::ruleset::nearest;
 use crate::state::{EntityId, FieldId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // set(handle, number of its class's kind, place of the field, a table): what `write` is for all other values
     host_function!(lua, host, table, "set", |_, b, (handle, kind, at, value): (Table, u16, u16, Lv)| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let id = handles.id_of(&handle);
         let field = FieldId(at);
-        check_target(desk, id, kind, field).map_err(stopped)?;
+        check_target(context, id, kind, field).map_err(stopped)?;
         let Some(id) = id else { return Ok(()) };
-        let rules = desk.rules.clone();
+        let rules = context.rules.clone();
         let declared = rules.schema().kinds[kind as usize].field(field);
         let value = match from_lua(&value, &handles) {
             Ok(value) => settled(&declared.ty, value),
             Err(error) => {
-                let title = desk.title(id);
-                return Err(fault(desk, format!("the field `{}` of {title}: {}", declared.name, plain(&error))));
+                let title = context.title(id);
+                return Err(fault(context, format!("the field `{}` of {title}: {}", declared.name, plain(&error))));
             }
         };
-        hold_change(desk)?;
-        desk.write(id, field, value).map_err(stopped)?;
+        hold_change(context)?;
+        context.write(id, field, value).map_err(stopped)?;
         handles.forget_field(rules.schema(), id, field)
     });
     // A field whose value is a table.
     host_function!(lua, host, table, "read_field", |lua, b, (handle, at): (Table, u16)| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let Some(id) = handles.id_of(&handle) else { return Ok(Lv::Nil) };
-        match desk.read(id, FieldId(at)) {
+        match context.read(id, FieldId(at)) {
             Some(value) => handles.table_of(lua, id, FieldId(at), value),
             None => Ok(Lv::Nil),
         }
@@ -47,53 +47,53 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "whole", |lua, b, handle: Table| {
         let handles = b.handles.borrow();
         let Some(id) = handles.id_of(&handle) else { return Ok(None) };
-        let desk = b.desk()?;
-        let count = desk.state.entity(id).map_or(0, |entity| entity.fields.len());
+        let context = b.context()?;
+        let count = context.state.entity(id).map_or(0, |entity| entity.fields.len());
         for at in 0..count {
-            desk.read(id, FieldId(at as u16));
+            context.read(id, FieldId(at as u16));
         }
-        let Some(entity) = desk.state.entity(id) else { return Ok(None) };
-        handles.whole(lua, desk.rules.schema(), id, entity).map(Some)
+        let Some(entity) = context.state.entity(id) else { return Ok(None) };
+        handles.whole(lua, context.rules.schema(), id, entity).map(Some)
     });
     host_function!(lua, host, table, "catch_up", |lua, b, (): ()| {
-        let desk = b.desk()?;
-        let rules = desk.rules.clone();
-        b.handles.borrow_mut().sync(lua, &mut desk.state, rules.schema()).map(|_| ())
+        let context = b.context()?;
+        let rules = context.rules.clone();
+        b.handles.borrow_mut().sync(lua, &mut context.state, rules.schema()).map(|_| ())
     });
     host_function!(lua, host, table, "exists", |_, b, handle: Table| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
-        desk.observe(&Op::ReadPopulation);
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        context.observe(&Op::ReadPopulation);
         Ok(b.handles.borrow().id_of(&handle).is_some())
     });
     host_function!(lua, host, table, "each", |lua, b, kind: Lv| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
-        desk.observe(&Op::ReadPopulation);
-        let name = text_arg(desk, &kind, "the name of a kind")?;
-        let Some(kind) = desk.rules.schema().kind_named(&name) else {
-            return Err(no_kind(desk, &name));
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        context.observe(&Op::ReadPopulation);
+        let name = text_arg(context, &kind, "the name of a kind")?;
+        let Some(kind) = context.rules.schema().kind_named(&name) else {
+            return Err(no_kind(context, &name));
         };
         let handles = b.handles.borrow();
-        charge(i64::from(desk.state.ids()) / 8);
-        let found = desk.state.entities().filter(|(_, entity)| entity.kind == kind);
+        charge(i64::from(context.state.ids()) / 8);
+        let found = context.state.entities().filter(|(_, entity)| entity.kind == kind);
         let list = lua.create_sequence_from(found.filter_map(|(id, _)| handles.handle(id).cloned()))?;
         list.set_readonly(true);
         Ok(list)
     });
     host_function!(lua, host, table, "spawn", |lua, b, (kind, fields): (Lv, Lv)| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
-        let name = text_arg(desk, &kind, "the kind of a new entity")?;
-        spawn(lua, desk, &mut handles, &name, &fields)
+        let name = text_arg(context, &kind, "the kind of a new entity")?;
+        spawn(lua, context, &mut handles, &name, &fields)
     });
     host_function!(lua, host, table, "remove", |lua, b, handle: Lv| {
-        let desk = b.desk()?;
+        let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
-        let id = entity_arg(desk, &handles, &handle, "rb.remove")?;
-        let last = desk.state.entity(id).cloned();
-        let touched = desk.remove(id).map_err(stopped)?;
-        let rules = desk.rules.clone();
+        let id = entity_arg(context, &handles, &handle, "rb.remove")?;
+        let last = context.state.entity(id).cloned();
+        let touched = context.remove(id).map_err(stopped)?;
+        let rules = context.rules.clone();
         if let Some(last) = last {
             handles.attachments_change();
             handles.leave_tombstone(lua, rules.schema(), id, &last)?;
@@ -105,51 +105,56 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // Refuses a name that a kind does not have, where a field is written.
     host_function!(lua, host, table, "no_field", |_, b, (kind, name): (String, Lv)| {
-        let desk = b.desk()?;
-        let name = text_arg(desk, &name, "the name of a field")?;
-        let message = no_member(desk, &kind, &name);
-        Err::<(), _>(fault(desk, message))
+        let context = b.context()?;
+        let name = text_arg(context, &name, "the name of a field")?;
+        let message = no_member(context, &kind, &name);
+        Err::<(), _>(fault(context, message))
     });
     Ok(())
 }
 
 /// Checks that a field of a class's kind can be written through a handle.
 pub(super) fn check_target(
-    desk: &mut Desk,
+    context: &mut ActionContext,
     id: Option<EntityId>,
     kind: u16,
     field: FieldId,
 ) -> std::result::Result<(), crate::play::Stop> {
-    desk.may_act("writing a field")?;
-    let rules = desk.rules.clone();
+    context.may_act("writing a field")?;
+    let rules = context.rules.clone();
     let schema = rules.schema();
-    let Some(wanted) = schema.kinds.get(kind as usize) else { return Err(desk.fault("there is no such kind")) };
+    let Some(wanted) = schema.kinds.get(kind as usize) else { return Err(context.fault("there is no such kind")) };
     let name = wanted.fields.get(field.0 as usize).map_or("", |field| &*field.name);
     let Some(id) = id else {
-        return Err(desk.fault(format!("the field `{name}` is written to an entity that has been taken away")));
+        return Err(context.fault(format!("the field `{name}` is written to an entity that has been taken away")));
     };
-    match desk.state.entity(id).map(|entity| entity.kind) {
+    match context.state.entity(id).map(|entity| entity.kind) {
         Some(found) if found.0 == kind => Ok(()),
         Some(found) => {
             let found = &schema.kind(found).name;
             let message = format!("`{name}` is a field of a {}, and this is a {found}", wanted.name);
-            Err(desk.fault_with(message, Some("call `set` and `add` on the entity that is written".into())))
+            Err(context.fault_with(message, Some("call `set` and `add` on the entity that is written".into())))
         }
-        None => Err(desk.fault(format!("the field `{name}` is written to an entity that has been taken away"))),
+        None => Err(context.fault(format!("the field `{name}` is written to an entity that has been taken away"))),
     }
 }
 
-fn no_kind(desk: &mut Desk, name: &str) -> Error {
-    let rules = desk.rules.clone();
+fn no_kind(context: &mut ActionContext, name: &str) -> Error {
+    let rules = context.rules.clone();
     let kinds = rules.schema().kinds.iter().map(|kind| &*kind.name);
     let message = match nearest(name, kinds.clone()) {
         Some(near) => format!("there is no kind `{name}`; did you mean `{near}`?"),
         None => format!("there is no kind `{name}`; there are {}", kinds.collect::<Vec<_>>().join(", ")),
     };
-    fault(desk, message)
+    fault(context, message)
 }
 
-pub(in crate::script) fn entity_arg(desk: &mut Desk, handles: &Handles, value: &Lv, what: &str) -> Result<EntityId> {
+pub(in crate::script) fn entity_arg(
+    context: &mut ActionContext,
+    handles: &Handles,
+    value: &Lv,
+    what: &str,
+) -> Result<EntityId> {
     let found = match value {
         Lv::Table(table) => handles.id_of(table),
         _ => None,
@@ -157,7 +162,7 @@ pub(in crate::script) fn entity_arg(desk: &mut Desk, handles: &Handles, value: &
     match found {
         Some(id) => Ok(id),
         None => Err(fault(
-            desk,
+            context,
             format!(
                 "{what} takes an entity that is there, not {}",
                 match value {
@@ -170,31 +175,31 @@ pub(in crate::script) fn entity_arg(desk: &mut Desk, handles: &Handles, value: &
 }
 
 /// Counts what a change is to the host: an entry of its journal, and an event where somebody listens.
-pub(super) fn hold_change(desk: &Desk) -> Result<()> {
-    hold(if desk.listening { CHANGE + TOLD } else { CHANGE })
+pub(super) fn hold_change(context: &ActionContext) -> Result<()> {
+    hold(if context.listening { CHANGE + TOLD } else { CHANGE })
 }
 
-fn spawn(lua: &Lua, desk: &mut Desk, handles: &mut Handles, name: &str, fields: &Lv) -> Result<Table> {
-    let rules = desk.rules.clone();
+fn spawn(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, name: &str, fields: &Lv) -> Result<Table> {
+    let rules = context.rules.clone();
     let schema = rules.schema();
     let Some(kind_id) = schema.kind_named(name) else {
-        return Err(no_kind(desk, name));
+        return Err(no_kind(context, name));
     };
     let kind = schema.kind(kind_id);
     let Lv::Table(given) = fields else {
-        return Err(fault(desk, format!("rb.spawn takes a table of fields, not {}", fields.type_name())));
+        return Err(fault(context, format!("rb.spawn takes a table of fields, not {}", fields.type_name())));
     };
     let mut values: Vec<(FieldId, Value)> = Vec::new();
     for pair in given.pairs::<Lv, Lv>() {
         let (key, value) = pair?;
-        let key = text_arg(desk, &key, "the name of a field")?;
+        let key = text_arg(context, &key, "the name of a field")?;
         let Some(field) = kind.field_named(&key) else {
-            let message = no_member(desk, name, &key);
-            return Err(fault(desk, message));
+            let message = no_member(context, name, &key);
+            return Err(fault(context, message));
         };
         let value = match from_lua(&value, handles) {
             Ok(value) => settled(&kind.field(field).ty, value),
-            Err(error) => return Err(fault(desk, format!("the field `{key}` of a new {name}: {}", plain(&error)))),
+            Err(error) => return Err(fault(context, format!("the field `{key}` of a new {name}: {}", plain(&error)))),
         };
         values.push((field, value));
     }
@@ -202,6 +207,6 @@ fn spawn(lua: &Lua, desk: &mut Desk, handles: &mut Handles, name: &str, fields: 
     values.sort_by_key(|(field, _)| *field);
     charge(64);
     hold(TOLD + kind.fields.len() * CHANGE)?;
-    let id = desk.spawn(kind_id, values).map_err(stopped)?;
+    let id = context.spawn(kind_id, values).map_err(stopped)?;
     handles.make(lua, schema, id, kind_id)
 }

@@ -3,13 +3,13 @@ use std::rc::Rc;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::{HostState, MOST_NAMED, host_function, stopped};
-use crate::play::Desk;
+use crate::play::ActionContext;
 use crate::ruleset::nearest;
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "fault", |_, b, (message, cure): (String, Option<String>)| {
-        let desk = b.desk()?;
-        Err::<(), _>(stopped(desk.fault_with(message, cure)))
+        let context = b.context()?;
+        Err::<(), _>(stopped(context.fault_with(message, cure)))
     });
     host_function!(lua, host, table, "join", |_, b, (a, c): (Table, Table)| {
         let mut names: Vec<String> = Vec::new();
@@ -29,23 +29,23 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         })
     });
     host_function!(lua, host, table, "no_member", |_, b, (kind, name): (String, String)| {
-        let desk = b.desk()?;
-        Ok(no_member(desk, &kind, &name))
+        let context = b.context()?;
+        Ok(no_member(context, &kind, &name))
     });
     host_function!(lua, host, table, "no_number", |_, b, (kind, name): (String, String)| {
-        let desk = b.desk()?;
-        let schema = desk.rules.schema();
+        let context = b.context()?;
+        let schema = context.rules.schema();
         let known = schema.kind_named(&kind).and_then(|kind| schema.kind(kind).field_named(&name));
         Ok(match known {
             Some(_) => format!("the field `{name}` of {kind} is not a number; add is for number fields"),
-            None => no_member(desk, &kind, &name),
+            None => no_member(context, &kind, &name),
         })
     });
     Ok(())
 }
 
-pub(super) fn no_member(desk: &Desk, kind: &str, name: &str) -> String {
-    let schema = desk.rules.schema();
+pub(super) fn no_member(context: &ActionContext, kind: &str, name: &str) -> String {
+    let schema = context.rules.schema();
     let Some(kind) = schema.kind_named(kind).map(|kind| schema.kind(kind)) else {
         return format!("there is no kind `{kind}`");
     };

@@ -7,10 +7,10 @@ mod agenda;
 mod attachments;
 mod dice;
 mod entities;
+mod log;
 mod messages;
 mod questions;
 mod stack;
-mod telling;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -27,12 +27,12 @@ pub(crate) use stack::current_place;
 pub(super) use stack::{entry_of, fill_fields, filling};
 
 use crate::dice::Dice;
-use crate::play::{Desk, DicePosition, Happening, Stop, Term};
+use crate::play::{ActionContext, DicePosition, Happening, Stop, Term};
 
 /// What the host's functions share: the game that is being run, and the handles of its entities.
 #[derive(Default)]
 pub(super) struct HostState {
-    desk: Cell<Option<*mut Desk>>,
+    context: Cell<Option<*mut ActionContext>>,
     pub handles: RefCell<Handles>,
     pub pages: Pages,
     /// Dice expressions that scripts have used, by number.
@@ -58,10 +58,10 @@ pub(super) struct Names(pub BTreeMap<&'static str, Vec<String>>);
 
 impl HostState {
     /// Lends a game to the host's functions while `run` goes on.
-    pub fn lend<R>(&self, desk: &mut Desk, run: impl FnOnce() -> R) -> R {
-        let outer = self.desk.replace(Some(desk));
+    pub fn lend<R>(&self, context: &mut ActionContext, run: impl FnOnce() -> R) -> R {
+        let outer = self.context.replace(Some(context));
         let result = stack::with_host(self, run);
-        self.desk.set(outer);
+        self.context.set(outer);
         self.told_later.borrow_mut().clear();
         result
     }
@@ -84,17 +84,17 @@ impl HostState {
 
     /// The game that is lent at the moment.
     #[allow(clippy::mut_from_ref)] // it is lent exclusively, see below
-    pub fn lent(&self) -> Option<&mut Desk> {
+    pub fn lent(&self) -> Option<&mut ActionContext> {
         // SAFETY: the pointer is set by `lend` for as long as its exclusive borrow lasts, on the machine's own thread;
         // the host's functions do not call each other, so no two references from here live at once.
-        self.desk.get().map(|desk| unsafe { &mut *desk })
+        self.context.get().map(|context| unsafe { &mut *context })
     }
 
     /// The same, or an error for a script.
     #[allow(clippy::mut_from_ref)] // as above
-    pub(super) fn desk(&self) -> Result<&mut Desk> {
+    pub(super) fn context(&self) -> Result<&mut ActionContext> {
         match self.lent() {
-            Some(desk) => Ok(desk),
+            Some(context) => Ok(context),
             None => Err(Error::RuntimeError(NO_GAME.into())),
         }
     }
@@ -144,8 +144,8 @@ pub(super) fn stopped(stop: Stop) -> Error {
     Error::RuntimeError(message_of(&stop).to_string())
 }
 
-pub(super) fn fault(desk: &mut Desk, message: impl Into<String>) -> Error {
-    stopped(desk.fault(message))
+pub(super) fn fault(context: &mut ActionContext, message: impl Into<String>) -> Error {
+    stopped(context.fault(message))
 }
 
 /// What a script gave, for messages.
@@ -166,15 +166,15 @@ fn plain(error: &Error) -> String {
     }
 }
 
-pub(super) fn text_arg(desk: &mut Desk, value: &Lv, what: &str) -> Result<Arc<str>> {
+pub(super) fn text_arg(context: &mut ActionContext, value: &Lv, what: &str) -> Result<Arc<str>> {
     match value {
         Lv::String(text) => text_of(text),
-        other => Err(fault(desk, format!("{what} must be a text, not {}", other.type_name()))),
+        other => Err(fault(context, format!("{what} must be a text, not {}", other.type_name()))),
     }
 }
 
 /// Fills the `{}` of a template with values in words.
-pub(super) fn fill(template: &str, args: &[Lv], desk: &Desk, handles: &Handles) -> String {
+pub(super) fn fill(template: &str, args: &[Lv], context: &ActionContext, handles: &Handles) -> String {
     let mut text = String::with_capacity(template.len() + 16);
     let mut args = args.iter();
     let mut rest = template;
@@ -182,7 +182,7 @@ pub(super) fn fill(template: &str, args: &[Lv], desk: &Desk, handles: &Handles) 
         text.push_str(&rest[..at]);
         match args.next() {
             Some(value) => match from_lua(value, handles) {
-                Ok(value) => text.push_str(&desk.words(&value)),
+                Ok(value) => text.push_str(&context.words(&value)),
                 Err(_) => text.push('?'),
             },
             None => text.push_str("{}"),
@@ -217,7 +217,7 @@ pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
     dice::add(lua, host, &table)?;
     agenda::add(lua, host, &table)?;
     agenda::due_parts(lua, host, &table)?;
-    telling::add(lua, host, &table)?;
+    log::add(lua, host, &table)?;
     super::convert::add(lua, host, &table)?;
     stack::add(lua, &table)?;
     let (handles, pages) = (lua.create_table()?, lua.create_table()?);

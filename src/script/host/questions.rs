@@ -9,50 +9,51 @@ use super::super::sandbox::{charge, hold};
 use super::stack::by_of;
 use super::{ASKED, HostState, MOST_NAMED, OPTION, entity_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::play::{
-    Answer, Ask, AskKind, Asked, Asking, By, Choice, Desk, DicePosition, Happening, Limits, Question, QuestionId, Shape,
+    ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Question,
+    QuestionId, Shape,
 };
 use crate::state::{EntityId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, or 4 if it waits for somebody.
     host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (usize, Table)| {
-        let desk = b.desk()?;
-        if let Some(known) = desk.asked_before().map_err(stopped)? {
+        let context = b.context()?;
+        if let Some(known) = context.asked_before().map_err(stopped)? {
             let (question, answer) = &*known;
             let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
-            desk.record(&asking, answer.clone(), By::Default, DicePosition::default());
+            context.record(&asking, answer.clone(), By::Default, DicePosition::default());
             return Ok((ANSWERED, places(lua, question, answer)?));
         }
         let handles = b.handles.borrow();
-        let kind = kind_of(desk, kind)?;
-        let whole = !desk.reads_tape();
+        let kind = kind_of(context, kind)?;
+        let whole = !context.reads_tape();
         let question =
-            if whole { question_of(desk, &handles, kind, &q)? } else { undefaulted(desk, &handles, kind, &q)? };
+            if whole { question_of(context, &handles, kind, &q)? } else { undefaulted(context, &handles, kind, &q)? };
         let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
-        match desk.ask(&asking, &question).map_err(stopped)? {
+        match context.ask(&asking, &question).map_err(stopped)? {
             Asked::Answered(answer) => {
-                if let Some(explorer) = &mut desk.explorer {
+                if let Some(explorer) = &mut context.explorer {
                     explorer.remember(Some((&question, &answer)));
                 }
-                tell_answer(b, desk, &question, question.tell(&answer));
+                tell_answer(b, context, &question, question.tell(&answer));
                 Ok((ANSWERED, places(lua, &question, &answer)?))
             }
             Asked::Policy(policy) => {
-                b.before_policy.set(desk.position());
-                if let Some(explorer) = &mut desk.explorer {
+                b.before_policy.set(context.position());
+                if let Some(explorer) = &mut context.explorer {
                     explorer.remember(None);
                 }
                 Ok((1, Lv::String(lua.create_string(&*policy)?)))
             }
             Asked::Default => {
-                b.before_policy.set(desk.position());
+                b.before_policy.set(context.position());
                 Ok((2, Lv::Nil))
             }
             Asked::Open => {
                 if !whole {
                     // The tape did not fit after all.
-                    let default = question_of(desk, &handles, kind, &q)?.default;
-                    desk.questions.iter_mut().last().into_iter().for_each(|open| open.default.clone_from(&default));
+                    let default = question_of(context, &handles, kind, &q)?.default;
+                    context.questions.iter_mut().last().into_iter().for_each(|open| open.default.clone_from(&default));
                 }
                 Ok((4, Lv::Nil))
             }
@@ -60,17 +61,17 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     // put_out(kind, question): the question waits for somebody.
     host_function!(lua, host, table, "put_out", |_, b, (kind, q): (usize, Table)| {
-        let desk = b.desk()?;
-        let kind = kind_of(desk, kind)?;
-        let question = question_of(desk, &b.handles.borrow(), kind, &q)?;
-        desk.put_out(question);
+        let context = b.context()?;
+        let kind = kind_of(context, kind)?;
+        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        context.put_out(question);
         Ok(())
     });
     // default_places(kind, question): the default, however loosely it is named; nothing if there is none.
     host_function!(lua, host, table, "default_places", |lua, b, (kind, q): (usize, Table)| {
-        let desk = b.desk()?;
-        let kind = kind_of(desk, kind)?;
-        let question = question_of(desk, &b.handles.borrow(), kind, &q)?;
+        let context = b.context()?;
+        let kind = kind_of(context, kind)?;
+        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
         match &question.default {
             Some(answer) => places(lua, &question, answer),
             None => Ok(Lv::Nil),
@@ -79,45 +80,45 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     // noted(kind, question, answer in places, by whom, the option itself if only that was looked at): words for those who want
     // them of an answer that fits.
     host_function!(lua, host, table, "noted", |_, b, (kind, q, answer, by, only): (usize, Table, Lv, i64, Lv)| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
         let handles = b.handles.borrow();
-        let kind = kind_of(desk, kind)?;
+        let kind = kind_of(context, kind)?;
         if by == BY_ONLY {
             // Nobody was asked, but somebody may have named an answer all the same.
-            if desk.listening || desk.explorer.is_some() {
-                let question = undefaulted(desk, &handles, kind, &q)?;
-                let answer = answer_of(desk, &question, &answer)?;
-                desk.autos.push((question, answer));
+            if context.listening || context.explorer.is_some() {
+                let question = undefaulted(context, &handles, kind, &q)?;
+                let answer = answer_of(context, &question, &answer)?;
+                context.autos.push((question, answer));
             }
             return Ok(());
         }
-        let asking = asking_of(desk, &handles, &q)?;
-        let (answer, text) = in_words(desk, &handles, kind, &q, &answer, &only)?;
-        if desk.listening {
+        let asking = asking_of(context, &handles, &q)?;
+        let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
+        if context.listening {
             let happening = Happening::Answered {
                 seat: asking.seat.clone(),
                 topic: asking.topic.clone(),
-                about: asking.about.map(|about| desk.title(about)),
+                about: asking.about.map(|about| context.title(about)),
                 text,
             };
             b.told_later.borrow_mut().push(happening);
         }
-        desk.record(&asking, answer, by_of(by), b.before_policy.get());
-        desk.may_go_on().map_err(stopped)
+        context.record(&asking, answer, by_of(by), b.before_policy.get());
+        context.may_go_on().map_err(stopped)
     });
     host_function!(lua, host, table, "refuse", |_, b, (topic, reason): (String, Lv)| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
-        let reason = text_arg(desk, &reason, "the reason of a question's check")?;
-        Err::<(), _>(stopped(desk.refuse(&topic, &reason)))
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let reason = text_arg(context, &reason, "the reason of a question's check")?;
+        Err::<(), _>(stopped(context.refuse(&topic, &reason)))
     });
-    host_function!(lua, host, table, "stop_if_open", |_, b, (): ()| b.desk()?.stop_if_open().map_err(stopped));
+    host_function!(lua, host, table, "stop_if_open", |_, b, (): ()| b.context()?.stop_if_open().map_err(stopped));
     host_function!(lua, host, table, "all_answered", |_, b, (): ()| {
-        let desk = b.desk()?;
-        desk.may_go_on().map_err(stopped)?;
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
         for happening in b.told_later.borrow_mut().drain(..) {
-            desk.tell(happening, None);
+            context.tell(happening, None);
         }
         Ok(())
     });
@@ -129,17 +130,17 @@ const ANSWERED: u8 = 3;
 /// The number by which the prelude says that only one answer was possible.
 const BY_ONLY: i64 = 3;
 
-fn kind_of(desk: &mut Desk, number: usize) -> Result<AskKind> {
+fn kind_of(context: &mut ActionContext, number: usize) -> Result<AskKind> {
     let kind = number.checked_sub(1).and_then(|at| AskKind::ALL.get(at));
-    kind.copied().ok_or_else(|| fault(desk, "there is no such kind of question"))
+    kind.copied().ok_or_else(|| fault(context, "there is no such kind of question"))
 }
 
-fn tell_answer(host: &HostState, desk: &Desk, question: &Question, text: String) {
-    if desk.listening {
+fn tell_answer(host: &HostState, context: &ActionContext, question: &Question, text: String) {
+    if context.listening {
         host.told_later.borrow_mut().push(Happening::Answered {
             seat: question.seat.clone(),
             topic: question.topic.clone(),
-            about: question.about.map(|about| desk.title(about)),
+            about: question.about.map(|about| context.title(about)),
             text,
         });
     }
@@ -147,7 +148,7 @@ fn tell_answer(host: &HostState, desk: &Desk, question: &Question, text: String)
 
 /// An answer that fits, by the ids of its options, and in words.
 fn in_words(
-    desk: &mut Desk,
+    context: &mut ActionContext,
     handles: &Handles,
     kind: AskKind,
     q: &Table,
@@ -168,34 +169,34 @@ fn in_words(
                 Lv::Table(options) => options.raw_get(whole_of(answer).unwrap_or_default())?,
                 _ => only.clone(),
             };
-            let choice = one_choice(desk, handles, q, &option)?;
+            let choice = one_choice(context, handles, q, &option)?;
             Ok((Answer::Choice(choice.id), choice.label.to_string()))
         }
         _ => {
-            let question = undefaulted(desk, handles, kind, q)?;
-            let answer = answer_of(desk, &question, answer)?;
+            let question = undefaulted(context, handles, kind, q)?;
+            let answer = answer_of(context, &question, answer)?;
             let text = question.tell(&answer);
             Ok((answer, text))
         }
     }
 }
 
-fn asking_of(desk: &mut Desk, handles: &Handles, q: &Table) -> Result<Asking> {
+fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Result<Asking> {
     let seat: Lv = q.raw_get("seat")?;
-    let seat = text_arg(desk, &seat, "the `seat` of a question")?;
+    let seat = text_arg(context, &seat, "the `seat` of a question")?;
     let topic: Lv = q.raw_get("topic")?;
-    let topic = text_arg(desk, &topic, "the `topic` of a question")?;
+    let topic = text_arg(context, &topic, "the `topic` of a question")?;
     let about = match q.raw_get::<Lv>("about")? {
         Lv::Nil => None,
-        value => Some(entity_arg(desk, handles, &value, "the `about` of a question")?),
+        value => Some(entity_arg(context, handles, &value, "the `about` of a question")?),
     };
-    desk.open_seat(&seat).map_err(stopped)?;
+    context.open_seat(&seat).map_err(stopped)?;
     Ok(Asking { seat, topic, about })
 }
 
 /// Builds the question that a script asks.
-fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
-    let mut question = undefaulted(desk, handles, kind, q)?;
+fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
+    let mut question = undefaulted(context, handles, kind, q)?;
     match q.raw_get::<Lv>("default")? {
         Lv::Nil => {
             if let Ask::Order { options } = &question.ask {
@@ -203,14 +204,14 @@ fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
             }
         }
         value => {
-            let default = default_value(desk, handles, q, &value)?;
+            let default = default_value(context, handles, q, &value)?;
             match question.read(&default) {
                 Ok(answer) => question.default = Some(answer),
                 // What the game master leaves out is nobody's default.
-                Err(_) if default.as_text().is_some_and(|name| desk.state.left_out().contains(name)) => {}
+                Err(_) if default.as_text().is_some_and(|name| context.state.left_out().contains(name)) => {}
                 Err(refusal) => {
                     let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
-                    return Err(fault(desk, message));
+                    return Err(fault(context, message));
                 }
             }
         }
@@ -219,24 +220,24 @@ fn question_of(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
 }
 
 /// The question without its default.
-fn undefaulted(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
+fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
     hold(ASKED)?;
-    let asking = asking_of(desk, handles, q)?;
+    let asking = asking_of(context, handles, q)?;
     let topic = asking.topic.clone();
     let why = match q.raw_get::<Lv>("why")? {
         Lv::Nil => String::new(),
-        value => text_arg(desk, &value, "the `why` of a question")?.to_string(),
+        value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
     let audience = match q.raw_get::<Lv>("audience")? {
         Lv::Nil => None,
-        value => Some(text_arg(desk, &value, "the `audience` of a question")?),
+        value => Some(text_arg(context, &value, "the `audience` of a question")?),
     };
     let options = match q.raw_get::<Lv>("options")? {
-        Lv::Table(options) => choices(desk, handles, &options)?,
+        Lv::Table(options) => choices(context, handles, &options)?,
         Lv::Nil if !kind.has_options() => Vec::new(),
         other => {
             let message = format!("the question `{topic}` needs `options`, a list, not {}", other.type_name());
-            return Err(fault(desk, message));
+            return Err(fault(context, message));
         }
     };
     let mut whole = |name: &str| -> Result<Option<i64>> {
@@ -246,7 +247,7 @@ fn undefaulted(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
                 Some(n) => Ok(Some(n)),
                 None => {
                     let found = told(&value);
-                    Err(fault(desk, format!("the question `{topic}` needs `{name}`, a whole number, not {found}")))
+                    Err(fault(context, format!("the question `{topic}` needs `{name}`, a whole number, not {found}")))
                 }
             },
         }
@@ -262,7 +263,7 @@ fn undefaulted(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
         Ok(shape) => shape,
         Err(lacking) => {
             let message = format!("the question `{topic}` needs `{lacking}`, a whole number, not nothing");
-            return Err(fault(desk, message));
+            return Err(fault(context, message));
         }
     };
     let ask = match kind {
@@ -290,10 +291,10 @@ fn undefaulted(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
         } else {
             format!("the question `{topic}` has no option that is open ({})", greyed.join("; "))
         };
-        return Err(fault(desk, message));
+        return Err(fault(context, message));
     }
     let question = Question {
-        id: QuestionId { action: desk.action, ordinal: desk.cursor as u32 },
+        id: QuestionId { action: context.action, ordinal: context.cursor as u32 },
         seat: asking.seat,
         topic: asking.topic,
         about: asking.about,
@@ -308,7 +309,7 @@ fn undefaulted(desk: &mut Desk, handles: &Handles, kind: AskKind, q: &Table) -> 
 }
 
 /// A default is given as an answer: option ids, values of options, numbers.
-fn default_value(desk: &mut Desk, handles: &Handles, q: &Table, value: &Lv) -> Result<Value> {
+fn default_value(context: &mut ActionContext, handles: &Handles, q: &Table, value: &Lv) -> Result<Value> {
     if let Lv::Table(options) = q.raw_get::<Lv>("options")? {
         let mut id_of = |one: &Lv| -> Result<Option<Value>> {
             for at in 1..=options.raw_len() {
@@ -318,7 +319,7 @@ fn default_value(desk: &mut Desk, handles: &Handles, q: &Table, value: &Lv) -> R
                     _ => option.clone(),
                 };
                 if !own.is_nil() && own == *one {
-                    let choices = choices(desk, handles, &options)?;
+                    let choices = choices(context, handles, &options)?;
                     return Ok(choices.get(at - 1).map(|choice| Value::Text(choice.id.clone())));
                 }
             }
@@ -345,17 +346,17 @@ fn default_value(desk: &mut Desk, handles: &Handles, q: &Table, value: &Lv) -> R
     from_lua(value, handles)
 }
 
-fn choices(desk: &mut Desk, handles: &Handles, options: &Table) -> Result<Vec<Choice>> {
+fn choices(context: &mut ActionContext, handles: &Handles, options: &Table) -> Result<Vec<Choice>> {
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
-    let count = number_of(desk, options)?;
+    let count = number_of(context, options)?;
     for at in 1..=count {
-        made.push(choice_at(desk, handles, &options.raw_get(at)?, at)?);
+        made.push(choice_at(context, handles, &options.raw_get(at)?, at)?);
     }
-    Desk::settle_ids(&mut made);
+    ActionContext::settle_ids(&mut made);
     for at in 0..made.len() {
         if made[..at].iter().any(|(other, _)| other.id == made[at].0.id) {
             let message = format!("two options have the id `{}`", made[at].0.id);
-            return Err(fault(desk, message));
+            return Err(fault(context, message));
         }
     }
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
@@ -365,10 +366,10 @@ fn choices(desk: &mut Desk, handles: &Handles, options: &Table) -> Result<Vec<Ch
 const MOST_OPTIONS: usize = 1_000;
 
 /// How many options a list has, each of which is compared with each.
-fn number_of(desk: &mut Desk, options: &Table) -> Result<usize> {
+fn number_of(context: &mut ActionContext, options: &Table) -> Result<usize> {
     let count = options.raw_len();
     if count > MOST_OPTIONS {
-        return Err(fault(desk, format!("a question has at most {MOST_OPTIONS} options, and here are {count}")));
+        return Err(fault(context, format!("a question has at most {MOST_OPTIONS} options, and here are {count}")));
     }
     charge((count + count * count / 256) as i64);
     hold(count * OPTION)?;
@@ -376,56 +377,66 @@ fn number_of(desk: &mut Desk, options: &Table) -> Result<usize> {
 }
 
 /// One option: what it is, and the entity that it stands for if that gives it its id.
-fn choice_at(desk: &mut Desk, handles: &Handles, option: &Lv, at: usize) -> Result<(Choice, Option<EntityId>)> {
+fn choice_at(
+    context: &mut ActionContext,
+    handles: &Handles,
+    option: &Lv,
+    at: usize,
+) -> Result<(Choice, Option<EntityId>)> {
     let plain =
         |text: Arc<str>| Choice { id: text.clone(), label: text, enabled: true, reason: None, note: None, max: None };
     match option {
         Lv::String(text) => Ok((plain(text_of(text)?), None)),
         Lv::Table(table) => match handles.id_of(table) {
-            Some(id) => Ok((plain(desk.title(id)), Some(id))),
-            None => choice_of(desk, handles, table, at),
+            Some(id) => Ok((plain(context.title(id)), Some(id))),
+            None => choice_of(context, handles, table, at),
         },
         other => {
             let message = format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
-            Err(fault(desk, message))
+            Err(fault(context, message))
         }
     }
 }
 
 /// The chosen option alone, with the id that it has among all options of the question.
-fn one_choice(desk: &mut Desk, handles: &Handles, q: &Table, option: &Lv) -> Result<Choice> {
-    let (choice, entity) = choice_at(desk, handles, option, 1)?;
+fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option: &Lv) -> Result<Choice> {
+    let (choice, entity) = choice_at(context, handles, option, 1)?;
     let (Some(_), Lv::Table(options)) = (entity, q.raw_get::<Lv>("options")?) else { return Ok(choice) };
     // An entity's id is its title, unless another option has the same.
     let mut made = vec![(choice, entity)];
-    for at in 1..=number_of(desk, &options)? {
+    for at in 1..=number_of(context, &options)? {
         let other: Lv = options.raw_get(at)?;
-        let (label, another) = choice_at(desk, handles, &other, at)?;
+        let (label, another) = choice_at(context, handles, &other, at)?;
         if another != entity {
             made.push((label, another));
         }
     }
-    Desk::settle_ids(&mut made);
+    ActionContext::settle_ids(&mut made);
     Ok(made.swap_remove(0).0)
 }
 
-fn choice_of(desk: &mut Desk, handles: &Handles, table: &Table, at: usize) -> Result<(Choice, Option<EntityId>)> {
-    let text = |desk: &mut Desk, name: &str| -> Result<Option<Arc<str>>> {
+fn choice_of(
+    context: &mut ActionContext,
+    handles: &Handles,
+    table: &Table,
+    at: usize,
+) -> Result<(Choice, Option<EntityId>)> {
+    let text = |context: &mut ActionContext, name: &str| -> Result<Option<Arc<str>>> {
         match table.raw_get::<Lv>(name)? {
             Lv::Nil => Ok(None),
-            value => text_arg(desk, &value, &format!("`{name}` of option {at}")).map(Some),
+            value => text_arg(context, &value, &format!("`{name}` of option {at}")).map(Some),
         }
     };
     let entity = match table.raw_get::<Lv>("value")? {
         Lv::Table(value) => handles.id_of(&value),
         _ => None,
     };
-    let label = text(desk, "label")?;
-    let id = text(desk, "id")?;
+    let label = text(context, "label")?;
+    let id = text(context, "id")?;
     let named = id.is_some();
-    let title = entity.map(|entity| desk.title(entity));
+    let title = entity.map(|entity| context.title(entity));
     let Some(id) = id.or_else(|| title.clone()).or_else(|| label.clone()) else {
-        return Err(fault(desk, format!("option {at} needs an `id`")));
+        return Err(fault(context, format!("option {at} needs an `id`")));
     };
     let reason = match table.raw_get::<Lv>("reason")? {
         Lv::Nil => None,
@@ -435,9 +446,11 @@ fn choice_of(desk: &mut Desk, handles: &Handles, table: &Table, at: usize) -> Re
                 Lv::Table(args) => args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?,
                 _ => Vec::new(),
             };
-            Some(fill(&template, &args, desk, handles))
+            Some(fill(&template, &args, context, handles))
         }
-        other => return Err(fault(desk, format!("`reason` of option {at} must be a text, not {}", other.type_name()))),
+        other => {
+            return Err(fault(context, format!("`reason` of option {at} must be a text, not {}", other.type_name())));
+        }
     };
     let max = whole_of(&table.raw_get::<Lv>("max")?);
     let choice = Choice {
@@ -445,7 +458,7 @@ fn choice_of(desk: &mut Desk, handles: &Handles, table: &Table, at: usize) -> Re
         id,
         enabled: !matches!(table.raw_get::<Lv>("enabled")?, Lv::Boolean(false)),
         reason,
-        note: text(desk, "note")?.map(|note| note.to_string()),
+        note: text(context, "note")?.map(|note| note.to_string()),
         max,
     };
     Ok((choice, entity.filter(|_| !named)))
@@ -482,7 +495,7 @@ fn places(lua: &Lua, question: &Question, answer: &Answer) -> Result<Lv> {
 }
 
 /// An answer in places among the options, by their ids.
-fn answer_of(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answer> {
+fn answer_of(context: &mut ActionContext, question: &Question, value: &Lv) -> Result<Answer> {
     let options = question.ask.options();
     let id_at = |value: &Lv| {
         let at = usize::try_from(whole_of(value)?).ok()?.checked_sub(1)?;
@@ -529,6 +542,6 @@ fn answer_of(desk: &mut Desk, question: &Question, value: &Lv) -> Result<Answer>
             value.type_name(),
             question.ask.wanted()
         );
-        fault(desk, message)
+        fault(context, message)
     })
 }

@@ -11,7 +11,7 @@ use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_St
 use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, message_of};
-use crate::play::{Answerer, AskKind, By, Desk, Limits, Misfit, Options, Places, Shape, Stop, settled};
+use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop, settled};
 use crate::state::{EntityId, EntryId, FieldId, Type, Value};
 
 thread_local! {
@@ -83,12 +83,12 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
 }
 
 /// The host state and the game that is lent at the moment.
-fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut Desk)> {
+fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
     // SAFETY: `with_host` sets the pointer for as long as its borrow of the host state lasts, on this thread only.
     let host = unsafe { HOST.get().as_ref() }?;
-    let desk = host.lent()?;
+    let context = host.lent()?;
     MACHINE.set(state);
-    Some((host, desk))
+    Some((host, context))
 }
 
 /// Raises an error in the script. Nothing that has a destructor may live in the caller.
@@ -204,7 +204,7 @@ struct Written {
 }
 
 unsafe fn write_field(state: *mut lua_State) -> std::result::Result<Written, String> {
-    let Some((host, desk)) = lent(state) else { return Err(NO_GAME.into()) };
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
     let (kind, at) = unsafe { (whole(state, 2).unwrap_or(-1), whole(state, 3).unwrap_or(-1)) };
     let (kind, field) = (u16::try_from(kind).unwrap_or(u16::MAX), FieldId(u16::try_from(at).unwrap_or(u16::MAX)));
@@ -212,20 +212,20 @@ unsafe fn write_field(state: *mut lua_State) -> std::result::Result<Written, Str
         let address = unsafe { ffi::lua_topointer(state, 1) } as usize;
         host.handles.borrow().id_at(address)
     };
-    check_target(desk, id, kind, field).map_err(words)?;
+    check_target(context, id, kind, field).map_err(words)?;
     let Some(id) = id else { return Err(String::new()) };
-    let rules = desk.rules.clone();
+    let rules = context.rules.clone();
     let declared = rules.schema().kinds[kind as usize].field(field);
-    let value = match unsafe { value_at(state, 5, host, &declared.ty, desk.state.field(id, field)) } {
+    let value = match unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) } {
         Ok(value) => settled(&declared.ty, value),
         Err(error) => {
-            let message = format!("the field `{}` of {}: {error}", declared.name, desk.title(id));
-            return Err(words(desk.fault(message)));
+            let message = format!("the field `{}` of {}: {error}", declared.name, context.title(id));
+            return Err(words(context.fault(message)));
         }
     };
-    hold_change(desk).map_err(|error| error.to_string())?;
+    hold_change(context).map_err(|error| error.to_string())?;
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
-    desk.write(id, field, value).map_err(words)?;
+    context.write(id, field, value).map_err(words)?;
     host.pages.fill(id);
     Ok(Written { page: Some(id), plain })
 }
@@ -304,13 +304,13 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
         ffi::lua_pushvalue(state, 2);
         ffi::lua_rawget(state, ffi::lua_upvalueindex(1));
         let place = whole(state, 3).and_then(|place| u16::try_from(place).ok());
-        let found = place.zip(lent(state)).and_then(|(place, (host, desk))| {
+        let found = place.zip(lent(state)).and_then(|(place, (host, context))| {
             let id = EntityId(ffi::lua_tonumberx(state, ffi::lua_upvalueindex(4), ptr::null_mut()) as u32);
             let address = ffi::lua_topointer(state, ffi::lua_upvalueindex(3)) as usize;
             if host.handles.try_borrow().ok()?.address_of(id)? != address {
                 return None;
             }
-            Some((host, id, desk.read(id, FieldId(place))?))
+            Some((host, id, context.read(id, FieldId(place))?))
         });
         match found {
             Some((_, _, Value::None)) => {
@@ -416,12 +416,12 @@ unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
     unsafe {
         let answerer = match (lent(state), text(state, 1)) {
             (None, _) => Err(NO_GAME.to_string()),
-            (Some((_, desk)), None) => {
-                Err(message_of(&desk.fault("the `seat` of a question must be a text")).to_string())
+            (Some((_, context)), None) => {
+                Err(message_of(&context.fault("the `seat` of a question must be a text")).to_string())
             }
-            (Some((host, desk)), Some(seat)) => {
-                host.before_policy.set(desk.position());
-                desk.answerer(seat).map_err(|stop| message_of(&stop).to_string())
+            (Some((host, context)), Some(seat)) => {
+                host.before_policy.set(context.position());
+                context.answerer(seat).map_err(|stop| message_of(&stop).to_string())
             }
         };
         match answerer {
@@ -486,7 +486,7 @@ impl Listed<'_> {
     }
 
     /// What the option is called, for messages.
-    fn label(&self, desk: &Desk, at: usize) -> String {
+    fn label(&self, context: &ActionContext, at: usize) -> String {
         let own = self.text_of(at, c"label").or_else(|| self.text_of(at, c"id"));
         own.unwrap_or_else(|| {
             if self.list == 0 {
@@ -499,7 +499,7 @@ impl Listed<'_> {
                 let entity = self.host.handles.borrow().id_at(address);
                 let label = match (text(self.state, -1), entity) {
                     (Some(text), _) => text.to_string(),
-                    (None, Some(id)) => desk.title(id).to_string(),
+                    (None, Some(id)) => context.title(id).to_string(),
                     (None, None) => format!("option {}", at + 1),
                 };
                 pop(self.state, 1);
@@ -594,12 +594,12 @@ unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
 const BY_ONLY: i64 = 3;
 
 unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, String> {
-    let Some((host, desk)) = lent(state) else { return Err(NO_GAME.into()) };
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
     unsafe {
-        desk.may_leave_open("asking").map_err(words)?;
+        context.may_leave_open("asking").map_err(words)?;
         let kind = whole(state, 1).and_then(|n| AskKind::ALL.get(usize::try_from(n - 1).ok()?)).copied();
-        let Some(kind) = kind else { return Err(words(desk.fault("there is no such kind of question"))) };
+        let Some(kind) = kind else { return Err(words(context.fault("there is no such kind of question"))) };
         ffi::lua_settop(state, 5);
         push_field(state, 2, c"options");
         let listed = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
@@ -625,7 +625,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
             Ok(shape) => shape,
             Err(lacking) => {
                 let message = format!("the question `{topic}` needs `{lacking}`, a whole number");
-                return Err(words(desk.fault(message)));
+                return Err(words(context.fault(message)));
             }
         };
         let checked = match &given {
@@ -639,41 +639,41 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         };
         let by = whole(state, 4).unwrap_or_default();
         if let Err(misfit) = checked {
-            let label = |at: usize| options.label(desk, at);
+            let label = |at: usize| options.label(context, at);
             let reason = |at: usize| options.text_of(at, c"reason");
             let refusal = misfit.words(&shape, &topic, label, reason);
             let message = match by {
                 1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
                 _ => format!("the default of the question `{topic}` does not fit: {refusal}"),
             };
-            return Err(words(desk.fault(message)));
+            return Err(words(context.fault(message)));
         }
         if by == BY_ONLY {
-            desk.pulse += 1;
+            context.pulse += 1;
         }
-        if desk.counts.is_some() && kind == AskKind::Choose {
+        if context.counts.is_some() && kind == AskKind::Choose {
             push_field(state, 2, c"seat");
             let seat: Arc<str> = Arc::from(text(state, -1).unwrap_or(""));
             pop(state, 1);
             let card = match &given {
-                Given::One(at) => chosen_card(state, desk, listed, *at),
+                Given::One(at) => chosen_card(state, context, listed, *at),
                 _ => None,
             };
-            desk.answered(&seat, card);
+            context.answered(&seat, card);
         }
-        Ok(!desk.is_headless())
+        Ok(!context.is_headless())
     }
 }
 
 /// The card that an option stands for, if it is one.
-unsafe fn chosen_card(state: *mut lua_State, desk: &Desk, listed: bool, at: usize) -> Option<Arc<str>> {
+unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bool, at: usize) -> Option<Arc<str>> {
     unsafe {
         ffi::lua_rawgeti(state, 6, at as ffi::lua_Integer + 1);
         if listed && ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
             push_field(state, -1, c"id");
             ffi::lua_remove(state, -2);
         }
-        let card = text(state, -1).and_then(|id| desk.rules.card(id)).map(|card| card.id.clone());
+        let card = text(state, -1).and_then(|id| context.rules.card(id)).map(|card| card.id.clone());
         pop(state, 1);
         card
     }
@@ -715,18 +715,18 @@ unsafe extern "C-unwind" fn entry_metatable(state: *mut lua_State) -> c_int {
 unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; the entry lasts as long as its action, and so beyond this function.
     unsafe {
-        let Some((host, desk)) = lent(state) else { return 0 };
-        if desk.stop.is_some() {
+        let Some((host, context)) = lent(state) else { return 0 };
+        if context.stop.is_some() {
             return 0;
         }
         if host.handles.borrow().saw_entry_number.take() {
-            desk.observe(&crate::play::Op::ReadEntryNumber);
+            context.observe(&crate::play::Op::ReadEntryNumber);
         }
-        if desk.next_headless().is_none() {
+        if context.next_headless().is_none() {
             return 0;
         }
-        let others = desk.state.is_stale();
-        let Some(entry) = desk.due() else { return 0 };
+        let others = context.state.is_stale();
+        let Some(entry) = context.due() else { return 0 };
         renew(Budget::ACTION);
         ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
         match entry.owner {

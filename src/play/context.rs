@@ -3,10 +3,10 @@ use std::sync::Arc;
 
 use super::explorer::Explorer;
 use super::{
-    Answer, CardCounts, Choice, DicePosition, DiceSource, Driver, Event, Headless, Memo, Question, Refusal, Tape,
-    TransferNote,
+    Answer, CardCounts, Choice, DicePosition, DiceSource, Driver, Event, Headless, Memo, MigrationNote, Question,
+    Refusal, Tape,
 };
-use crate::dice::Chance;
+use crate::dice::DiceRng;
 use crate::ruleset::Ruleset;
 use crate::state::{EntityId, State, Value};
 
@@ -15,16 +15,16 @@ pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
 
 /// All that a running script may touch, on the host's side: the state, the tape of the action, the dice, the seats.
 ///
-/// Every primitive of the script side ends here. A primitive that cannot go on sets [`Desk::stop`] and every later one
+/// Every primitive of the script side ends here. A primitive that cannot go on sets [`ActionContext::stop`] and every later one
 /// refuses; the host judges an action by that flag and never by what the script gave back.
-pub(crate) struct Desk {
+pub(crate) struct ActionContext {
     pub rules: Arc<Ruleset>,
     pub state: State,
     /// Values of the switches in force.
     pub switches: Arc<BTreeMap<String, Value>>,
     pub seats: BTreeMap<Arc<str>, Driver>,
     pub dice: DiceSource,
-    pub chance: Chance,
+    pub chance: DiceRng,
     pub written: u32,
     /// Where the dice stood when something was last put on the tape, or when the run began.
     pub tape_end: DicePosition,
@@ -61,7 +61,7 @@ pub(crate) struct Desk {
     /// Rolls, questions and outcomes met, to tell a game that turns in circles.
     pub pulse: u64,
     /// What a conversion says of itself.
-    pub notes: Vec<TransferNote>,
+    pub notes: Vec<MigrationNote>,
     /// Where every way of an action is explored: it answers what the tape does not hold.
     pub explorer: Option<Box<Explorer>>,
     /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
@@ -170,10 +170,10 @@ pub(crate) struct Asking {
     pub about: Option<EntityId>,
 }
 
-impl Desk {
-    /// A desk without a game, for scripts that only work something out.
-    pub fn idle(rules: &Arc<Ruleset>) -> Desk {
-        Desk::new(rules, Arc::new(rules.default_switches()), BTreeMap::new(), DiceSource::Seeded, 0)
+impl ActionContext {
+    /// A context without a game, for scripts that only work something out.
+    pub fn idle(rules: &Arc<Ruleset>) -> ActionContext {
+        ActionContext::new(rules, Arc::new(rules.default_switches()), BTreeMap::new(), DiceSource::Seeded, 0)
     }
 
     pub fn new(
@@ -182,14 +182,14 @@ impl Desk {
         seats: BTreeMap<Arc<str>, Driver>,
         dice: DiceSource,
         seed: u64,
-    ) -> Desk {
-        Desk {
+    ) -> ActionContext {
+        ActionContext {
             rules: rules.clone(),
             state: State::new(),
             switches,
             seats,
             dice,
-            chance: Chance::new(seed),
+            chance: DiceRng::new(seed),
             written: 0,
             tape_end: DicePosition::default(),
             action: 0,

@@ -1,5 +1,8 @@
 //! A game that goes over to the rules of another ruleset: looked at first, done at a boundary, taken back by one undo.
 
+mod boundary;
+mod comparison;
+
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -7,23 +10,25 @@ use serde::Serialize;
 use super::{Fault, Session, SessionError};
 use crate::ruleset::Ruleset;
 
+pub(super) use boundary::Pending;
+
 /// What other rules would do to a game, or did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Transfer {
+pub struct Migration {
     /// The ruleset in force.
     pub from: String,
     /// The ruleset that is to come into force.
     pub to: String,
     /// What becomes of what; what somebody has to look at comes first.
-    pub notes: Vec<TransferNote>,
+    pub notes: Vec<MigrationNote>,
     /// The agenda entry that it waits for; nothing where it comes into force with the next [`Session::advance`].
     pub waits_for: Option<String>,
 }
 
 /// What becomes of one thing under other rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TransferNote {
-    pub fate: TransferFate,
+pub struct MigrationNote {
+    pub fate: MigrationFate,
     /// What it is about: a kind, the title of an entity, or a word of the ruleset.
     pub topic: String,
     pub text: String,
@@ -35,7 +40,7 @@ pub struct TransferNote {
 /// What becomes of a thing under other rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum TransferFate {
+pub enum MigrationFate {
     /// The other rules cannot hold it: they do not come into force before it is changed.
     Refused,
     /// It breaks a rule of the other ruleset, and is taken over all the same.
@@ -54,7 +59,7 @@ pub enum TransferFate {
 /// Why a game cannot go over to other rules. Nothing has changed then.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TransferError {
+pub enum MigrationError {
     #[error("{0} is in force already")]
     Same(String),
     #[error(
@@ -69,26 +74,26 @@ pub enum TransferError {
     NothingPending,
     /// The notes say what is in the way.
     #[error("{to} cannot hold this game: {}", reasons(.notes))]
-    Refused { to: String, notes: Vec<TransferNote> },
+    Refused { to: String, notes: Vec<MigrationNote> },
     /// The script that converts the state did something wrong.
     #[error(transparent)]
     Fault(#[from] Fault),
 }
 
-fn reasons(notes: &[TransferNote]) -> String {
+fn reasons(notes: &[MigrationNote]) -> String {
     notes.iter().map(|note| format!("{}: {}", note.topic, note.text)).collect::<Vec<_>>().join("; ")
 }
 
-impl TransferFate {
-    pub(crate) fn named(name: &str) -> Option<TransferFate> {
+impl MigrationFate {
+    pub(crate) fn named(name: &str) -> Option<MigrationFate> {
         Some(match name {
-            "refused" => TransferFate::Refused,
-            "breach" => TransferFate::Breach,
-            "decide" => TransferFate::Decide,
-            "carried" => TransferFate::Carried,
-            "defaulted" => TransferFate::Defaulted,
-            "returned" => TransferFate::Returned,
-            "dormant" => TransferFate::Dormant,
+            "refused" => MigrationFate::Refused,
+            "breach" => MigrationFate::Breach,
+            "decide" => MigrationFate::Decide,
+            "carried" => MigrationFate::Carried,
+            "defaulted" => MigrationFate::Defaulted,
+            "returned" => MigrationFate::Returned,
+            "dormant" => MigrationFate::Dormant,
             _ => return None,
         })
     }
@@ -96,32 +101,32 @@ impl TransferFate {
     /// The word for it in a table.
     pub fn word(self) -> &'static str {
         match self {
-            TransferFate::Refused => "refused",
-            TransferFate::Breach => "breach",
-            TransferFate::Decide => "to decide",
-            TransferFate::Carried => "carried",
-            TransferFate::Defaulted => "new",
-            TransferFate::Returned => "there again",
-            TransferFate::Dormant => "kept aside",
+            MigrationFate::Refused => "refused",
+            MigrationFate::Breach => "breach",
+            MigrationFate::Decide => "to decide",
+            MigrationFate::Carried => "carried",
+            MigrationFate::Defaulted => "new",
+            MigrationFate::Returned => "there again",
+            MigrationFate::Dormant => "kept aside",
         }
     }
 }
 
-impl Transfer {
+impl Migration {
     /// The notes of one fate.
-    pub fn of(&self, fate: TransferFate) -> impl Iterator<Item = &TransferNote> {
+    pub fn of(&self, fate: MigrationFate) -> impl Iterator<Item = &MigrationNote> {
         self.notes.iter().filter(move |note| note.fate == fate)
     }
 
     /// Whether the game as it stands cannot go over.
     pub fn is_refused(&self) -> bool {
-        self.of(TransferFate::Refused).next().is_some()
+        self.of(MigrationFate::Refused).next().is_some()
     }
 
-    pub(super) fn allowed(self) -> Result<Transfer, TransferError> {
+    pub(in crate::play) fn allowed(self) -> Result<Migration, MigrationError> {
         if self.is_refused() {
-            let notes = self.of(TransferFate::Refused).cloned().collect();
-            return Err(TransferError::Refused { to: self.to, notes });
+            let notes = self.of(MigrationFate::Refused).cloned().collect();
+            return Err(MigrationError::Refused { to: self.to, notes });
         }
         Ok(self)
     }
@@ -133,8 +138,8 @@ impl Session {
     /// # Errors
     ///
     /// No way leads there, or the script that converts the state fails.
-    pub fn preview_rules(&self, to: &Arc<Ruleset>) -> Result<Transfer, TransferError> {
-        Ok(self.game().prepare(to)?.transfer)
+    pub fn preview_rules(&self, to: &Arc<Ruleset>) -> Result<Migration, MigrationError> {
+        Ok(self.game().prepare(to)?.migration)
     }
 
     /// Asks for the rules of another ruleset. They come into force with the [`Session::advance`] that reaches the boundary
@@ -144,10 +149,10 @@ impl Session {
     /// # Errors
     ///
     /// As [`Session::preview_rules`], and a state that the other rules cannot hold. Nothing has changed then.
-    pub fn change_rules(&mut self, to: &Arc<Ruleset>) -> Result<Transfer, TransferError> {
-        let transfer = self.preview_rules(to)?.allowed()?;
+    pub fn change_rules(&mut self, to: &Arc<Ruleset>) -> Result<Migration, MigrationError> {
+        let migration = self.preview_rules(to)?.allowed()?;
         self.game_mut().ask_for(to.clone());
-        Ok(transfer)
+        Ok(migration)
     }
 
     /// The rules that are to come into force at the next boundary.
@@ -159,13 +164,13 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`TransferError::NothingPending`].
-    pub fn keep_rules(&mut self) -> Result<(), TransferError> {
-        self.game_mut().pending.take().map(|_| ()).ok_or(TransferError::NothingPending)
+    /// [`MigrationError::NothingPending`].
+    pub fn keep_rules(&mut self) -> Result<(), MigrationError> {
+        self.game_mut().pending.take().map(|_| ()).ok_or(MigrationError::NothingPending)
     }
 
     /// Puts the rules in force that were asked for, now that their boundary is reached.
-    pub(super) fn put_in_force(&mut self) {
+    pub(in crate::play) fn put_in_force(&mut self) {
         let Some(pending) = self.game_mut().pending.take() else { return };
         if let Err(error) = self.go_over(&pending.rules) {
             let id = pending.rules.name();
@@ -174,16 +179,16 @@ impl Session {
     }
 
     /// Goes over to other rules at once.
-    pub(super) fn go_over(&mut self, to: &Arc<Ruleset>) -> Result<(), TransferError> {
+    pub(in crate::play) fn go_over(&mut self, to: &Arc<Ruleset>) -> Result<(), MigrationError> {
         let ready = self.game().prepare(to)?;
-        let transfer = ready.transfer.allowed()?;
-        self.game_mut().install(&transfer, ready.desk);
+        let migration = ready.migration.allowed()?;
+        self.game_mut().install(&migration, ready.context);
         self.set_rules(to.clone());
         Ok(())
     }
 
     /// As [`Session::advance`], but stops at the boundary that other rules wait for.
-    pub(super) fn advance_within(&mut self) -> Result<super::Step, SessionError> {
+    pub(in crate::play) fn advance_within(&mut self) -> Result<super::Step, SessionError> {
         let standing = self.lend(|game, vm| game.advance(vm, u64::MAX))?;
         Ok(standing.into())
     }

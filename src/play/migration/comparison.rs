@@ -3,48 +3,48 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Desk, TransferFate, TransferNote};
+use crate::play::{ActionContext, MigrationFate, MigrationNote};
 use crate::state::{Belongings, EntityId, Schema, State, Value};
 
 /// A state before and after, for telling what became of what.
 pub(super) struct Comparison<'a> {
     pub old: &'a State,
     pub old_schema: &'a Schema,
-    pub desk: &'a Desk,
+    pub context: &'a ActionContext,
 }
 
 impl Comparison<'_> {
     /// Tells what was kept aside, what is there again and what is new, as far as a sheet would show it.
-    pub fn tell(&self, belongings: &Belongings, notes: &mut Vec<TransferNote>) {
+    pub fn tell(&self, belongings: &Belongings, notes: &mut Vec<MigrationNote>) {
         self.tell_entities(notes);
         self.tell_values(notes);
         self.tell_new_fields(notes);
-        let mut note = |fate: TransferFate, topic: &str, names: Vec<String>| {
+        let mut note = |fate: MigrationFate, topic: &str, names: Vec<String>| {
             if !names.is_empty() {
-                notes.push(TransferNote { fate, topic: topic.into(), text: names.join(", "), rule: None });
+                notes.push(MigrationNote { fate, topic: topic.into(), text: names.join(", "), rule: None });
             }
         };
         let entries = belongings.entries_kept.iter().map(|entry| entry.what.to_string());
-        note(TransferFate::Dormant, "agenda", entries.collect());
+        note(MigrationFate::Dormant, "agenda", entries.collect());
         let hooks = belongings.attachments_kept.iter().map(|(_, attachment)| attachment.hook.to_string());
-        note(TransferFate::Dormant, "attached", hooks.collect());
+        note(MigrationFate::Dormant, "attached", hooks.collect());
         let returned = belongings.returned.iter().map(|name| name.to_string());
-        note(TransferFate::Returned, "agenda and attached", returned.collect());
+        note(MigrationFate::Returned, "agenda and attached", returned.collect());
     }
 
-    fn tell_entities(&self, notes: &mut Vec<TransferNote>) {
-        let mut told: BTreeMap<(TransferFate, String), Vec<String>> = BTreeMap::new();
-        let (was, now) = (&self.old.dormant().entities, &self.desk.state.dormant().entities);
+    fn tell_entities(&self, notes: &mut Vec<MigrationNote>) {
+        let mut told: BTreeMap<(MigrationFate, String), Vec<String>> = BTreeMap::new();
+        let (was, now) = (&self.old.dormant().entities, &self.context.state.dormant().entities);
         for (id, shelved) in now.iter().filter(|(id, _)| !was.contains_key(*id)) {
             let title = self.old_title(*id);
-            told.entry((TransferFate::Dormant, shelved.kind.to_string())).or_default().push(title);
+            told.entry((MigrationFate::Dormant, shelved.kind.to_string())).or_default().push(title);
         }
-        for (id, shelved) in was.iter().filter(|(id, _)| self.desk.state.entity(**id).is_some()) {
-            let title = self.desk.title(*id).to_string();
-            told.entry((TransferFate::Returned, shelved.kind.to_string())).or_default().push(title);
+        for (id, shelved) in was.iter().filter(|(id, _)| self.context.state.entity(**id).is_some()) {
+            let title = self.context.title(*id).to_string();
+            told.entry((MigrationFate::Returned, shelved.kind.to_string())).or_default().push(title);
         }
         for ((fate, topic), titles) in told {
-            notes.push(TransferNote { fate, topic, text: titles.join(", "), rule: None });
+            notes.push(MigrationNote { fate, topic, text: titles.join(", "), rule: None });
         }
     }
 
@@ -58,15 +58,15 @@ impl Comparison<'_> {
     }
 
     /// Values that went aside or came back, entity by entity.
-    fn tell_values(&self, notes: &mut Vec<TransferNote>) {
-        let new_schema = self.desk.rules.schema();
-        let (was, now) = (&self.old.dormant().fields, &self.desk.state.dormant().fields);
+    fn tell_values(&self, notes: &mut Vec<MigrationNote>) {
+        let new_schema = self.context.rules.schema();
+        let (was, now) = (&self.old.dormant().fields, &self.context.state.dormant().fields);
         let known = |all: &BTreeMap<EntityId, BTreeMap<Arc<str>, _>>, id: EntityId, name: &str| {
             all.get(&id).is_some_and(|kept: &BTreeMap<Arc<str>, _>| kept.contains_key(name))
         };
-        for (id, entity) in self.desk.state.entities() {
+        for (id, entity) in self.context.state.entities() {
             let kind = new_schema.kind(entity.kind);
-            let topic = self.desk.title(id).to_string();
+            let topic = self.context.title(id).to_string();
             let old_kind = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place));
             let mut aside = Vec::new();
             for (name, kept) in now.get(&id).into_iter().flatten().filter(|(name, _)| !known(was, id, name)) {
@@ -74,7 +74,7 @@ impl Comparison<'_> {
                 if let Some(field) =
                     field.filter(|field| field.show && field.audience.is_none() && field.default != kept.value)
                 {
-                    aside.push(format!("{} {}", field.label, self.desk.words(&kept.value)));
+                    aside.push(format!("{} {}", field.label, self.context.words(&kept.value)));
                 }
             }
             let mut back = Vec::new();
@@ -82,22 +82,22 @@ impl Comparison<'_> {
                 let Some(place) = kind.field_named(name) else { continue };
                 let (field, value) = (kind.field(place), &entity.fields[place.0 as usize]);
                 if field.show && field.audience.is_none() && field.default != *value {
-                    back.push(format!("{} {}", field.label, self.desk.words(value)));
+                    back.push(format!("{} {}", field.label, self.context.words(value)));
                 }
             }
-            for (fate, parts) in [(TransferFate::Dormant, aside), (TransferFate::Returned, back)] {
+            for (fate, parts) in [(MigrationFate::Dormant, aside), (MigrationFate::Returned, back)] {
                 if !parts.is_empty() {
-                    notes.push(TransferNote { fate, topic: topic.clone(), text: parts.join(", "), rule: None });
+                    notes.push(MigrationNote { fate, topic: topic.clone(), text: parts.join(", "), rule: None });
                 }
             }
         }
     }
 
     /// Fields that the old rules did not have and that stand at their default everywhere.
-    fn tell_new_fields(&self, notes: &mut Vec<TransferNote>) {
-        let schema = self.desk.rules.schema();
+    fn tell_new_fields(&self, notes: &mut Vec<MigrationNote>) {
+        let schema = self.context.rules.schema();
         for (at, kind) in schema.kinds.iter().enumerate() {
-            let here = || self.desk.state.entities().filter(move |(_, entity)| entity.kind.0 as usize == at);
+            let here = || self.context.state.entities().filter(move |(_, entity)| entity.kind.0 as usize == at);
             let Some(old) = self.old_schema.kind_named(&kind.name).map(|place| self.old_schema.kind(place)) else {
                 continue;
             };
@@ -107,10 +107,10 @@ impl Comparison<'_> {
                     && here().all(|(_, entity)| entity.fields[*place] == field.default)
             });
             let fields: Vec<String> =
-                fields.map(|(_, field)| format!("{} {}", field.label, self.desk.words(&field.default))).collect();
+                fields.map(|(_, field)| format!("{} {}", field.label, self.context.words(&field.default))).collect();
             if !fields.is_empty() && here().next().is_some() {
-                let (fate, topic) = (TransferFate::Defaulted, format!("every {}", kind.name));
-                notes.push(TransferNote { fate, topic, text: fields.join(", "), rule: None });
+                let (fate, topic) = (MigrationFate::Defaulted, format!("every {}", kind.name));
+                notes.push(MigrationNote { fate, topic, text: fields.join(", "), rule: None });
             }
         }
     }

@@ -9,29 +9,29 @@ use crate::play::Term;
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "say", |_, b, (audience, text, args): (Lv, Lv, Variadic<Lv>)| {
-        let desk = b.desk()?;
-        let template = text_arg(desk, &text, "what is said")?;
+        let context = b.context()?;
+        let template = text_arg(context, &text, "what is said")?;
         let audience = match &audience {
             Lv::Nil => None,
-            audience => Some(text_arg(desk, audience, "the audience")?),
+            audience => Some(text_arg(context, audience, "the audience")?),
         };
         let handles = b.handles.borrow();
-        desk.say(audience, |desk| fill(&template, &args, desk, &handles)).map_err(stopped)?;
+        context.say(audience, |context| fill(&template, &args, context, &handles)).map_err(stopped)?;
         hold(TOLD + template.len())
     });
     host_function!(lua, host, table, "cut", |_, b, (reason, args): (Lv, Variadic<Lv>)| {
-        let desk = b.desk()?;
-        let reason = text_arg(desk, &reason, "the reason of rb.cut")?;
-        let reason = fill(&reason, &args, desk, &b.handles.borrow());
-        desk.cut(reason).map_err(stopped)
+        let context = b.context()?;
+        let reason = text_arg(context, &reason, "the reason of rb.cut")?;
+        let reason = fill(&reason, &args, context, &b.handles.borrow());
+        context.cut(reason).map_err(stopped)
     });
     host_function!(lua, host, table, "finish", |_, b, (text, args): (Lv, Variadic<Lv>)| {
-        let desk = b.desk()?;
-        let text = text_arg(desk, &text, "the outcome")?;
+        let context = b.context()?;
+        let text = text_arg(context, &text, "the outcome")?;
         // What an entity is called is read from its fields.
         let plain = !args.iter().any(Lv::is_table);
-        let text = fill(&text, &args, desk, &b.handles.borrow());
-        desk.finish(text, plain).map_err(stopped)
+        let text = fill(&text, &args, context, &b.handles.borrow());
+        context.finish(text, plain).map_err(stopped)
     });
     host_function!(
         lua,
@@ -39,9 +39,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         table,
         "term",
         |_, b, (label, value, path, line, depth): (String, Lv, String, u32, u32)| {
-            let desk = b.desk()?;
+            let context = b.context()?;
             let value = match from_lua(&value, &b.handles.borrow()) {
-                Ok(value) => desk.words(&value),
+                Ok(value) => context.words(&value),
                 Err(_) => "?".into(),
             };
             hold(TOLD + label.len() + value.len())?;

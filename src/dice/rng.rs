@@ -5,27 +5,27 @@ use serde::{Deserialize, Serialize};
 /// A source of seeded dice: the same seed gives the same dice, on every machine, for ever.
 ///
 /// The words are those of ChaCha with 8 rounds, keyed by `seed_from_u64`, in the order in which it gives 32-bit
-/// words. How a word becomes a face is ours, and settled by [`Chance::face`]. A `Chance` is saved as its seed, stream
+/// words. How a word becomes a face is ours, and settled by [`DiceRng::face`]. A `DiceRng` is saved as its seed, stream
 /// and position.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Place", into = "Place")]
-pub struct Chance {
+pub struct DiceRng {
     seed: u64,
     words: ChaCha8Rng,
 }
 
-impl Chance {
+impl DiceRng {
     /// Starts the dice of `seed` at position 0. Any seed will do; this is stream 0 of it.
-    pub fn new(seed: u64) -> Chance {
-        Chance::stream(seed, 0)
+    pub fn new(seed: u64) -> DiceRng {
+        DiceRng::stream(seed, 0)
     }
 
     /// Starts one of the 2^64 independent streams of `seed` at position 0, so that games played side by side have dice
     /// of their own whichever thread plays them.
-    pub fn stream(seed: u64, stream: u64) -> Chance {
+    pub fn stream(seed: u64, stream: u64) -> DiceRng {
         let mut words = ChaCha8Rng::seed_from_u64(seed);
         words.set_stream(stream);
-        Chance { seed, words }
+        DiceRng { seed, words }
     }
 
     /// The seed that it was started with.
@@ -64,7 +64,7 @@ impl Chance {
     }
 }
 
-/// How a [`Chance`] is written down.
+/// How a [`DiceRng`] is written down.
 #[derive(Serialize, Deserialize)]
 struct Place {
     seed: u64,
@@ -73,17 +73,17 @@ struct Place {
     position: u64,
 }
 
-impl From<Place> for Chance {
-    fn from(place: Place) -> Chance {
-        let mut chance = Chance::stream(place.seed, place.stream);
-        chance.set_position(place.position);
-        chance
+impl From<Place> for DiceRng {
+    fn from(place: Place) -> DiceRng {
+        let mut rng = DiceRng::stream(place.seed, place.stream);
+        rng.set_position(place.position);
+        rng
     }
 }
 
-impl From<Chance> for Place {
-    fn from(chance: Chance) -> Place {
-        Place { seed: chance.seed, stream: chance.words.get_stream(), position: chance.position() }
+impl From<DiceRng> for Place {
+    fn from(rng: DiceRng) -> Place {
+        Place { seed: rng.seed, stream: rng.words.get_stream(), position: rng.position() }
     }
 }
 
@@ -92,64 +92,64 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn faces(chance: &mut Chance, sides: u32, many: usize) -> Vec<u32> {
-        (0..many).map(|_| chance.face(sides)).collect()
+    fn faces(rng: &mut DiceRng, sides: u32, many: usize) -> Vec<u32> {
+        (0..many).map(|_| rng.face(sides)).collect()
     }
 
     #[test]
     fn a_seed_means_the_same_dice_for_ever() {
         assert_eq!(
-            faces(&mut Chance::new(7719), 10, 20),
+            faces(&mut DiceRng::new(7719), 10, 20),
             [9, 8, 1, 5, 5, 4, 2, 8, 10, 7, 8, 3, 7, 4, 5, 2, 8, 3, 6, 10]
         );
-        assert_eq!(faces(&mut Chance::new(7719), 6, 12), [6, 5, 1, 3, 3, 2, 2, 5, 6, 4, 5, 2]);
-        assert_eq!(faces(&mut Chance::new(7719), 20, 12), [18, 16, 2, 10, 10, 7, 4, 16, 19, 13, 16, 6]);
-        assert_eq!(faces(&mut Chance::new(1), 10, 20), [6, 5, 10, 1, 3, 6, 4, 3, 9, 3, 10, 8, 5, 5, 8, 2, 1, 9, 2, 8]);
-        assert_eq!(faces(&mut Chance::new(1), 6, 12), [4, 3, 6, 1, 2, 4, 3, 2, 5, 2, 6, 5]);
-        assert_eq!(faces(&mut Chance::new(1), 20, 12), [11, 9, 20, 2, 5, 12, 8, 5, 17, 6, 19, 15]);
+        assert_eq!(faces(&mut DiceRng::new(7719), 6, 12), [6, 5, 1, 3, 3, 2, 2, 5, 6, 4, 5, 2]);
+        assert_eq!(faces(&mut DiceRng::new(7719), 20, 12), [18, 16, 2, 10, 10, 7, 4, 16, 19, 13, 16, 6]);
+        assert_eq!(faces(&mut DiceRng::new(1), 10, 20), [6, 5, 10, 1, 3, 6, 4, 3, 9, 3, 10, 8, 5, 5, 8, 2, 1, 9, 2, 8]);
+        assert_eq!(faces(&mut DiceRng::new(1), 6, 12), [4, 3, 6, 1, 2, 4, 3, 2, 5, 2, 6, 5]);
+        assert_eq!(faces(&mut DiceRng::new(1), 20, 12), [11, 9, 20, 2, 5, 12, 8, 5, 17, 6, 19, 15]);
         assert_eq!(
-            faces(&mut Chance::stream(7719, 1), 10, 20),
+            faces(&mut DiceRng::stream(7719, 1), 10, 20),
             [8, 9, 4, 6, 6, 8, 5, 9, 8, 5, 3, 6, 8, 3, 2, 10, 6, 4, 6, 5]
         );
         // Three words in ten are refused here: the rejection is part of the promise.
         assert_eq!(
-            faces(&mut Chance::new(1), 3_000_000_000, 8),
+            faces(&mut DiceRng::new(1), 3_000_000_000, 8),
             [1648134773, 1207456991, 2953791336, 1789680543, 1160524832, 851071774, 2740819993, 2131830671]
         );
     }
 
     #[test]
     fn every_face_is_as_likely_as_any_other() {
-        let mut chance = Chance::new(3);
+        let mut rng = DiceRng::new(3);
         let mut seen = [0u32; 6];
         for _ in 0..60_000 {
-            seen[chance.face(6) as usize - 1] += 1;
+            seen[rng.face(6) as usize - 1] += 1;
         }
         assert!(seen.iter().all(|&n| (9_500..10_500).contains(&n)), "{seen:?}");
     }
 
     #[test]
     fn a_die_with_one_face_draws_a_word() {
-        let mut chance = Chance::new(1);
-        assert_eq!((chance.face(1), chance.face(0)), (1, 1));
-        assert_eq!(chance.position(), 2);
+        let mut rng = DiceRng::new(1);
+        assert_eq!((rng.face(1), rng.face(0)), (1, 1));
+        assert_eq!(rng.position(), 2);
     }
 
     #[test]
     fn positions_count_words_across_blocks() {
-        let mut chance = Chance::new(5);
+        let mut rng = DiceRng::new(5);
         for drawn in 0..300 {
-            assert_eq!(chance.position(), drawn);
-            chance.face(2);
+            assert_eq!(rng.position(), drawn);
+            rng.face(2);
         }
     }
 
     #[test]
     fn stream_0_is_the_seed_itself_and_others_differ() {
-        assert_eq!(Chance::stream(9, 0), Chance::new(9));
-        let first = faces(&mut Chance::stream(9, 1), 1_000_000, 4);
-        assert_ne!(first, faces(&mut Chance::stream(9, 2), 1_000_000, 4));
-        assert_ne!(first, faces(&mut Chance::new(9), 1_000_000, 4));
+        assert_eq!(DiceRng::stream(9, 0), DiceRng::new(9));
+        let first = faces(&mut DiceRng::stream(9, 1), 1_000_000, 4);
+        assert_ne!(first, faces(&mut DiceRng::stream(9, 2), 1_000_000, 4));
+        assert_ne!(first, faces(&mut DiceRng::new(9), 1_000_000, 4));
     }
 
     proptest! {
@@ -157,26 +157,26 @@ mod tests {
         fn going_back_gives_the_same_dice(
             seed: u64, stream: u64, before in 0usize..200, after in 1usize..200, sides in 1u32..=u32::MAX,
         ) {
-            let mut chance = Chance::stream(seed, stream);
-            faces(&mut chance, sides, before);
-            let position = chance.position();
-            let text = serde_json::to_string(&chance).unwrap();
-            let rolled = faces(&mut chance, sides, after);
-            let end = chance.position();
-            chance.set_position(position);
-            prop_assert_eq!(chance.position(), position);
-            prop_assert_eq!(&faces(&mut chance, sides, after), &rolled);
-            prop_assert_eq!(chance.position(), end);
-            let mut saved: Chance = serde_json::from_str(&text).unwrap();
+            let mut rng = DiceRng::stream(seed, stream);
+            faces(&mut rng, sides, before);
+            let position = rng.position();
+            let text = serde_json::to_string(&rng).unwrap();
+            let rolled = faces(&mut rng, sides, after);
+            let end = rng.position();
+            rng.set_position(position);
+            prop_assert_eq!(rng.position(), position);
+            prop_assert_eq!(&faces(&mut rng, sides, after), &rolled);
+            prop_assert_eq!(rng.position(), end);
+            let mut saved: DiceRng = serde_json::from_str(&text).unwrap();
             prop_assert_eq!(saved.position(), position);
             prop_assert_eq!(&faces(&mut saved, sides, after), &rolled);
         }
 
         #[test]
         fn a_face_is_in_its_range(seed: u64, sides in 1u32..=u32::MAX) {
-            let mut chance = Chance::new(seed);
+            let mut rng = DiceRng::new(seed);
             for _ in 0..50 {
-                prop_assert!((1..=sides).contains(&chance.face(sides)));
+                prop_assert!((1..=sides).contains(&rng.face(sides)));
             }
         }
     }

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::action::{Cause, Done};
-use super::game::Game;
-use super::reload::{InForce, Passed, Swap, patch_between};
-use super::transfer_notes::Comparison;
-use super::turning_back::{Op, Turned};
-use super::{
-    Desk, Driver, Event, Fault, Happening, Refusal, Slot, Transfer, TransferError, TransferFate, TransferNote,
+use super::comparison::Comparison;
+use crate::play::action::{Cause, Done};
+use crate::play::game::Game;
+use crate::play::reload::{InForce, Passed, Swap, patch_between};
+use crate::play::undo::{Op, UndoReport};
+use crate::play::{
+    ActionContext, Driver, Event, Fault, Happening, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
+    Slot,
 };
 use crate::ruleset::Ruleset;
 use crate::script::Former;
@@ -24,9 +25,9 @@ pub(crate) struct Pending {
 }
 
 /// A game as other rules have it, not yet in force.
-pub(super) struct Ready {
-    pub transfer: Transfer,
-    pub desk: Desk,
+pub(in crate::play) struct Ready {
+    pub migration: Migration,
+    pub context: ActionContext,
 }
 
 /// How a state gets from one ruleset to another.
@@ -38,22 +39,22 @@ enum Way {
 }
 
 impl Game {
-    pub(super) fn ask_for(&mut self, rules: Arc<Ruleset>) {
+    pub(in crate::play) fn ask_for(&mut self, rules: Arc<Ruleset>) {
         self.forget_undone();
         self.pending = Some(Pending { rules, asked_at: self.next_seq });
     }
 
     /// Calls off the rules that were asked for, if that is the last thing that was done.
-    pub(super) fn undo_asking(&mut self) -> Option<Turned> {
+    pub(in crate::play) fn undo_asking(&mut self) -> Option<UndoReport> {
         let pending = self.pending.take_if(|pending| pending.asked_at == self.next_seq)?;
         let text = format!("undid asking for {}", pending.rules.name());
         self.push_redo(Op::Rules(pending.rules));
-        Some(Turned { text, changes: Vec::new() })
+        Some(UndoReport { text, changes: Vec::new() })
     }
 
     /// Asks once more for rules that an undo took back.
-    pub(super) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<String, Refusal> {
-        let allowed = self.prepare(&rules).and_then(|ready| ready.transfer.allowed());
+    pub(in crate::play) fn redo_asking(&mut self, rules: Arc<Ruleset>) -> Result<String, Refusal> {
+        let allowed = self.prepare(&rules).and_then(|ready| ready.migration.allowed());
         allowed.map_err(|error| Refusal::new(error.to_string()))?;
         let text = format!("redid the change to {}", rules.name());
         self.pending = Some(Pending { rules, asked_at: self.next_seq });
@@ -62,12 +63,12 @@ impl Game {
 
     /// Whether other rules can come into force here: before the entry that the ruleset declares, of which nothing has been
     /// answered or rolled yet; between any two actions where no such entry is due.
-    pub(super) fn at_boundary(&self) -> bool {
-        if self.desk.state.outcome().is_some() || !self.held.is_empty() || self.has_queued() {
+    pub(in crate::play) fn at_boundary(&self) -> bool {
+        if self.context.state.outcome().is_some() || !self.held.is_empty() || self.has_queued() {
             return false;
         }
-        let agenda = self.desk.state.agenda();
-        let boundary = self.desk.rules.declarations().boundary.as_deref();
+        let agenda = self.context.state.agenda();
+        let boundary = self.context.rules.declarations().boundary.as_deref();
         let is_boundary = |what: &str| boundary == Some(what);
         let Some(open) = &self.open else {
             let due = boundary.is_some_and(|boundary| agenda.entries().iter().any(|entry| &*entry.what == boundary));
@@ -83,28 +84,28 @@ impl Game {
 
     /// Whether the entry that other rules wait for is on the agenda as it stood before the open action.
     fn boundary_is_due(&self) -> bool {
-        let Some(boundary) = self.desk.rules.declarations().boundary.as_deref() else { return false };
-        let state = self.desk.state.before_journal();
+        let Some(boundary) = self.context.rules.declarations().boundary.as_deref() else { return false };
+        let state = self.context.state.before_journal();
         state.agenda().entries().iter().any(|entry| &*entry.what == boundary)
     }
 
     /// The game as other rules would have it. What is still to come before the boundary is left out.
-    pub(super) fn prepare(&self, to: &Arc<Ruleset>) -> Result<Ready, TransferError> {
-        let from = &self.desk.rules;
-        if self.desk.state.outcome().is_some() && self.open.is_none() {
-            return Err(TransferError::Over);
+    pub(in crate::play) fn prepare(&self, to: &Arc<Ruleset>) -> Result<Ready, MigrationError> {
+        let from = &self.context.rules;
+        if self.context.state.outcome().is_some() && self.open.is_none() {
+            return Err(MigrationError::Over);
         }
         if self.history.is_empty() {
-            return Err(TransferError::NotBegun);
+            return Err(MigrationError::NotBegun);
         }
         if to.hash() == from.hash() {
-            return Err(TransferError::Same(to.name()));
+            return Err(MigrationError::Same(to.name()));
         }
         let way = way(from, to)?;
         if let Some(ready) = self.straight_back(to) {
             return Ok(ready);
         }
-        let mut state = self.desk.state.before_journal();
+        let mut state = self.context.state.before_journal();
         let waits_for = if self.at_boundary() { None } else { from.declarations().boundary.clone() };
         let due = state.agenda().entries().iter().position(|entry| Some(&entry.what) == waits_for.as_ref());
         let before_it = state.agenda().entries().iter().take(due.unwrap_or(0)).map(|entry| entry.id);
@@ -115,7 +116,7 @@ impl Game {
         let parts = to.parts();
         let orphans = Orphans::Shelve { parts: &parts };
         let converted = state.converted(from.schema(), to.schema(), orphans);
-        let (mut new, _) = converted.map_err(|message| TransferError::Fault(Fault::new(message)))?;
+        let (mut new, _) = converted.map_err(|message| MigrationError::Fault(Fault::new(message)))?;
         let known_hook = |hook: &str| {
             to.hooks().iter().any(|known| **known == *hook) || to.items().iter().any(|item| *item.id == *hook)
         };
@@ -123,32 +124,32 @@ impl Game {
         let mut notes = Vec::new();
         let switches = self.switches_under(to, &mut new, &mut notes);
         let seats = self.seats_under(to, &mut notes);
-        let mut desk = Desk::new(to, Arc::new(switches), seats, self.desk.dice.clone(), 0);
-        desk.listening = false;
-        desk.state = new;
+        let mut context = ActionContext::new(to, Arc::new(switches), seats, self.context.dice.clone(), 0);
+        context.listening = false;
+        context.state = new;
         if let Way::Convert(ruleset) = way {
-            let (switches, schema) = (self.desk.switches.clone(), from.schema().clone());
+            let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
             let former = Former { ruleset, switches, state: state.clone(), schema };
             let ran = to.engine().run(move |vm| {
-                let result = vm.convert(&mut desk, &former);
-                (desk, result)
+                let result = vm.convert(&mut context, &former);
+                (context, result)
             });
-            let died = |_| TransferError::Fault(Fault::new(format!("the script worker of {} has died", to.id())));
+            let died = |_| MigrationError::Fault(Fault::new(format!("the script worker of {} has died", to.id())));
             let (changed, result) = ran.map_err(died)?;
             result?;
-            desk = changed;
-            desk.state.settle_unread();
+            context = changed;
+            context.state.settle_unread();
         }
-        notes.append(&mut desk.notes);
-        if desk.state.agenda().first().is_none() && state.agenda().first().is_some() {
+        notes.append(&mut context.notes);
+        if context.state.agenda().first().is_none() && state.agenda().first().is_some() {
             let text = "nothing that is due has a place there: the game would be over".to_owned();
-            notes.push(TransferNote { fate: TransferFate::Refused, topic: "agenda".into(), text, rule: None });
+            notes.push(MigrationNote { fate: MigrationFate::Refused, topic: "agenda".into(), text, rule: None });
         }
-        Comparison { old: &state, old_schema: from.schema(), desk: &desk }.tell(&belongings, &mut notes);
+        Comparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);
         notes.sort_by_key(|note| note.fate);
         let (from, to) = (from.name(), to.name());
-        let transfer = Transfer { from, to, notes, waits_for: waits_for.map(|what| what.to_string()) };
-        Ok(Ready { transfer, desk })
+        let migration = Migration { from, to, notes, waits_for: waits_for.map(|what| what.to_string()) };
+        Ok(Ready { migration, context })
     }
 
     /// The game as it was before the last change of rules, where those rules are wanted back and nothing has been done since.
@@ -158,12 +159,12 @@ impl Game {
         let before = last.swap.as_ref()?;
         let in_force = before.in_force.as_ref().filter(|in_force| in_force.rules.hash() == to.hash())?;
         let (switches, seats) = (in_force.switches.clone(), self.seats_back(in_force));
-        let mut desk = Desk::new(to, switches, seats, self.desk.dice.clone(), 0);
-        desk.state = before.state.clone();
+        let mut context = ActionContext::new(to, switches, seats, self.context.dice.clone(), 0);
+        context.state = before.state.clone();
         let text = "as it was: nothing has been done since the rules changed".to_owned();
-        let notes = vec![TransferNote { fate: TransferFate::Returned, topic: "everything".into(), text, rule: None }];
-        let (from, to) = (self.desk.rules.name(), to.name());
-        Some(Ready { transfer: Transfer { from, to, notes, waits_for: None }, desk })
+        let notes = vec![MigrationNote { fate: MigrationFate::Returned, topic: "everything".into(), text, rule: None }];
+        let (from, to) = (self.context.rules.name(), to.name());
+        Some(Ready { migration: Migration { from, to, notes, waits_for: None }, context })
     }
 
     /// The house rules by name: carried where both have one, at their default where they are new, kept aside where they are
@@ -172,51 +173,51 @@ impl Game {
         &self,
         to: &Ruleset,
         state: &mut State,
-        notes: &mut Vec<TransferNote>,
+        notes: &mut Vec<MigrationNote>,
     ) -> BTreeMap<String, Value> {
         let mut values = BTreeMap::new();
-        let now = &self.desk.switches;
+        let now = &self.context.switches;
         let aside = &mut state.dormant_mut().switches;
-        let mut told: BTreeMap<TransferFate, Vec<String>> = BTreeMap::new();
+        let mut told: BTreeMap<MigrationFate, Vec<String>> = BTreeMap::new();
         for switch in to.switches() {
             let default = switch.default.as_value();
             let fits = |value: &Value| switch.parse(&value.to_string()).ok().map(|value| value.as_value());
             let here = now.get(&switch.name);
             let (value, fate) = match (here.map(fits), aside.get(&switch.name).map(fits)) {
-                (Some(Some(value)), _) => (value, TransferFate::Carried),
+                (Some(Some(value)), _) => (value, MigrationFate::Carried),
                 (None, Some(Some(value))) => {
                     aside.remove(&switch.name);
-                    (value, TransferFate::Returned)
+                    (value, MigrationFate::Returned)
                 }
                 (Some(None), _) => {
                     if let Some(value) = here {
                         aside.insert(switch.name.clone(), value.clone());
                     }
-                    (default.clone(), TransferFate::Decide)
+                    (default.clone(), MigrationFate::Decide)
                 }
-                (None, _) => (default.clone(), TransferFate::Defaulted),
+                (None, _) => (default.clone(), MigrationFate::Defaulted),
             };
-            if value != default || fate == TransferFate::Decide {
+            if value != default || fate == MigrationFate::Decide {
                 told.entry(fate).or_default().push(format!("{} is {value}", switch.name));
             }
             values.insert(switch.name.clone(), value);
         }
         for (name, value) in now.iter().filter(|(name, _)| !values.contains_key(*name)) {
-            let usual = self.desk.rules.switch(name).is_some_and(|switch| switch.default.as_value() == *value);
+            let usual = self.context.rules.switch(name).is_some_and(|switch| switch.default.as_value() == *value);
             if !usual {
-                told.entry(TransferFate::Dormant).or_default().push(format!("{name} is {value}"));
+                told.entry(MigrationFate::Dormant).or_default().push(format!("{name} is {value}"));
             }
             aside.insert(name.clone(), value.clone());
         }
         for (fate, lines) in told {
-            notes.push(TransferNote { fate, topic: "house rules".into(), text: lines.join(", "), rule: None });
+            notes.push(MigrationNote { fate, topic: "house rules".into(), text: lines.join(", "), rule: None });
         }
         values
     }
 
     /// Seats by name: new ones are played by people, and so are those whose policy is not there.
-    fn seats_under(&self, to: &Ruleset, notes: &mut Vec<TransferNote>) -> BTreeMap<Arc<str>, Driver> {
-        let mut seats = self.desk.seats.clone();
+    fn seats_under(&self, to: &Ruleset, notes: &mut Vec<MigrationNote>) -> BTreeMap<Arc<str>, Driver> {
+        let mut seats = self.context.seats.clone();
         for seat in to.seats().keys() {
             seats.entry(Arc::from(&**seat)).or_insert(Driver::Human);
         }
@@ -225,8 +226,8 @@ impl Game {
                 && !to.policies().contains(policy)
             {
                 let text = format!("has no policy `{policy}` there: it is asked now");
-                notes.push(TransferNote {
-                    fate: TransferFate::Decide,
+                notes.push(MigrationNote {
+                    fate: MigrationFate::Decide,
                     topic: format!("seat {seat}"),
                     text,
                     rule: None,
@@ -239,11 +240,11 @@ impl Game {
 
     /// The seats under rules that come back: one that was given to somebody else since keeps its new driver, where it can.
     fn seats_back(&self, before: &InForce) -> BTreeMap<Arc<str>, Driver> {
-        let mut seats = self.desk.seats.clone();
+        let mut seats = self.context.seats.clone();
         let lost = |driver: &Driver| match driver {
             Driver::Policy(policy) => {
                 let known = |rules: &Ruleset| rules.policies().contains(policy);
-                !known(&self.desk.rules) || !known(&before.rules)
+                !known(&self.context.rules) || !known(&before.rules)
             }
             Driver::Human | Driver::Absent => false,
         };
@@ -256,30 +257,30 @@ impl Game {
     }
 
     /// Puts the game into the state that other rules have made of it, as one entry.
-    pub(super) fn install(&mut self, transfer: &Transfer, desk: Desk) {
-        let from = self.desk.rules.clone();
+    pub(in crate::play) fn install(&mut self, migration: &Migration, context: ActionContext) {
+        let from = self.context.rules.clone();
         self.park();
         if let Some(open) = self.open.take() {
-            self.desk.set_position(open.before);
+            self.context.set_position(open.before);
             if !open.events.is_empty() {
                 let happening = Happening::Withdrawn { from: 0 };
                 self.tell(Event { action: open.number, n: 0, audience: None, happening });
             }
         }
-        let to = desk.rules.clone();
-        let before = self.desk.position();
+        let to = context.rules.clone();
+        let before = self.context.position();
         let in_force = InForce {
-            rules: std::mem::replace(&mut self.desk.rules, desk.rules),
-            switches: std::mem::replace(&mut self.desk.switches, desk.switches),
-            seats: std::mem::replace(&mut self.desk.seats, desk.seats),
+            rules: std::mem::replace(&mut self.context.rules, context.rules),
+            switches: std::mem::replace(&mut self.context.switches, context.switches),
+            seats: std::mem::replace(&mut self.context.seats, context.seats),
         };
-        let state = std::mem::replace(&mut self.desk.state, desk.state);
+        let state = std::mem::replace(&mut self.context.state, context.state);
         let swap = Swap { schema: from.schema().clone(), state, in_force: Some(in_force) };
         self.note_first_rules(&from);
         let number = self.take_number();
-        let mut lines = vec![format!("{} is in force, after {}", transfer.to, transfer.from)];
-        let to_see = [TransferFate::Breach, TransferFate::Decide];
-        let notes = transfer.notes.iter().filter(|note| to_see.contains(&note.fate));
+        let mut lines = vec![format!("{} is in force, after {}", migration.to, migration.from)];
+        let to_see = [MigrationFate::Breach, MigrationFate::Decide];
+        let notes = migration.notes.iter().filter(|note| to_see.contains(&note.fate));
         lines.extend(notes.map(|note| format!("{}: {}", note.topic, note.text)));
         let events: Vec<Event> = lines
             .into_iter()
@@ -306,28 +307,28 @@ impl Game {
     }
 
     /// Takes a change of rules back, whole.
-    pub(super) fn take_rules_back(&mut self, done: Done, passed: &mut Passed) -> Turned {
+    pub(in crate::play) fn take_rules_back(&mut self, done: Done, passed: &mut Passed) -> UndoReport {
         // Reloads that came after it were of the other rules.
         passed.reloads.clear();
         self.open = None;
         self.held.clear();
-        let now = self.desk.rules.clone();
+        let now = self.context.rules.clone();
         let text = format!("undid the change to {}", now.name());
         if let Some(Swap { state, in_force: Some(before), .. }) = done.swap.map(|swap| *swap) {
             let seats = self.seats_back(&before);
-            self.desk.state = state;
-            self.desk.switches = before.switches;
-            self.desk.seats = seats;
-            self.desk.rules = before.rules;
+            self.context.state = state;
+            self.context.switches = before.switches;
+            self.context.seats = seats;
+            self.context.rules = before.rules;
         }
-        self.desk.set_position(done.before);
+        self.context.set_position(done.before);
         self.push_redo(Op::Rules(now));
-        Turned { text, changes: Vec::new() }
+        UndoReport { text, changes: Vec::new() }
     }
 }
 
 /// How a game gets from one ruleset to another.
-fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, TransferError> {
+fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, MigrationError> {
     let (old, new) = (from.parts(), to.parts());
     if old.iter().any(|part| part == to.id()) || new.iter().any(|part| part == from.id()) {
         return Ok(Way::ByName);
@@ -339,5 +340,5 @@ fn way(from: &Ruleset, to: &Ruleset) -> Result<Way, TransferError> {
     if old.iter().any(|part| new.contains(part)) {
         return Ok(Way::ByName);
     }
-    Err(TransferError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
+    Err(MigrationError::NoWay { from: from.id().to_string(), to: to.id().to_string() })
 }

@@ -3,21 +3,21 @@
 use std::sync::Arc;
 
 use super::action::{Cause, Open};
-use super::turning_back::told;
-use super::{Desk, Fault, Slot};
+use super::undo::told;
+use super::{ActionContext, Fault, Slot};
 use crate::ruleset::Ruleset;
 
 /// Most lines that are told of one action.
 const MOST: usize = 12;
 
 /// Who acted, what was answered, and which dice were rolled, line by line. Nothing where no tape is kept.
-pub(super) fn situation(desk: &Desk, open: &Open) -> Vec<String> {
-    let there = |id| desk.state.entity(id).is_some();
+pub(super) fn fault_context(context: &ActionContext, open: &Open) -> Vec<String> {
+    let there = |id| context.state.entity(id).is_some();
     let mut lines = Vec::new();
     if let Cause::Entry { owner: Some(owner), .. } = &open.cause
         && there(*owner)
     {
-        lines.push(format!("of {}", desk.title(*owner)));
+        lines.push(format!("of {}", context.title(*owner)));
     }
     if let Cause::Free { seat, .. } = &open.cause {
         lines.push(format!("by {seat}"));
@@ -25,7 +25,7 @@ pub(super) fn situation(desk: &Desk, open: &Open) -> Vec<String> {
     for slot in open.tape.slots.iter().flatten() {
         lines.push(match slot {
             Slot::Answer { topic, seat, about, answer, .. } => {
-                let who = about.filter(|id| there(*id)).map_or(seat.to_string(), |id| desk.title(id).to_string());
+                let who = about.filter(|id| there(*id)).map_or(seat.to_string(), |id| context.title(id).to_string());
                 format!("{who}: {topic} {}", told(answer))
             }
             Slot::Roll { label, dice, faces, .. } => {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::game::words_of;
 use super::reload::Passed;
-use super::{Answer, Desk, Edit, Event, Game, Happening, Refusal, Remedy, Slot};
+use super::{ActionContext, Answer, Edit, Event, Game, Happening, Refusal, Remedy, Slot};
 use crate::ruleset::Ruleset;
 use crate::script::Vm;
 
@@ -26,14 +26,14 @@ pub(super) enum Op {
 }
 
 /// What an undo or a redo did.
-pub(crate) struct Turned {
+pub(crate) struct UndoReport {
     pub text: String,
     pub changes: Vec<Happening>,
 }
 
 impl Game {
     /// Takes back the last thing a person did. Runs no script.
-    pub fn undo(&mut self) -> Result<Turned, Refusal> {
+    pub fn undo(&mut self) -> Result<UndoReport, Refusal> {
         if let Some(turned) = self.undo_asking() {
             return Ok(turned);
         }
@@ -41,7 +41,7 @@ impl Game {
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let mut passed = Passed::default();
-        let before = self.desk.state.clone();
+        let before = self.context.state.clone();
         let mut turned = self.take_back_last(&mut passed)?;
         self.reload_again(passed, &before, &mut turned);
         if let Some(seq) = in_queue.max(in_open).max(in_history) {
@@ -53,7 +53,7 @@ impl Game {
         Ok(turned)
     }
 
-    fn take_back_last(&mut self, passed: &mut Passed) -> Result<Turned, Refusal> {
+    fn take_back_last(&mut self, passed: &mut Passed) -> Result<UndoReport, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
         let started = self.open.as_ref().and_then(|open| open.seq);
@@ -62,7 +62,7 @@ impl Game {
         {
             self.queued.pop_back();
             self.redo.push(Op::Free { seat, name: name.clone() });
-            return Ok(Turned { text: format!("undid {name}"), changes: Vec::new() });
+            return Ok(UndoReport { text: format!("undid {name}"), changes: Vec::new() });
         }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::new("there is nothing to undo"));
@@ -70,17 +70,17 @@ impl Game {
         self.park();
         if in_open > in_history {
             let open = self.open.as_mut().expect("it has a decision");
-            return Ok(undo_in(open, &mut self.desk, &mut self.redo));
+            return Ok(undo_in(open, &mut self.context, &mut self.redo));
         }
         if started > in_history {
             let open = self.open.take().expect("it has started");
-            self.desk.set_position(open.before);
+            self.context.set_position(open.before);
             let text = format!("undid {}", words_of(&open.cause));
             if let Cause::Free { seat, name } = open.cause {
                 self.redo.push(Op::Free { seat, name });
             }
             self.open = self.held.pop();
-            return Ok(Turned { text, changes: Vec::new() });
+            return Ok(UndoReport { text, changes: Vec::new() });
         }
         // A free act that waited for the dice of what is taken back waits again.
         if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), .. }) = &self.open {
@@ -99,8 +99,8 @@ impl Game {
                 return Ok(self.take_rules_back(done, passed));
             }
             let held = self.open.take();
-            self.desk.state.take_back(&done.changes);
-            self.desk.set_position(done.before);
+            self.context.state.take_back(&done.changes);
+            self.context.set_position(done.before);
             changes.extend(done.changes.iter().cloned().rev());
             let decided = done.tape.last_decision().is_some();
             let mut open = Open {
@@ -119,37 +119,37 @@ impl Game {
             };
             changes.reverse();
             // Changes in another schema are told when all is done.
-            let told = if passed.another_schema() { Vec::new() } else { self.desk.reversed(&changes) };
+            let told = if passed.another_schema() { Vec::new() } else { self.context.reversed(&changes) };
             changes.reverse();
             if let Some(skipped) = done.skipped {
                 open.seq = None;
                 self.open = Some(open);
                 self.redo.push(Op::Skip);
-                return Ok(Turned { text: format!("undid leaving out: {skipped}"), changes: told });
+                return Ok(UndoReport { text: format!("undid leaving out: {skipped}"), changes: told });
             }
             match &done.cause {
                 Cause::Edit { edit } => {
                     self.redo.push(Op::Edit(edit.clone()));
                     if let Some(before) = done.swap.and_then(|swap| swap.in_force) {
-                        self.desk.switches = before.switches;
-                        self.desk.state.renew_identity();
+                        self.context.switches = before.switches;
+                        self.context.state.renew_identity();
                     }
                     self.open = held;
                     let text = format!("undid the edit: {}", first_line(&open.events));
-                    return Ok(Turned { text, changes: told });
+                    return Ok(UndoReport { text, changes: told });
                 }
                 Cause::Free { seat, name } if !decided => {
                     self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
                     self.open = held;
-                    return Ok(Turned { text: format!("undid {name}"), changes: told });
+                    return Ok(UndoReport { text: format!("undid {name}"), changes: told });
                 }
                 _ if decided => {
                     if matches!(done.cause, Cause::Free { .. }) {
                         self.held.extend(held);
                     }
-                    let turned = undo_in(&mut open, &mut self.desk, &mut self.redo);
+                    let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
                     self.open = Some(open);
-                    return Ok(Turned { text: turned.text, changes: told });
+                    return Ok(UndoReport { text: turned.text, changes: told });
                 }
                 _ => {}
             }
@@ -158,7 +158,7 @@ impl Game {
     }
 
     /// Does again what the last undo took back. Runs the game on to where it was decided.
-    pub fn redo(&mut self, vm: &mut Vm) -> Result<Turned, Refusal> {
+    pub fn redo(&mut self, vm: &mut Vm) -> Result<UndoReport, Refusal> {
         let Some(op) = self.redo.last().cloned() else {
             return Err(Refusal::new("there is nothing to redo"));
         };
@@ -198,7 +198,7 @@ impl Game {
         };
         self.redo = rest;
         self.redo.pop();
-        Ok(Turned { text, changes: Vec::new() })
+        Ok(UndoReport { text, changes: Vec::new() })
     }
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
@@ -237,7 +237,7 @@ impl Game {
     }
 }
 
-fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
+fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> UndoReport {
     let (at, _) = open.tape.last_decision().expect("the action has a decision");
     let slot = open.tape.slots[at].clone().expect("a decision fills its place");
     let before = slot.before();
@@ -250,13 +250,13 @@ fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
         }
         None => {
             open.tape.cut(at);
-            desk.set_position(before);
+            context.set_position(before);
         }
     }
     let (op, text) = match slot {
         Slot::Answer { topic, answer, about, .. } => {
             // As it was told, with the titles of what was chosen.
-            let about = about.map(|id| desk.title(id));
+            let about = about.map(|id| context.title(id));
             let words = open.events.iter().rev().find_map(|event| match &event.happening {
                 Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
                     Some(text)
@@ -272,7 +272,7 @@ fn undo_in(open: &mut Open, desk: &mut Desk, redo: &mut Vec<Op>) -> Turned {
         }
     };
     redo.push(op);
-    Turned { text, changes: Vec::new() }
+    UndoReport { text, changes: Vec::new() }
 }
 
 pub(super) fn told(answer: &Answer) -> String {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use riskbreaker::{
-    Answer, Edit, EntityId, Library, Ruleset, Session, Setup, Step, SwitchKind, TransferError, TransferFate, Value,
+    Answer, Edit, EntityId, Library, MigrationError, MigrationFate, Ruleset, Session, Setup, Step, SwitchKind, Value,
 };
 
 const OLD: &str = "riskbreaker-0.0.1";
@@ -148,8 +148,8 @@ fn until(session: &mut Session, rules: &str, from: u64) -> bool {
 fn go_over(session: &mut Session, to: &Arc<Ruleset>, from: u64) -> bool {
     let id = session.ruleset().id().to_string();
     match session.change_rules(to) {
-        Ok(transfer) => assert_eq!((&*transfer.from, &*transfer.to), (&*id, to.id())),
-        Err(TransferError::Refused { notes, .. }) => {
+        Ok(migration) => assert_eq!((&*migration.from, &*migration.to), (&*id, to.id())),
+        Err(MigrationError::Refused { notes, .. }) => {
             // Only a fight of three sides may stand in the way.
             assert!(notes.iter().all(|note| note.text.contains("sides")), "{notes:?}");
             return false;
@@ -262,9 +262,9 @@ fn what_waits_can_be_called_off_and_undone() {
         decide(&mut session, n);
     }
     let (bytes, decisions) = (session.state_bytes(), session.decisions());
-    assert!(matches!(session.keep_rules(), Err(TransferError::NothingPending)));
-    let transfer = session.change_rules(&away).unwrap();
-    assert_eq!(transfer.waits_for.as_deref(), Some("round"));
+    assert!(matches!(session.keep_rules(), Err(MigrationError::NothingPending)));
+    let migration = session.change_rules(&away).unwrap();
+    assert_eq!(migration.waits_for.as_deref(), Some("round"));
     let _ = session.advance().unwrap();
     assert_eq!((session.ruleset().id(), session.state_bytes()), (OLD, bytes.clone()));
     session.keep_rules().unwrap();
@@ -281,7 +281,7 @@ fn what_waits_can_be_called_off_and_undone() {
     session.undo().unwrap();
     let _ = session.advance().unwrap();
     assert_eq!((session.pending_rules().is_none(), session.state_bytes()), (true, bytes));
-    assert!(matches!(session.change_rules(&home), Err(TransferError::Same(_))));
+    assert!(matches!(session.change_rules(&home), Err(MigrationError::Same(_))));
 }
 
 #[test]
@@ -473,10 +473,10 @@ fn house_rules_on_the_same_base_need_no_conversion() {
     assert_eq!((session.ruleset().id(), field(&session, "luck"), field(&session, "mood")), ("house", Some(7), Some(5)));
     session.edit(Edit::Set { entity: ann, field: "mood".into(), value: 2.into() }).unwrap();
     let _ = session.advance().unwrap();
-    let transfer = session.change_rules(&one).unwrap();
+    let migration = session.change_rules(&one).unwrap();
     assert!(
-        transfer.of(TransferFate::Dormant).any(|note| note.topic == "Ann" && note.text == "mood 2"),
-        "{transfer:?}"
+        migration.of(MigrationFate::Dormant).any(|note| note.topic == "Ann" && note.text == "mood 2"),
+        "{migration:?}"
     );
     let _ = session.advance().unwrap();
     assert_eq!((session.ruleset().id(), field(&session, "mood")), ("one", None));
@@ -503,7 +503,7 @@ fn a_conversion_that_faults_changes_nothing_and_names_its_line() {
         let mut session = begin(&load(&library, "one"));
         let bytes = session.state_bytes();
         let error = session.change_rules(&load(&library, "two")).unwrap_err();
-        assert!(matches!(error, TransferError::Fault(_)), "{error}");
+        assert!(matches!(error, MigrationError::Fault(_)), "{error}");
         assert!(error.to_string().contains(wanted), "{error}");
         let _ = session.advance().unwrap();
         assert_eq!((session.ruleset().id(), session.state_bytes()), ("one", bytes));
@@ -522,9 +522,9 @@ fn a_conversion_sees_what_was_and_keeps_notes_for_the_way_back() {
     let library = small(&[("two/convert/one.luau", there), ("one/convert/two.luau", back)]);
     let (one, two) = (load(&library, "one"), load(&library, "two"));
     let mut session = begin(&one);
-    let transfer = session.preview_rules(&two).unwrap();
-    assert_eq!(transfer.of(TransferFate::Carried).next().unwrap().text, "Ann has 6");
-    assert_eq!(transfer.waits_for, None);
+    let migration = session.preview_rules(&two).unwrap();
+    assert_eq!(migration.of(MigrationFate::Carried).next().unwrap().text, "Ann has 6");
+    assert_eq!(migration.waits_for, None);
     session.change_rules(&two).unwrap();
     let _ = session.advance().unwrap();
     assert_eq!((field(&session, "fate"), field(&session, "luck")), (Some(6), None));

@@ -11,7 +11,7 @@ use super::source::{Source, is_litter};
 pub(crate) fn read_folder(id: &str, root: &Path) -> Result<Folder, LoadError> {
     let mut intake = Intake::new(id);
     match root.canonicalize() {
-        Ok(root) => Walk { root, intake: &mut intake, seen: 0 }.folder("", 0),
+        Ok(root) => FolderReader { root, intake: &mut intake, seen: 0 }.folder("", 0),
         Err(error) => intake.refuse(unreadable(id, &error)),
     }
     intake.finish()
@@ -20,13 +20,13 @@ pub(crate) fn read_folder(id: &str, root: &Path) -> Result<Folder, LoadError> {
 /// The most entries looked at, those that are no part of the ruleset included.
 const MOST_ENTRIES: usize = 20_000;
 
-struct Walk<'i> {
+struct FolderReader<'i> {
     root: PathBuf,
     intake: &'i mut Intake,
     seen: usize,
 }
 
-impl Walk<'_> {
+impl FolderReader<'_> {
     fn folder(&mut self, inside: &str, depth: usize) {
         let entries = match fs::read_dir(self.root.join(inside)) {
             Ok(entries) => entries,

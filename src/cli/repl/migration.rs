@@ -1,6 +1,6 @@
 //! The rules and house rules of a running game: which are in force, what others would change, going over to them.
 
-use riskbreaker::Transfer;
+use riskbreaker::Migration;
 use serde_json::json;
 
 use super::line::split_first;
@@ -25,12 +25,12 @@ impl Repl {
             _ => (rest, false),
         };
         let to = library::load(&self.library, rest, &[]).map_err(|error| Complaint::Wrong(error.to_string()))?;
-        let transfer = match yes {
+        let migration = match yes {
             true => self.session.change_rules(&to),
             false => self.session.preview_rules(&to),
         };
-        let transfer = transfer.map_err(|error| Complaint::Wrong(error.to_string()))?;
-        show(&transfer, yes, &mut self.screen)?;
+        let migration = migration.map_err(|error| Complaint::Wrong(error.to_string()))?;
+        show(&migration, yes, &mut self.screen)?;
         if yes { self.settle() } else { Ok(()) }
     }
 
@@ -116,28 +116,28 @@ impl Repl {
 }
 
 /// Shows what other rules would do, as a table; of rules that have been asked for only when they come into force.
-pub fn show(transfer: &Transfer, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
+pub fn show(migration: &Migration, asked: bool, screen: &mut Screen) -> std::io::Result<()> {
     if screen.json() {
-        return screen.event("transfer", &json!({ "transfer": transfer, "asked": asked }));
+        return screen.event("migration", &json!({ "migration": migration, "asked": asked }));
     }
-    let when = match &transfer.waits_for {
+    let when = match &migration.waits_for {
         Some(what) => format!("before the next {what}"),
         None => "at once".to_owned(),
     };
     if asked {
         // What has to be seen is told when they come into force.
-        let told = format!("{} comes into force {when}; `rules off` calls it off", transfer.to);
-        return if transfer.waits_for.is_some() { screen.row(&Row::at(2).with(told, Tone::Note)) } else { Ok(()) };
+        let told = format!("{} comes into force {when}; `rules off` calls it off", migration.to);
+        return if migration.waits_for.is_some() { screen.row(&Row::at(2).with(told, Tone::Note)) } else { Ok(()) };
     }
-    let rows = transfer.notes.iter().map(|note| {
+    let rows = migration.notes.iter().map(|note| {
         let rule = note.rule.as_ref().map_or(String::new(), |rule| format!(" ({rule})"));
         vec![note.fate.word().to_owned(), note.topic.clone(), format!("{}{rule}", note.text)]
     });
-    screen.row(&Row::at(0).strong(format!("{} -> {}", transfer.from, transfer.to)))?;
+    screen.row(&Row::at(0).strong(format!("{} -> {}", migration.from, migration.to)))?;
     screen.table(&["is", "what", "how"], rows.collect())?;
-    let told = match transfer.is_refused() {
+    let told = match migration.is_refused() {
         true => "it cannot come into force before what is refused is put right".to_owned(),
-        false => format!("nothing has changed; `rules {} yes` puts it in force {when}", transfer.to),
+        false => format!("nothing has changed; `rules {} yes` puts it in force {when}", migration.to),
     };
     screen.row(&Row::at(2).with(told, Tone::Note))
 }
