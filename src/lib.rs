@@ -9,6 +9,8 @@ mod ruleset;
 mod script;
 mod spec;
 mod state;
+#[cfg(feature = "watch")]
+mod watch;
 
 #[cfg(feature = "check")]
 pub use crate::check::{Checker, findings};
@@ -21,20 +23,20 @@ pub use crate::lab::{
 pub use crate::play::{
     Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
     Happening, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal, ReloadReport,
-    Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
+    Remedy, Ruleset, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
-    Breach, Card, Contrast, ContrastSection, Differing, Fact, Library, LibraryError, LoadError, Manifest, Problem,
-    Ruleset, Switch, SwitchKind, SwitchValue, changes_between,
+    Breach, Card, Contrast, ContrastSection, Differing, Fact, FreeName, Library, LibraryError, LoadError, Manifest,
+    Problem, Rulebook, Switch, SwitchKind, SwitchValue, changes_between,
 };
-#[cfg(feature = "watch")]
-pub use crate::ruleset::{Watched, Watcher};
-pub use crate::script::{Evaluated, FreeName, Table, reference_page, type_module};
+pub use crate::script::{Evaluated, Table, reference_page, type_module};
 pub use crate::spec::{
     Coverage, FileLines, LineCoverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource,
     Standing as RuleStanding, measure_specs, run_specs, spec_of_fault,
 };
 pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
+#[cfg(feature = "watch")]
+pub use crate::watch::{Watched, Watcher};
 
 /// The Rust of the book, which is tested as it stands there.
 #[cfg(all(doctest, feature = "watch"))]

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::known::{Known, instead};
-use crate::ruleset::{Document, Problem, Ruleset, Source, in_order};
+use crate::ruleset::{Document, Problem, Rulebook, Source, in_order};
 
 /// The fewest letters of a word that is looked at for a slip.
 const LETTERS: usize = 5;
@@ -20,7 +20,7 @@ struct Word {
 
 /// Keys that nothing reads, seats, policies and house rules that are not there, and words that are one slip away from
 /// another that scripts and data know.
-pub(super) fn findings(source: &Source, inside: &str, rules: &Ruleset, known: &Known<'_>) -> Vec<Problem> {
+pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &Known<'_>) -> Vec<Problem> {
     let read = Document::read(source, |document| {
         let mut reader = Reader { document, rules, known, found: Vec::new() };
         for entry in in_order(document.root()) {
@@ -50,7 +50,7 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Ruleset, known: &K
 
 struct Reader<'r> {
     document: &'r Document<'r>,
-    rules: &'r Ruleset,
+    rules: &'r Rulebook,
     known: &'r Known<'r>,
     found: Vec<Problem>,
 }
@@ -151,7 +151,7 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
 
 /// The place in the data files of a ruleset that a fault is about: a key or text of the scenario, or of somebody of the
 /// cast, that the fault names. Nothing where it names none.
-pub(super) fn blamed(rules: &Ruleset, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
+pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
     let stack = rules.stack();
     let scenario = format!("{scenario}.toml");
     let cast = stack.files_in("cast");

@@ -3,14 +3,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::names::Names;
-use crate::ruleset::{Problem, Ruleset, Stack, nearest};
+use crate::ruleset::{Problem, Rulebook, Stack, nearest};
 use crate::spec::leading_ids;
 use crate::state::{Kind, Schema, Type};
 
 /// What a ruleset has, as far as that can be known: names that scripts may use.
 pub(super) struct Known<'r> {
     pub stack: &'r Stack,
-    pub rules: Option<&'r Ruleset>,
+    pub rules: Option<&'r Rulebook>,
     pub names: Names,
     /// Ids of the rule texts, and the texts themselves for those that stand elsewhere in them.
     ids: BTreeSet<String>,
@@ -24,16 +24,16 @@ pub(super) struct Known<'r> {
 pub(super) type Wrong = (String, String);
 
 impl<'r> Known<'r> {
-    pub fn new(stack: &'r Stack, rules: Option<&'r Ruleset>) -> Known<'r> {
+    pub fn new(stack: &'r Stack, rules: Option<&'r Rulebook>) -> Known<'r> {
         let texts: Vec<&str> =
             stack.parts().iter().filter_map(|part| part.folder.file("RULES.md")).map(|source| &*source.text).collect();
         let ids = texts.iter().flat_map(|text| text.lines()).flat_map(leading_ids).collect();
-        let names = Names::new(stack, rules.map(Ruleset::schema));
+        let names = Names::new(stack, rules.map(Rulebook::schema));
         Known { stack, rules, names, ids, texts, dynamic_switches: AtomicBool::new(false), unwritten: Mutex::default() }
     }
 
     pub fn schema(&self) -> Option<&'r Schema> {
-        self.rules.map(Ruleset::schema)
+        self.rules.map(Rulebook::schema)
     }
 
     pub fn kind(&self, name: &str) -> Option<&'r Kind> {

@@ -22,9 +22,9 @@ use std::thread;
 
 use self::known::Known;
 use self::script::Reader;
-use crate::play::{Driver, Scenario, Session, Setup, Step};
-use crate::ruleset::{Library, Problem, Ruleset, Source, SourceKind, Stack, nearest};
-use crate::script::{STACK, meant};
+use crate::play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step};
+use crate::ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, nearest};
+use crate::script::meant;
 
 /// Everything that is wrong with a ruleset, in the order of its files and lines: what keeps it from loading, and names
 /// that nothing has, house rules that nothing reads, rules that stand in no text, state kept between calls, and the like.
@@ -73,7 +73,7 @@ impl Checker {
         let mut types = std::mem::take(&mut self.types);
         let stop = stop.clone();
         // Deep nesting is read by recursion, and what an author wrote must not end the host.
-        let reader = thread::Builder::new().name("check".into()).stack_size(STACK);
+        let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
         let found = reader.spawn(move || (find(&request, &mut types, &stop), types)).map(thread::JoinHandle::join);
         match found {
             Ok(Ok((found, types))) => {
@@ -115,7 +115,7 @@ fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<P
         Ok(rules) => (Some(rules), Vec::new()),
         Err(error) => (None, error.problems),
     };
-    let known = Known::new(&stack, rules.as_deref());
+    let known = Known::new(&stack, rules.as_deref().map(Ruleset::book));
     let mut used = BTreeSet::new();
     let mut words = BTreeSet::new();
     let mut scripts = Vec::new();
@@ -206,7 +206,7 @@ fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<P
 }
 
 /// Findings of the data files of a ruleset and its layers.
-fn of_data(stack: &Stack, own: usize, rules: &Ruleset, known: &Known<'_>) -> Vec<Problem> {
+fn of_data(stack: &Stack, own: usize, rules: &Rulebook, known: &Known<'_>) -> Vec<Problem> {
     let parts = &stack.parts()[own..];
     let files = parts.iter().flat_map(|part| &part.folder.files);
     let data = files.filter(|(path, _)| path.ends_with(".toml") && DATA_PLACES.iter().any(|place| inside(path, place)));

@@ -20,7 +20,7 @@ use luau_config::{LintCode, Mode};
 use luau_syntax::ast::{Expression, ExpressionKind};
 use luau_syntax::location::Location;
 
-use crate::ruleset::{Problem, Ruleset};
+use crate::ruleset::{Problem, Rulebook};
 use crate::script::type_module;
 
 /// The name under which the vocabulary is required.
@@ -67,7 +67,7 @@ const MOST_THREADS: usize = 4;
 
 impl Cache {
     /// What is wrong with the types in some scripts of a ruleset.
-    pub fn findings(&mut self, scripts: Vec<Script>, rules: &Ruleset, stop: &AtomicBool) -> Vec<Problem> {
+    pub fn findings(&mut self, scripts: Vec<Script>, rules: &Rulebook, stop: &AtomicBool) -> Vec<Problem> {
         if scripts.is_empty() {
             return Vec::new();
         }

@@ -6,8 +6,9 @@ use num_rational::BigRational;
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
 use super::position::loose;
 use crate::dice::DiceRng;
-use crate::play::{Answer, Answering, By, Driver, Game, Given, Question, QuestionId, Refusal, Session, Slot, Standing};
-use crate::script::Vm;
+use crate::play::{
+    Answer, Answering, By, Driver, Game, Given, Machine, Question, QuestionId, Refusal, Session, Slot, Standing,
+};
 
 /// What one answer to a question is worth, and why.
 #[derive(Clone, Debug)]
@@ -52,7 +53,13 @@ impl Session {
     }
 }
 
-fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Duration) -> Result<Vec<Advice>, Refusal> {
+fn advise(
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    seed: u64,
+    time: Duration,
+) -> Result<Vec<Advice>, Refusal> {
     let began = Instant::now();
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
@@ -72,7 +79,7 @@ fn advise(game: &Game, vm: &mut Vm, question: &Question, seed: u64, time: Durati
 }
 
 /// What one answer can come to, with the best answers to whatever it asks further.
-fn weigh(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer) -> Result<Odds, Refusal> {
+fn weigh(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Result<Odds, Refusal> {
     let mut query = query_of(question, answer, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
@@ -87,7 +94,7 @@ fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
 }
 
 /// What one answer is worth to whoever is asked, likewise.
-fn worth_of(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer) -> Option<BigRational> {
+fn worth_of(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Option<BigRational> {
     let mut query = query_of(question, answer, Limits { ways: WAYS_AHEAD, ..Limits::default() });
     let seats = std::slice::from_ref(&question.seat);
     let found = explore_worth(&mut game.fork(), vm, &query, seats).or_else(|_| {
@@ -98,7 +105,7 @@ fn worth_of(game: &Game, vm: &mut Vm, question: &Question, answer: &Answer) -> O
 }
 
 /// The answer that is worth most to whoever is asked; the first of those that are worth the same.
-pub(crate) fn best_answer(game: &Game, vm: &mut Vm, question: &Question) -> Result<Answer, Refusal> {
+pub(crate) fn best_answer(game: &Game, vm: &mut dyn Machine, question: &Question) -> Result<Answer, Refusal> {
     let fallback = || question.default.clone().or_else(|| question.first_answer());
     let mut best: Option<(BigRational, Answer)> = None;
     for answer in question.answers(MOST).unwrap_or_default() {
@@ -113,7 +120,7 @@ pub(crate) fn best_answer(game: &Game, vm: &mut Vm, question: &Question) -> Resu
 }
 
 /// Plays games out from each answer in turn, the same dice for all, until the time is over.
-fn play_out(game: &Game, vm: &mut Vm, question: &Question, advice: &mut [Advice], seed: u64, time: Duration) {
+fn play_out(game: &Game, vm: &mut dyn Machine, question: &Question, advice: &mut [Advice], seed: u64, time: Duration) {
     let began = Instant::now();
     let mut sums = vec![(0_i64, 0_u64); advice.len()];
     let policy = game.context.rules.policies().first().cloned();
@@ -144,7 +151,7 @@ fn play_out(game: &Game, vm: &mut Vm, question: &Question, advice: &mut [Advice]
 /// What a game is worth at its end that goes on with an answer and is played by policies; `None` if it fails.
 fn played(
     game: &Game,
-    vm: &mut Vm,
+    vm: &mut dyn Machine,
     question: &Question,
     answer: &Answer,
     policy: Option<&Arc<str>>,

@@ -2,8 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Odds, OddsQuery, explore};
-use crate::play::{Ask, Driver, Given, Question, Refusal, Session, Setup, Step};
-use crate::ruleset::Ruleset;
+use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Setup, Step};
 use crate::state::Value;
 
 /// What two sets of rules make of one card in one position.
@@ -88,6 +87,6 @@ fn by_other(session: &Session, rules: &Arc<Ruleset>, question: &Question, query:
     let mut fork = session.game().fork();
     fork.context.rules = rules.clone();
     let seat = question.seat.clone();
-    let found = rules.engine().run(move |vm| explore(&mut fork, vm, &query, &[seat]));
+    let found = rules.run(move |vm| explore(&mut fork, vm, &query, &[seat]));
     found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))
 }

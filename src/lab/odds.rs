@@ -9,8 +9,7 @@ use super::chain::{Chain, Unsolved, Worth};
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::DiceRng;
-use crate::play::{Answer, Answering, Budget, Explorer, Game, Given, OffPlan, Question, Refusal, Stop};
-use crate::script::Vm;
+use crate::play::{Answer, Answering, Budget, Explorer, Game, Given, Machine, OffPlan, Question, Refusal, Stop};
 use crate::state::{EntityId, Value};
 
 /// What the odds of an action are asked for.
@@ -145,14 +144,19 @@ enum Detail {
 /// # Errors
 ///
 /// A sentence: the fault of a script, an answer that does not fit, or a best answer that too many ways lead to.
-pub(crate) fn explore(game: &mut Game, vm: &mut Vm, query: &OddsQuery, seats: &[Arc<str>]) -> Result<Odds, Refusal> {
+pub(crate) fn explore(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+) -> Result<Odds, Refusal> {
     explore_for(game, vm, query, seats, Detail::Outcomes)
 }
 
 /// As [`explore`], without a word on what the outcomes are, and without an estimate where there is too much to follow.
 pub(crate) fn explore_worth(
     game: &mut Game,
-    vm: &mut Vm,
+    vm: &mut dyn Machine,
     query: &OddsQuery,
     seats: &[Arc<str>],
 ) -> Result<Odds, Refusal> {
@@ -161,7 +165,7 @@ pub(crate) fn explore_worth(
 
 fn explore_for(
     game: &mut Game,
-    vm: &mut Vm,
+    vm: &mut dyn Machine,
     query: &OddsQuery,
     seats: &[Arc<str>],
     detail: Detail,
@@ -170,15 +174,13 @@ fn explore_for(
         return Err(Refusal::new("no action is open whose odds could be told"));
     }
     // Fingerprints are not for compiled scripts.
-    let mut interpreter = if detail == Detail::Outcomes { vm.take_interpreter() } else { None };
-    let found = explore_in(game, interpreter.as_deref_mut().unwrap_or(vm), query, seats, detail);
-    vm.give_interpreter(interpreter);
-    found
+    let vm = if detail == Detail::Outcomes { vm.interpreter() } else { vm };
+    explore_in(game, vm, query, seats, detail)
 }
 
 fn explore_in(
     game: &mut Game,
-    vm: &mut Vm,
+    vm: &mut dyn Machine,
     query: &OddsQuery,
     seats: &[Arc<str>],
     detail: Detail,
@@ -283,7 +285,7 @@ fn ratio(n: u64, d: u64) -> BigRational {
 
 struct Exploration<'a> {
     game: &'a mut Game,
-    vm: &'a mut Vm,
+    vm: &'a mut dyn Machine,
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
     detail: Detail,

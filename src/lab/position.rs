@@ -2,10 +2,9 @@ use std::sync::Arc;
 
 use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
-    Answer, Ask, Driver, Edit, Game, Given, Question, QuestionId, Refusal, Session, Setup, StartError, Step,
+    Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup,
+    StartError, Step,
 };
-use crate::ruleset::Ruleset;
-use crate::script::Vm;
 use crate::state::{Type, Value};
 
 /// A card about to be played, in a position that a scenario leads to.
@@ -292,7 +291,7 @@ impl Session {
     }
 }
 
-fn odds_of(game: &Game, vm: &mut Vm, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
+fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
     // What is answered behind the first open question would be asked again: it stands as given.
     if let Some(open) = &game.open {
         let behind = open.tape.slots.iter().skip_while(|slot| slot.is_some()).flatten();

@@ -11,9 +11,9 @@ use super::advice::best_answer;
 use super::tally::Tally;
 use super::trial::{Ready, Table};
 use crate::dice::DiceRng;
-use crate::play::{Driver, Event, Prepared, Question, Session, SessionError, Setup, StartError, Step};
-use crate::ruleset::Ruleset;
-use crate::script::STACK;
+use crate::play::{
+    Driver, Event, MACHINE_STACK, Prepared, Question, Ruleset, Session, SessionError, Setup, StartError, Step,
+};
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
 #[derive(Clone, Debug)]
@@ -324,7 +324,8 @@ impl Simulation {
                         }
                     }
                 };
-                let started = thread::Builder::new().name("trials".into()).stack_size(STACK).spawn_scoped(scope, work);
+                let started =
+                    thread::Builder::new().name("trials".into()).stack_size(MACHINE_STACK).spawn_scoped(scope, work);
                 if let Err(error) = started {
                     return Err(SimulationError::Machine(self.variants[0].rules.id().to_string(), error.to_string()));
                 }

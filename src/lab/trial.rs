@@ -7,8 +7,10 @@ use super::simulation::{not_answered, not_ended};
 use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
-use crate::play::{ActionContext, CardCounts, DicePosition, Game, Memo, NotRecorded, Prepared, Standing, Traces};
-use crate::script::{Code, Statistic, Vm, current_place, give_back};
+use crate::play::{
+    ActionContext, CardCounts, Code, DicePosition, Engine, Game, Machine, Memo, NotRecorded, Prepared, Standing, Traces,
+};
+use crate::ruleset::Statistic;
 use crate::state::{State, Value};
 
 /// A variant made ready: everything that all its games share.
@@ -25,7 +27,7 @@ pub(super) struct Ready {
 pub(super) struct Table<'r> {
     ready: &'r Ready,
     /// None yet, or none any more: one that was thrown away goes before the next is built.
-    vm: Option<Vm>,
+    vm: Option<Box<dyn Machine>>,
     opening: Option<Game>,
     /// The state of a game that is over: the next one takes its room.
     spare: State,
@@ -53,19 +55,23 @@ impl Table<'_> {
         let mut table = Table { ready, vm: None, opening: None, spare: State::default(), use_memo, memo: None, tables };
         let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
-        table.opening = opening(ready, &mut vm);
+        table.opening = opening(ready, vm.as_mut());
         let opening = table.opening.as_ref().map(|opening| &opening.context.state);
-        table.memo =
-            (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, current_place)));
+        let place = table.engine().place();
+        table.memo = (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, place)));
         table.vm = Some(vm);
         table.clear();
         Ok(table)
     }
 
     /// A machine with this table's share of memory.
-    fn machine(&self) -> Result<Vm, SimulationError> {
+    fn machine(&self) -> Result<Box<dyn Machine>, SimulationError> {
         let share = (TOGETHER / self.tables.max(1)).max(LEAST_SHARE);
         machine(self.ready, Some(share))
+    }
+
+    fn engine(&self) -> &'static dyn Engine {
+        self.ready.prepared.rules.engine()
     }
 
     /// Whether more has been replayed than run, once enough has been tried.
@@ -82,9 +88,9 @@ impl Table<'_> {
 
     /// Throws a machine away in which a budget was spent.
     fn clear(&mut self) {
-        if self.vm.as_ref().is_some_and(Vm::is_dead) {
+        if self.vm.as_ref().is_some_and(|vm| vm.is_dead()) {
             self.vm = None;
-            give_back();
+            self.engine().give_back();
         }
     }
 
@@ -121,14 +127,14 @@ impl Table<'_> {
         stop: &AtomicBool,
     ) -> Result<Option<String>, SimulationError> {
         let mut result = self.play_through(seed, trial, actions, tally, stop)?;
-        if self.vm.as_ref().is_some_and(Vm::ran_out_of_memory) {
+        if self.vm.as_ref().is_some_and(|vm| vm.ran_out_of_memory()) {
             self.clear();
             let _alone = ALONE.lock();
             tally.left_out.pop();
             self.vm = Some(machine(self.ready, None)?);
             result = self.play_through(seed, trial, actions, tally, stop)?;
             self.vm = None;
-            give_back();
+            self.engine().give_back();
         }
         self.clear();
         if let Some(found) = self.memo.as_mut().and_then(|memo| memo.take_difference()) {
@@ -159,10 +165,10 @@ impl Table<'_> {
         let mut game = self.game();
         let ready = self.ready;
         let vm = match self.vm.take() {
-            Some(vm) => self.vm.insert(vm),
+            Some(vm) => self.vm.insert(vm).as_mut(),
             None => {
                 let vm = self.machine()?;
-                self.vm.insert(vm)
+                self.vm.insert(vm).as_mut()
             }
         };
         game.context.chance = DiceRng::stream(seed, trial);
@@ -251,10 +257,10 @@ fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mu
 }
 
 /// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
-fn machine(ready: &Ready, share: Option<usize>) -> Result<Vm, SimulationError> {
+fn machine(ready: &Ready, share: Option<usize>) -> Result<Box<dyn Machine>, SimulationError> {
     let rules = &ready.prepared.rules;
-    match Vm::load(rules.stack(), Code::Native) {
-        Ok((mut vm, _)) => {
+    match rules.machine(Code::Native) {
+        Ok(mut vm) => {
             if let Some(share) = share {
                 vm.hold_to(share);
             }
@@ -266,7 +272,7 @@ fn machine(ready: &Ready, share: Option<usize>) -> Result<Vm, SimulationError> {
 }
 
 /// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
-fn opening(ready: &Ready, vm: &mut Vm) -> Option<Game> {
+fn opening(ready: &Ready, vm: &mut dyn Machine) -> Option<Game> {
     let mut game = ready.prepared.game();
     game.context.counts = Some(Box::new(CardCounts::default()));
     let stands = game.advance(vm, 1);
@@ -284,7 +290,7 @@ fn opening(ready: &Ready, vm: &mut Vm) -> Option<Game> {
 /// Reads the numbers that the ruleset follows.
 fn sample(
     ready: &Ready,
-    vm: &mut Vm,
+    vm: &mut dyn Machine,
     context: &mut ActionContext,
     round: usize,
     samples: &mut Vec<(usize, usize, i64)>,

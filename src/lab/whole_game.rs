@@ -10,10 +10,9 @@ use num_traits::{One, ToPrimitive, Zero};
 
 use super::chain::{Chain, Row, Target, Unsolved};
 use crate::play::{
-    Answering, Budget, Edge, Explorer, Game, OffPlan, Prepared, Refusal, Setup, Stop, write_whole_state,
+    Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
+    write_whole_state,
 };
-use crate::ruleset::Ruleset;
-use crate::script::Vm;
 use crate::state::State;
 
 /// How far a game is followed: counts, so that the same call gives the same answer on every machine.
@@ -64,24 +63,21 @@ pub fn game_odds(
     interrupt: Option<Arc<AtomicBool>>,
 ) -> Result<GameOdds, Refusal> {
     let prepared = Prepared::new(rules, setup).map_err(|error| Refusal::new(error.to_string()))?;
-    let engine = rules.engine();
-    let work = move |vm: &mut Vm| {
-        let mut interpreter = vm.take_interpreter();
-        let used = interpreter.as_deref_mut().unwrap_or(vm);
+    let work = move |vm: &mut dyn Machine| {
+        let used = vm.interpreter();
         let timeless = !prepared.rules.computes_keys();
         // If a script looks at the time of entries, states that differ only in it are different.
         let mut found = solve(used, &prepared, limits, interrupt.as_deref(), timeless);
         if matches!(found, Err(Failure::SeesTime)) {
             found = solve(used, &prepared, limits, interrupt.as_deref(), false);
         }
-        vm.give_interpreter(interpreter);
         match found {
             Ok(odds) => Ok(odds),
             Err(Failure::Refused(refusal)) => Err(refusal),
             Err(Failure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
         }
     };
-    engine.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
+    rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
 }
 
 enum Failure {
@@ -108,7 +104,7 @@ struct Node {
 }
 
 struct Solver<'a> {
-    vm: &'a mut Vm,
+    vm: &'a mut dyn Machine,
     base: Game,
     timeless: bool,
     limits: GameLimits,
@@ -121,7 +117,7 @@ struct Solver<'a> {
 }
 
 fn solve(
-    vm: &mut Vm,
+    vm: &mut dyn Machine,
     prepared: &Prepared,
     limits: GameLimits,
     interrupt: Option<&AtomicBool>,

@@ -4,10 +4,9 @@ use std::sync::Arc;
 use super::explorer::Explorer;
 use super::{
     Answer, CardCounts, Choice, DicePosition, DiceSource, Driver, Event, Headless, Memo, MigrationNote, Question,
-    Refusal, Tape,
+    Refusal, Ruleset, Tape,
 };
 use crate::dice::DiceRng;
-use crate::ruleset::Ruleset;
 use crate::state::{EntityId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.

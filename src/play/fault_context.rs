@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::action::{Cause, Open};
 use super::undo::told;
 use super::{ActionContext, Fault, Slot};
-use crate::ruleset::Ruleset;
+use crate::ruleset::Rulebook;
 
 /// Most lines that are told of one action.
 const MOST: usize = 12;
@@ -42,7 +42,7 @@ pub(super) fn fault_context(context: &ActionContext, open: &Open) -> Vec<String>
 }
 
 /// The card in whose file a fault lies, or whose call led there: its title and the rules that it is about.
-pub(super) fn card_of(rules: &Ruleset, fault: &Fault) -> Option<Arc<str>> {
+pub(super) fn card_of(rules: &Rulebook, fault: &Fault) -> Option<Arc<str>> {
     let places = fault.path.iter().map(String::as_str).chain(fault.chain.iter().map(String::as_str));
     let card = places.filter_map(|place| place.split_once("/maneuvers/")).find_map(|(_, file)| {
         let stem = file.split('.').next()?;

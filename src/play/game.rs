@@ -8,10 +8,9 @@ use super::migration::Pending;
 use super::reload::FirstRules;
 use super::undo::{Op, last_seq_of};
 use super::{
-    ActionContext, Answer, By, Event, Fault, Happening, Headless, Phase, Question, QuestionId, Refusal, Remedy, Setup,
-    Slot, Stop,
+    ActionContext, Answer, By, Call, Event, Fault, Happening, Headless, Machine, Phase, PolicyAct, Question,
+    QuestionId, Refusal, Remedy, Setup, Slot, Stop,
 };
-use crate::script::{Call, PolicyAct, Vm};
 use crate::state::{Change, Entry, State, Value};
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
@@ -96,12 +95,12 @@ impl Game {
     // Running on
 
     /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
-    pub fn advance(&mut self, vm: &mut Vm, limit: u64) -> Standing {
+    pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Standing {
         self.advance_to(vm, limit, None)
     }
 
     /// The same; it also pauses where an entry `boundary` is due, once something has been done.
-    pub fn advance_to(&mut self, vm: &mut Vm, limit: u64, boundary: Option<&Arc<str>>) -> Standing {
+    pub fn advance_to(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> Standing {
         let began = self.actions;
         let until = self.actions.saturating_add(limit);
         let bounded = |game: &Game| {
@@ -136,7 +135,7 @@ impl Game {
     }
 
     /// Whether the next actions can be done one after the other inside the script machine.
-    fn runs_on(&self, vm: &Vm) -> bool {
+    fn runs_on(&self, vm: &dyn Machine) -> bool {
         self.held.is_empty()
             && self.queued.is_empty()
             && self.idle < IDLE_ENTRIES
@@ -147,7 +146,7 @@ impl Game {
     }
 
     /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
-    fn run_on(&mut self, vm: &mut Vm, until: u64, boundary: Option<&Arc<str>>) -> Option<Standing> {
+    fn run_on(&mut self, vm: &mut dyn Machine, until: u64, boundary: Option<&Arc<str>>) -> Option<Standing> {
         let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
         let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES);
         let context = &mut self.context;
@@ -202,7 +201,7 @@ impl Game {
     }
 
     /// Opens the next action: a held one, a queued free act, or the first entry of the agenda.
-    fn open_next(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+    fn open_next(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         if let Some(open) = self.held.pop() {
             self.open = Some(open);
             return Ok(());
@@ -264,7 +263,7 @@ impl Game {
 
     /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says whether
     /// they have been asked now.
-    pub fn open_for_exploring(&mut self, vm: &mut Vm, asked: bool) -> Result<bool, Fault> {
+    pub fn open_for_exploring(&mut self, vm: &mut dyn Machine, asked: bool) -> Result<bool, Fault> {
         self.asked_policies = asked;
         self.open_next(vm)?;
         Ok(self.asked_policies)
@@ -286,7 +285,7 @@ impl Game {
     }
 
     /// Works the keys of entries anew whose ruleset computes them before each pop.
-    fn renew_keys(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+    fn renew_keys(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         if !self.context.rules.computes_keys() {
             return Ok(());
         }
@@ -304,7 +303,7 @@ impl Game {
     }
 
     /// Runs the open action from its start.
-    fn run(&mut self, vm: &mut Vm) {
+    fn run(&mut self, vm: &mut dyn Machine) {
         let Some(mut open) = self.open.take() else { return };
         if open.fault.is_some() {
             self.open = Some(open);
@@ -448,7 +447,7 @@ impl Game {
     }
 
     /// Runs the open action from its start as far as it comes; whoever calls looks at the context and takes it back.
-    pub fn attempt(&mut self, vm: &mut Vm) -> Result<(), Fault> {
+    pub fn attempt(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         let context = &mut self.context;
         context.state.rollback(0);
         let Some(open) = &self.open else { return Ok(()) };
@@ -723,7 +722,12 @@ impl Game {
     }
 
     /// What a policy would answer to an open question. Nothing has changed afterwards.
-    pub fn suggest(&mut self, vm: &mut Vm, id: QuestionId, policy: Arc<str>) -> Result<Option<Answer>, Refusal> {
+    pub fn suggest(
+        &mut self,
+        vm: &mut dyn Machine,
+        id: QuestionId,
+        policy: Arc<str>,
+    ) -> Result<Option<Answer>, Refusal> {
         let Some(open) = self.open.as_ref().filter(|open| open.number == id.action) else {
             return Err(Refusal::new(format!("question {id} is not open any more")));
         };
@@ -770,7 +774,7 @@ impl Game {
 }
 
 /// Runs what an action consists of.
-fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut Vm, cause: &Cause) -> Result<Value, Fault> {
+fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
     context.before_script = 0;
     match cause {
         Cause::Start => vm.call(context, &Call::Start { scenario }),

@@ -6,8 +6,8 @@ use serde::Serialize;
 use super::action::{Cause, Done, Open};
 use super::game::Game;
 use super::undo::UndoReport;
-use super::{Driver, Event, Happening, Refusal, Session};
-use crate::ruleset::{Ruleset, changes_between};
+use super::{Driver, Event, Happening, Refusal, Ruleset, Session};
+use crate::ruleset::changes_between;
 use crate::state::{Converted, Orphans, Schema, State, Value};
 
 /// What new rules did to a game under way.

@@ -9,9 +9,8 @@ use super::action::{Cause, Done};
 use super::game::{Game, Standing};
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
-use super::{DicePosition, Driver, Fault, Remedy, Session, Setup, StartError, Tape};
-use crate::ruleset::{Library, LoadError, Ruleset};
-use crate::script::Vm;
+use super::{DicePosition, Driver, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
+use crate::ruleset::{Library, LoadError};
 
 /// The format that is written; another one is refused.
 const FORMAT: u32 = 1;
@@ -113,7 +112,7 @@ impl Session {
     /// # Errors
     ///
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
-    pub fn load(library: &Library, text: &str) -> Result<Session, StartError> {
+    pub(crate) fn load_by(engine: &'static dyn Engine, library: &Library, text: &str) -> Result<Session, StartError> {
         let saved: Saved = serde_json::from_str(text).map_err(|error| StartError::Unreadable(error.to_string()))?;
         if saved.format != FORMAT {
             let message = format!("it has format {}, this program reads format {FORMAT}", saved.format);
@@ -121,8 +120,8 @@ impl Session {
         }
         let began = saved.began();
         let rules = match &saved.first {
-            None => Ruleset::load_with(library, &began.ruleset, &began.layers)?,
-            Some(files) => began.rules_of(files)?,
+            None => Ruleset::load_by(engine, library, &began.ruleset, &began.layers)?,
+            Some(files) => began.rules_of(engine, files)?,
         };
         let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
             Cause::Reload { rules: other, .. } | Cause::Rules { hash: other, .. } => other.clone(),
@@ -153,6 +152,7 @@ impl Session {
 
     /// Plays the tape, from one set of rules to the next.
     fn replay_all(&mut self, library: &Library, saved: Saved) -> Result<(), String> {
+        let engine = self.ruleset().engine();
         let saved = Arc::new(saved);
         let mut files = saved.first.clone().unwrap_or_else(|| self.ruleset().files());
         let mut from = 0;
@@ -169,13 +169,13 @@ impl Session {
             match &done.cause {
                 Cause::Reload { rules: hash, files: patch } => {
                     apply(&mut files, patch);
-                    let rules = Stacked::of(self.ruleset()).rules_with(library, hash, &files)?;
+                    let rules = Stacked::of(self.ruleset()).rules_with(engine, library, hash, &files)?;
                     self.reload(rules).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
                 }
                 Cause::Rules { ruleset, layers, hash, files: patch } => {
                     apply(&mut files, patch);
                     let stacked = Stacked { ruleset: ruleset.clone(), layers: layers.clone() };
-                    let rules = stacked.rules_with(library, hash, &files)?;
+                    let rules = stacked.rules_with(engine, library, hash, &files)?;
                     self.go_over(&rules).map_err(|error| format!("action {}: {error}", done.number))?;
                 }
                 _ => {}
@@ -187,7 +187,7 @@ impl Session {
         }
         if let Some(pending) = &saved.pending {
             apply(&mut files, &pending.files);
-            let rules = pending.stacked.rules_with(library, &pending.hash, &files)?;
+            let rules = pending.stacked.rules_with(engine, library, &pending.hash, &files)?;
             self.game_mut().pending = Some(Pending { rules, asked_at: pending.asked_at });
         }
         self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
@@ -207,22 +207,27 @@ impl Stacked {
     }
 
     /// Rules from the files that are kept in a saved game.
-    fn rules_of(&self, files: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Arc<Ruleset>, LoadError> {
+    fn rules_of(
+        &self,
+        engine: &'static dyn Engine,
+        files: &BTreeMap<Arc<str>, Arc<str>>,
+    ) -> Result<Arc<Ruleset>, LoadError> {
         let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
-        Ruleset::load_with(&library, &self.ruleset, &self.layers)
+        Ruleset::load_by(engine, &library, &self.ruleset, &self.layers)
     }
 
     /// The rules of that identity: those of today where they still are the same, otherwise those that are kept.
     fn rules_with(
         &self,
+        engine: &'static dyn Engine,
         library: &Library,
         hash: &str,
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, String> {
-        let today = Ruleset::load_with(library, &self.ruleset, &self.layers).ok();
+        let today = Ruleset::load_by(engine, library, &self.ruleset, &self.layers).ok();
         match today.filter(|today| today.hash() == hash) {
             Some(today) => Ok(today),
-            None => self.rules_of(files).map_err(|error| error.to_string()),
+            None => self.rules_of(engine, files).map_err(|error| error.to_string()),
         }
     }
 }
@@ -237,7 +242,7 @@ fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
     }
 }
 
-fn replay(game: &mut Game, vm: &mut Vm, part: &[Done]) -> Result<(), String> {
+fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), String> {
     for done in part {
         let wrong = |what: &str| format!("action {}: {what}", done.number);
         game.reopen(done)?;
@@ -263,7 +268,7 @@ fn replay(game: &mut Game, vm: &mut Vm, part: &[Done]) -> Result<(), String> {
 }
 
 /// Brings the action that was under way to where it stood.
-fn reopen_last(game: &mut Game, vm: &mut Vm, saved: &Saved) -> Result<(), String> {
+fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(), String> {
     game.context.set_position(saved.position);
     if let Some(open) = &saved.open {
         let done = Done {

@@ -6,12 +6,10 @@ use serde::Serialize;
 use super::game::{Game, Standing};
 use super::undo::UndoReport;
 use super::{
-    ActionContext, Answer, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Question, QuestionId,
-    Refusal, Remedy, Setup, View,
+    ActionContext, Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Machine, Question,
+    QuestionId, Refusal, Remedy, Ruleset, Setup, View,
 };
 use crate::dice::DiceRng;
-use crate::ruleset::Ruleset;
-use crate::script::{Call, Vm};
 use crate::state::{EntityId, Value};
 
 /// A game of one ruleset: plain data that holds no thread and no script machine between calls.
@@ -534,11 +532,10 @@ impl Session {
     /// Lends the game to a thread with a script machine of its ruleset, and waits.
     pub(crate) fn lend<R: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Game, &mut Vm) -> R + Send + 'static,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<R, SessionError> {
         let mut game = self.game.take().expect("the game comes back from every loan");
-        let engine = self.rules.engine();
-        match engine.run(move |vm| {
+        match self.rules.run(move |vm| {
             let result = work(&mut game, vm);
             (game, result)
         }) {
@@ -553,7 +550,7 @@ impl Session {
     /// A loan for reading.
     fn look<R: Send + 'static>(
         &mut self,
-        work: impl FnOnce(&mut Game, &mut Vm) -> Result<R, Fault> + Send + 'static,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
         self.lend(work).unwrap_or_else(|error| Err(Fault::new(error.to_string())))
     }
@@ -575,7 +572,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
-        let scenario = rules.scenario_table(&setup.scenario)?;
+        let scenario = setup.scenario.table(rules)?;
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;
         Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })

@@ -3,6 +3,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::StartError;
+use crate::ruleset::{Data, Problem, Rulebook, Source, nearest, plain};
 use crate::state::Value;
 
 /// How a game begins.
@@ -51,6 +53,37 @@ pub enum DiceSource {
     Written(Vec<u32>),
     /// Real dice: each roll is a question.
     Typed,
+}
+
+impl Scenario {
+    /// Reads a position as it stands in a ruleset's `scenarios/*.toml`; `path` is for messages.
+    ///
+    /// # Errors
+    ///
+    /// Every place that is no data.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<Scenario, Vec<Problem>> {
+        let source = Source::read(path, bytes)?;
+        Ok(Scenario::Table(plain(&Data::read(&source)?.value)))
+    }
+
+    /// The starting position as a table.
+    pub(super) fn table(&self, rules: &Rulebook) -> Result<Value, StartError> {
+        let name = match self {
+            Scenario::Table(table) => return Ok(table.clone()),
+            Scenario::Named(name) => name.as_str(),
+            Scenario::Default => rules.default_scenario().unwrap_or("default"),
+        };
+        let scenarios = rules.scenarios();
+        scenarios.get(name).cloned().ok_or_else(|| {
+            let names = scenarios.keys().map(String::as_str);
+            let instead = match nearest(name, names.clone()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if scenarios.is_empty() => "it has none".into(),
+                None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            StartError::NoScenario { ruleset: rules.id().to_string(), name: name.to_string(), instead }
+        })
+    }
 }
 
 impl Setup {

@@ -3,9 +3,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::game::words_of;
 use super::reload::Passed;
-use super::{ActionContext, Answer, Edit, Event, Game, Happening, Refusal, Remedy, Slot};
-use crate::ruleset::Ruleset;
-use crate::script::Vm;
+use super::{ActionContext, Answer, Edit, Event, Game, Happening, Machine, Refusal, Remedy, Ruleset, Slot};
 
 /// What a person did, as it can be done again.
 #[derive(Clone, Debug)]
@@ -158,7 +156,7 @@ impl Game {
     }
 
     /// Does again what the last undo took back. Runs the game on to where it was decided.
-    pub fn redo(&mut self, vm: &mut Vm) -> Result<UndoReport, Refusal> {
+    pub fn redo(&mut self, vm: &mut dyn Machine) -> Result<UndoReport, Refusal> {
         let Some(op) = self.redo.last().cloned() else {
             return Err(Refusal::new("there is nothing to redo"));
         };

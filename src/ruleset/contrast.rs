@@ -3,7 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::difference::named_values;
-use super::{Card, Fact, Ruleset};
+use super::{Card, Fact, Rulebook};
 use crate::state::{Kind, Value};
 
 /// What differs between two rulesets, for people who go from one to the other.
@@ -64,10 +64,10 @@ impl Contrast {
     /// Compares what two rulesets declare: kinds with their fields, cards with their facts, verbs, rolls, house rules, people.
     ///
     /// What a function does cannot be compared; it is told where it comes from, if that is another file or the file is not the same.
-    pub fn between(first: &Ruleset, second: &Ruleset) -> Contrast {
+    pub fn between(first: &Rulebook, second: &Rulebook) -> Contrast {
         let of = |title: &'static str| -> Vec<Differing> {
-            let by = |of: fn(&Ruleset) -> Named| differing(of(first), of(second));
-            let with_functions = |of: fn(&Ruleset) -> Named, files: fn(&Ruleset) -> Named| {
+            let by = |of: fn(&Rulebook) -> Named| differing(of(first), of(second));
+            let with_functions = |of: fn(&Rulebook) -> Named, files: fn(&Rulebook) -> Named| {
                 sorted(by(of), otherwise(first, second, files))
             };
             match title {
@@ -128,17 +128,17 @@ fn sorted(mut all: Vec<Differing>, more: Vec<Differing>) -> Vec<Differing> {
     all
 }
 
-fn parts(rules: &Ruleset) -> Named {
+fn parts(rules: &Rulebook) -> Named {
     let folders = rules.stack().parts().iter();
     folders.map(|part| (part.id().to_string(), format!("version {}", part.manifest().version))).collect()
 }
 
-fn kinds(rules: &Ruleset) -> Named {
+fn kinds(rules: &Rulebook) -> Named {
     let names = |kind: &Kind| kind.fields.iter().map(|field| field.name.to_string()).collect::<Vec<_>>().join(", ");
     rules.schema().kinds.iter().map(|kind| (kind.name.to_string(), names(kind))).collect()
 }
 
-fn fields(rules: &Ruleset) -> Named {
+fn fields(rules: &Rulebook) -> Named {
     let kinds = rules.schema().kinds.iter();
     let all = kinds.flat_map(|kind| kind.fields.iter().map(move |field| (kind, field)));
     all.map(|(kind, field)| {
@@ -155,7 +155,7 @@ fn fields(rules: &Ruleset) -> Named {
     .collect()
 }
 
-fn derived(rules: &Ruleset) -> Named {
+fn derived(rules: &Rulebook) -> Named {
     let kinds = rules.schema().kinds.iter();
     let all = kinds.flat_map(|kind| kind.derived.iter().map(move |value| format!("{}.{value}", kind.name)));
     all.map(|name| (name, "worked out".into())).collect()
@@ -196,34 +196,34 @@ fn card_differences(first: &[Card], second: &[Card]) -> Vec<Differing> {
     all
 }
 
-fn hooks(rules: &Ruleset) -> Named {
+fn hooks(rules: &Rulebook) -> Named {
     rules.hooks().iter().map(|hook| (hook.to_string(), "there".into())).collect()
 }
 
-fn policies(rules: &Ruleset) -> Named {
+fn policies(rules: &Rulebook) -> Named {
     rules.policies().iter().map(|id| (id.to_string(), "there".into())).collect()
 }
 
-fn verbs(rules: &Ruleset) -> Named {
+fn verbs(rules: &Rulebook) -> Named {
     let params = |verb: &str| rules.verb_params(verb).unwrap_or_default().join(", ");
     rules.verbs().iter().map(|verb| (verb.to_string(), format!("({})", params(verb)))).collect()
 }
 
-fn free_acts(rules: &Ruleset) -> Named {
+fn free_acts(rules: &Rulebook) -> Named {
     rules.free_acts().iter().map(|act| (act.name.to_string(), act.title.to_string())).collect()
 }
 
-fn switches(rules: &Ruleset) -> Named {
+fn switches(rules: &Rulebook) -> Named {
     let all = rules.switches();
     all.map(|switch| (switch.name.clone(), format!("{} ({}): {}", switch.default, switch.kind, switch.text))).collect()
 }
 
-fn scenarios(rules: &Ruleset) -> Named {
+fn scenarios(rules: &Rulebook) -> Named {
     let all = rules.scenarios().iter();
     all.map(|(name, table)| (name.clone(), text_of(table, "title").unwrap_or_else(|| "there".into()))).collect()
 }
 
-fn people(rules: &Ruleset) -> Named {
+fn people(rules: &Rulebook) -> Named {
     let mut named = Named::new();
     for (id, sheet) in rules.cast() {
         named.insert(id.clone(), text_of(sheet, "name").unwrap_or_else(|| "there".into()));
@@ -239,7 +239,7 @@ fn text_of(table: &Value, key: &str) -> Option<String> {
 }
 
 /// The tables of rolls in the rule texts: under a heading that speaks of rolls, each row by its first cell.
-fn rolls(rules: &Ruleset) -> Named {
+fn rolls(rules: &Rulebook) -> Named {
     let mut named = Named::new();
     for (_, text) in rules.rule_texts() {
         let mut of_rolls = false;
@@ -263,7 +263,7 @@ fn rolls(rules: &Ruleset) -> Named {
 }
 
 /// What the modules say that they are about, where the file in force is not the same.
-fn modules(rules: &Ruleset) -> Named {
+fn modules(rules: &Rulebook) -> Named {
     let files = rules.stack().files_in("lib");
     let told = files.into_iter().map(|(path, (_, source))| {
         let comments = source.text.lines().skip_while(|line| line.starts_with("--!"));
@@ -286,19 +286,19 @@ fn card_files(cards: &[Card]) -> Named {
     all.collect()
 }
 
-fn derived_files(rules: &Ruleset) -> Named {
+fn derived_files(rules: &Rulebook) -> Named {
     let kinds = rules.schema().kinds.iter();
     let all = kinds.flat_map(|kind| kind.derived.iter().zip(&kind.derived_origins).map(move |pair| (kind, pair)));
     all.map(|(kind, (name, file))| (format!("{}.{name}", kind.name), file.to_string())).collect()
 }
 
-fn verb_files(rules: &Ruleset) -> Named {
+fn verb_files(rules: &Rulebook) -> Named {
     let all = rules.verbs().iter().zip(rules.verb_origins());
     all.map(|(name, file)| (name.to_string(), file.to_string())).collect()
 }
 
 /// Functions that both have by one name, from different files.
-fn otherwise(first: &Ruleset, second: &Ruleset, files: fn(&Ruleset) -> Named) -> Vec<Differing> {
+fn otherwise(first: &Rulebook, second: &Rulebook, files: fn(&Rulebook) -> Named) -> Vec<Differing> {
     let (ours, mut theirs) = (files(first), files(second));
     let both = ours.into_iter().filter_map(|(name, file)| Some((name.clone(), file, theirs.remove(&name)?)));
     let other = both.filter(|(_, one, two)| one != two || first.source(one) != second.source(two));
@@ -312,8 +312,8 @@ fn otherwise(first: &Ruleset, second: &Ruleset, files: fn(&Ruleset) -> Named) ->
 }
 
 /// Numbers and texts with a name in capitals, in files that both have and that are not the same.
-fn numbers(first: &Ruleset, second: &Ruleset) -> Vec<Differing> {
-    let constants = |rules: &Ruleset| -> Named {
+fn numbers(first: &Rulebook, second: &Rulebook) -> Vec<Differing> {
+    let constants = |rules: &Rulebook| -> Named {
         let mut named = Named::new();
         for (_, path, _) in rules.stack().scripts().filter(|(_, path, _)| !path.starts_with("specs/")) {
             let Some((_, source)) = rules.stack().file(path) else { continue };

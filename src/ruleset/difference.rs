@@ -1,11 +1,11 @@
 use std::collections::BTreeSet;
 
-use super::{Card, Fact, Ruleset};
+use super::{Card, Fact, Rulebook};
 
 /// What differs between two generations of a ruleset, a line for each file: `maneuvers/feint.luau: max_risk 3 -> 2`.
 ///
 /// Values that have a name are told with it; where more than a few lines differ only their number is.
-pub fn changes_between(old: &Ruleset, new: &Ruleset) -> Vec<String> {
+pub fn changes_between(old: &Rulebook, new: &Rulebook) -> Vec<String> {
     let (before, after) = (old.files(), new.files());
     let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
     let mut lines = Vec::new();
@@ -32,8 +32,8 @@ pub fn changes_between(old: &Ruleset, new: &Ruleset) -> Vec<String> {
 }
 
 /// Facts of the card of a file that differ.
-fn changed_facts(old: &Ruleset, new: &Ruleset, path: &str) -> Vec<String> {
-    let of = |rules: &Ruleset| -> Option<Card> {
+fn changed_facts(old: &Rulebook, new: &Rulebook, path: &str) -> Vec<String> {
+    let of = |rules: &Rulebook| -> Option<Card> {
         let all = || rules.cards().iter().chain(rules.items());
         let is_its = |card: &&Card| card.origins.values().any(|origin| *origin == *path);
         all().find(is_its).cloned()

@@ -7,6 +7,7 @@
 mod content_hash;
 mod contrast;
 mod data;
+mod declarations;
 mod difference;
 mod document;
 mod folder;
@@ -17,32 +18,33 @@ mod nearest;
 mod problem;
 pub(crate) mod quoted;
 mod read_folder;
-mod rules;
+mod rulebook;
 #[cfg(test)]
-mod scratch;
+pub(crate) mod scratch;
 mod source;
 mod stack;
 mod switch;
 mod version;
-#[cfg(feature = "watch")]
-mod watch;
 
 pub use contrast::{Contrast, ContrastSection, Differing};
 pub(crate) use data::Data;
+pub use declarations::FreeName;
+pub(crate) use declarations::{Declarations, EntryName, Statistic};
 pub use difference::changes_between;
 #[cfg(feature = "check")]
 pub(crate) use document::{Document, in_order};
+pub(crate) use layering::with_layers;
 pub use library::{Library, LibraryError};
 pub use manifest::Manifest;
 pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use read_folder::read_regular;
-pub(crate) use rules::plain;
-pub use rules::{Breach, Card, Fact, Ruleset};
+pub(crate) use rulebook::plain;
+pub use rulebook::{Breach, Card, Fact, Rulebook};
 pub(crate) use source::Source;
-#[cfg(feature = "check")]
+#[cfg(any(feature = "check", feature = "watch"))]
 pub(crate) use source::SourceKind;
+#[cfg(feature = "watch")]
+pub(crate) use source::is_litter;
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchValue};
-#[cfg(feature = "watch")]
-pub use watch::{Watched, Watcher};

@@ -1,26 +1,16 @@
 //! State that comes from another ruleset: what a file of `convert/` sees and may do besides the usual.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use mlua::{IntoLuaMulti, Lua, Result, Table, Value as Lv, Variadic};
 
-use super::Vm;
 use super::conversion::{from_lua, to_lua};
 use super::handles::Handles;
 use super::host::{HostState, entity_arg, entry_table, fill, stopped, text_arg};
-use crate::play::{ActionContext, Fault, MigrationFate, MigrationNote, Op, Phase};
-use crate::state::{EntityId, Schema, State, Value};
-
-/// What a game was under the rules that it comes from.
-pub(crate) struct Former {
-    /// The ruleset that the file of `convert/` is written for.
-    pub ruleset: String,
-    pub switches: Arc<BTreeMap<String, Value>>,
-    pub state: State,
-    pub schema: Schema,
-}
+use super::vm::Vm;
+use crate::play::{ActionContext, Fault, Former, MigrationFate, MigrationNote, Op, Phase};
+use crate::state::EntityId;
 
 impl Vm {
     /// Runs the file of `convert/` for a ruleset over a state that has been carried over by name already.
@@ -28,52 +18,54 @@ impl Vm {
     /// # Errors
     ///
     /// What the script did wrong.
-    pub fn convert(&mut self, context: &mut ActionContext, former: &Former) -> std::result::Result<(), Fault> {
+    pub(super) fn run_conversion(
+        &mut self,
+        context: &mut ActionContext,
+        former: &Former,
+    ) -> std::result::Result<(), Fault> {
         context.phase = Phase::Conversion;
         let (lua, host) = (self.lua.clone(), self.host.clone());
         self.run(context, |trusted| {
-            let old = former.table(&lua, &host.handles.borrow())?;
+            let old = former_table(former, &lua, &host.handles.borrow())?;
             Ok((trusted.convert.clone(), (former.ruleset.as_str(), old).into_lua_multi(&lua)?))
         })?;
         Ok(())
     }
 }
 
-impl Former {
-    /// As plain data; references are to the entities as they are now.
-    fn table(&self, lua: &Lua, handles: &Handles) -> Result<Table> {
-        let (rows, kinds) = (lua.create_table()?, lua.create_table()?);
-        for kind in &self.schema.kinds {
-            kinds.raw_set(&*kind.name, lua.create_table()?)?;
-        }
-        for (id, entity) in self.state.entities() {
-            let kind = self.schema.kind(entity.kind);
-            let row = lua.create_table()?;
-            for (field, value) in kind.fields.iter().zip(&entity.fields) {
-                row.raw_set(&*field.name, to_lua(lua, value, handles)?)?;
-            }
-            row.raw_set("id", id.0)?;
-            row.raw_set("kind", &*kind.name)?;
-            row.raw_set("now", handles.handle(id))?;
-            row.set_readonly(true);
-            rows.raw_set(id.0, &row)?;
-            kinds.raw_get::<Table>(&*kind.name)?.raw_push(row)?;
-        }
-        let switches = lua.create_table()?;
-        for (name, value) in self.switches.iter() {
-            switches.raw_set(&**name, to_lua(lua, value, handles)?)?;
-        }
-        let agenda = lua.create_table()?;
-        for entry in self.state.agenda().entries() {
-            agenda.raw_push(entry_table(lua, entry, handles)?)?;
-        }
-        let table = lua.create_table()?;
-        for (name, value) in [("rows", rows), ("kinds", kinds), ("switches", switches), ("agenda", agenda)] {
-            value.set_readonly(true);
-            table.raw_set(name, value)?;
-        }
-        Ok(table)
+/// What a game was, as plain data; references are to the entities as they are now.
+fn former_table(former: &Former, lua: &Lua, handles: &Handles) -> Result<Table> {
+    let (rows, kinds) = (lua.create_table()?, lua.create_table()?);
+    for kind in &former.schema.kinds {
+        kinds.raw_set(&*kind.name, lua.create_table()?)?;
     }
+    for (id, entity) in former.state.entities() {
+        let kind = former.schema.kind(entity.kind);
+        let row = lua.create_table()?;
+        for (field, value) in kind.fields.iter().zip(&entity.fields) {
+            row.raw_set(&*field.name, to_lua(lua, value, handles)?)?;
+        }
+        row.raw_set("id", id.0)?;
+        row.raw_set("kind", &*kind.name)?;
+        row.raw_set("now", handles.handle(id))?;
+        row.set_readonly(true);
+        rows.raw_set(id.0, &row)?;
+        kinds.raw_get::<Table>(&*kind.name)?.raw_push(row)?;
+    }
+    let switches = lua.create_table()?;
+    for (name, value) in former.switches.iter() {
+        switches.raw_set(&**name, to_lua(lua, value, handles)?)?;
+    }
+    let agenda = lua.create_table()?;
+    for entry in former.state.agenda().entries() {
+        agenda.raw_push(entry_table(lua, entry, handles)?)?;
+    }
+    let table = lua.create_table()?;
+    for (name, value) in [("rows", rows), ("kinds", kinds), ("switches", switches), ("agenda", agenda)] {
+        value.set_readonly(true);
+        table.raw_set(name, value)?;
+    }
+    Ok(table)
 }
 
 /// Adds the functions that only a file of `convert/` reaches.

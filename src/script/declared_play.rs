@@ -5,9 +5,8 @@ use std::sync::Arc;
 use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
-use super::declarations::{Declarations, EntryName, FreeName, Statistic};
 use super::load::{Loader, sorted};
-use crate::ruleset::{Problem, nearest};
+use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, nearest};
 use crate::state::Type;
 
 impl Loader<'_> {

@@ -6,8 +6,8 @@ use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Val
 
 use super::conversion::{plain_from, plain_to};
 use super::table::Shared;
-use crate::play::{DiceSource, Driver, Edit, Migration, Question, Refusal, Scenario, Session, Setup, Step};
-use crate::ruleset::{Library, Ruleset};
+use crate::play::{DiceSource, Driver, Edit, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup, Step};
+use crate::ruleset::Library;
 use crate::state::Value;
 
 /// A game as a program sees it. Entities are named by their titles.

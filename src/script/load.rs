@@ -8,15 +8,15 @@ use std::sync::Arc;
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
-use super::declarations::Declarations;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
 use super::host::{HostState, Names};
 use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
-use super::sandbox::{self, Budget, Code, guarded, spent_at};
+use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
-use crate::ruleset::{Card, Data, Fact, LoadError, Problem, Stack, nearest, plain};
+use crate::play::Code;
+use crate::ruleset::{Card, Data, Declarations, Fact, LoadError, Problem, Stack, nearest, plain};
 
 pub(super) struct Loaded {
     pub lua: Lua,

@@ -5,15 +5,14 @@ pub(crate) mod api;
 mod continuation;
 mod conversion;
 mod convert;
-mod declarations;
 mod declared_kinds;
 mod declared_play;
-mod engine;
 mod fault;
 mod game_handle;
 mod handles;
 mod host;
 mod load;
+mod luau;
 mod merge;
 mod prelude;
 mod sandbox;
@@ -27,17 +26,10 @@ mod table;
 mod types;
 mod vm;
 
-pub(crate) use convert::Former;
-pub use declarations::FreeName;
-pub(crate) use declarations::{Declarations, Statistic};
-pub(crate) use engine::{Engine, STACK};
 #[cfg(feature = "check")]
 pub(crate) use fault::{cure_of_syntax, meant};
-pub(crate) use host::current_place;
-pub(crate) use sandbox::{Code, give_back};
 #[cfg(feature = "check")]
 pub(crate) use spec_events::SORTS as EVENT_SORTS;
 pub(crate) use spec_file::SpecFile;
 pub use table::{Evaluated, Table};
 pub use types::{reference_page, type_module};
-pub(crate) use vm::{Call, PolicyAct, Vm};

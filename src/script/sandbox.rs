@@ -6,17 +6,9 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::fault::Place;
+use crate::play::Code;
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
-
-/// How scripts are run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    /// Step by step, until it has run so often that it pays to compile it.
-    Interpreted,
-    /// Compiled for this processor, for simulations: about a quarter faster, and built in a few milliseconds.
-    Native,
-}
 
 /// How much a call into a script may use.
 #[derive(Clone, Copy, Debug)]

@@ -8,8 +8,8 @@ use super::game_handle::{replies_of, value_of};
 use super::sandbox::charge;
 use super::spec_events;
 use super::table::in_words;
-use crate::play::{DiceSource, Happening, Migration, Question, Scenario, Session, Setup, Step};
-use crate::ruleset::{Breach, Ruleset};
+use crate::play::{DiceSource, Happening, Migration, Question, Ruleset, Scenario, Session, Setup, Step};
+use crate::ruleset::Breach;
 use crate::spec::Shelf;
 use crate::state::{EntityId, Value};
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use mlua::{Error, Function, Lua, MultiValue, Result, Table as LuaTable, Value as Lv};
 
 use super::fault::fault_of_program;
-use super::sandbox::{self, Budget, Code, guarded};
+use super::sandbox::{self, Budget, guarded};
 use super::spec_case::{Case, wrong};
 use super::spec_handle::CaseHandle;
 use super::table::in_words;
-use crate::play::Fault;
+use crate::play::{Code, Fault};
 use crate::spec::Shelf;
 
 /// A file of specs in a machine of its own.

@@ -6,8 +6,8 @@ use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
 use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
-use super::sandbox::{self, Budget, Code, guarded};
-use crate::play::{Fault, Session};
+use super::sandbox::{self, Budget, guarded};
+use crate::play::{Code, Fault, Session};
 use crate::ruleset::Library;
 
 /// A script machine for programs that drive games: what is typed at the prompt, `run`, specs.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::api::{self, Group};
-use crate::ruleset::{Ruleset, SwitchKind};
+use crate::ruleset::{Rulebook, SwitchKind};
 use crate::state::{Kind, Type};
 
 /// Types that are the same for every ruleset.
@@ -42,7 +42,7 @@ export type LineQuestion = Question & { max: number? }
 
 /// The module `@riskbreaker` with its types, those of a ruleset's own kinds, verbs and switches among them, as an editor
 /// reads it.
-pub fn type_module(rules: &Ruleset) -> String {
+pub fn type_module(rules: &Rulebook) -> String {
     let mut text = String::from("--!strict\n");
     let _ = writeln!(
         text,
@@ -236,6 +236,7 @@ pub fn reference_page() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::play::Ruleset;
 
     #[test]
     fn the_reference_page_is_that_of_the_table() {

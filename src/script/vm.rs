@@ -7,15 +7,16 @@ use std::sync::Arc;
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
-use super::declarations::Declarations;
 use super::fault::{fault_of, teach};
 use super::handles::Synced;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
-use super::sandbox::{Budget, Code, compile_natively, give_back, guarded, spent_at};
-use crate::play::{ActionContext, Driver, Explanation, Fault, Fingerprint, FreeAct, Phase, Stop};
-use crate::ruleset::{LoadError, Stack};
-use crate::spec::Hits;
+use super::sandbox::{Budget, compile_natively, give_back, guarded, spent_at};
+use crate::play::{
+    ActionContext, Call, Code, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, Lines, Machine, Phase,
+    PolicyAct, Stop,
+};
+use crate::ruleset::{Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
@@ -104,20 +105,6 @@ pub(super) struct Trusted {
     pub mirrored: Function,
 }
 
-/// A free act that a policy takes.
-pub(crate) struct PolicyAct {
-    pub seat: Arc<str>,
-    pub name: Arc<str>,
-}
-
-/// What to run.
-pub(crate) enum Call<'a> {
-    Start { scenario: &'a Value },
-    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value, key: Key },
-    Free { seat: &'a str, name: &'a str },
-    Derived { entity: EntityId, name: &'a str, args: &'a [Value] },
-}
-
 impl Vm {
     /// Loads a ruleset into a fresh machine.
     ///
@@ -149,226 +136,6 @@ impl Vm {
         Ok((vm, declarations))
     }
 
-    /// Between two runs: compiles the scripts for this processor once they have been used for long.
-    pub fn settle_in(&mut self) {
-        if self.runs == MANY_RUNS {
-            // It is done once.
-            self.runs += 1;
-            let files = std::mem::take(&mut *self.host.files.borrow_mut());
-            self.is_native = true;
-            // Where there is no memory for it, they are run as before.
-            let _ = compile_natively(&self.lua, &files);
-        }
-    }
-
-    // Exploring
-
-    /// The machine that explores instead of this one, which has compiled its scripts for this processor; give it back.
-    pub fn take_interpreter(&mut self) -> Option<Box<Vm>> {
-        if !self.is_native {
-            return None;
-        }
-        let kept = self.interpreter.take().filter(|vm| !vm.is_dead());
-        kept.or_else(|| Vm::load(&self.stack, Code::Interpreted).ok().map(|(vm, _)| Box::new(vm)))
-    }
-
-    pub fn give_interpreter(&mut self, interpreter: Option<Box<Vm>>) {
-        self.interpreter = interpreter;
-    }
-
-    /// Before ways are explored: what tells whether two places are equal. `None` where that cannot be told.
-    ///
-    /// The collector stands still inside a run from here on, since its work can be seen in the layout of tables.
-    #[cfg(feature = "continuations")]
-    pub fn begin_exploring(&mut self) -> Option<Fingerprint> {
-        if self.is_native || self.dead {
-            return None;
-        }
-        if self.continuation.is_none() {
-            let trusted = &self.trusted;
-            let (mirrored, _) = guarded(Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
-            let (lists, handles) = mirrored.ok()?;
-            let roots = [&trusted.start, &trusted.entry, &trusted.free, &trusted.tie, &trusted.measure, &trusted.stale];
-            let roots: Vec<Function> = roots.into_iter().cloned().collect();
-            let parts = (trusted.state.clone(), lists, handles);
-            let made = super::continuation::Continuation::new(&self.lua, &self.host, &roots, parts);
-            self.continuation = made.ok().flatten().map(Box::new);
-        }
-        let continuation = self.continuation.as_ref()?;
-        continuation.kept().ok()?;
-        self.lua.gc_stop();
-        self.exploring = true;
-        Some(continuation.begin())
-    }
-
-    #[cfg(feature = "continuations")]
-    pub fn end_exploring(&mut self) {
-        super::continuation::Continuation::end();
-        self.lua.gc_restart();
-        self.exploring = false;
-    }
-
-    /// What scripts keep between runs; `None` where that cannot be told.
-    #[cfg(feature = "continuations")]
-    pub fn kept(&self) -> Option<Vec<u8>> {
-        self.continuation.as_ref()?.kept().ok()
-    }
-
-    #[cfg(not(feature = "continuations"))]
-    pub fn begin_exploring(&mut self) -> Option<Fingerprint> {
-        None
-    }
-
-    #[cfg(not(feature = "continuations"))]
-    pub fn end_exploring(&mut self) {}
-
-    #[cfg(not(feature = "continuations"))]
-    pub fn kept(&self) -> Option<Vec<u8>> {
-        None
-    }
-
-    /// Whether a budget was spent in it, so that it must not be used again.
-    pub fn is_dead(&self) -> bool {
-        self.dead
-    }
-
-    /// Whether it was memory that was spent.
-    pub fn ran_out_of_memory(&self) -> bool {
-        self.spent == Some("memory")
-    }
-
-    /// Lets scripts use so many bytes from here on.
-    pub fn hold_to(&mut self, bytes: usize) {
-        let used = self.lua.used_memory();
-        // Only a machine without an allocator of its own has no limit to set.
-        let _ = self.lua.set_memory_limit(used + bytes);
-        self.full = used + bytes / 2;
-    }
-
-    /// Runs a part of an action. What stopped it, if it was not the script's fault, stands in the context's `stop`.
-    ///
-    /// # Errors
-    ///
-    /// What the script did wrong.
-    pub fn call(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
-        let (lua, host) = (self.lua.clone(), self.host.clone());
-        self.run(context, |trusted| {
-            let handles = host.handles.borrow();
-            let value = |value: &Value| to_lua(&lua, value, &handles);
-            let handle = |id: EntityId| handles.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
-            Ok(match call {
-                Call::Start { scenario } => (trusted.start.clone(), (value(scenario)?,).into_lua_multi(&lua)?),
-                Call::Entry { what, owner, args, key } => {
-                    let owner = owner.map_or(Lv::Nil, handle);
-                    let key = lua.create_sequence_from(key.places().iter().copied())?;
-                    (trusted.entry.clone(), (*what, owner, value(args)?, key).into_lua_multi(&lua)?)
-                }
-                Call::Free { seat, name } => (trusted.free.clone(), (*seat, *name).into_lua_multi(&lua)?),
-                Call::Derived { entity, name, args } => {
-                    let mut all = vec![handle(*entity), Lv::String(lua.create_string(name)?), Lv::Boolean(false)];
-                    for arg in *args {
-                        all.push(value(arg)?);
-                    }
-                    (trusted.derived.clone(), MultiValue::from_vec(all))
-                }
-            })
-        })
-        .and_then(|found| {
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            if matches!(call, Call::Derived { .. }) {
-                return from_lua(&found, &self.host.handles.borrow())
-                    .map_err(|error| fault_of(&error, None, None, &self.stack));
-            }
-            // A stop is an outcome by itself.
-            if context.stop.is_some() {
-                context.pulse += 1;
-            }
-            Ok(Value::None)
-        })
-    }
-
-    /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
-    /// between two of them.
-    pub fn runs_on(&self, context: &ActionContext) -> bool {
-        let acts =
-            |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
-        !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !context.seats.values().any(acts)
-    }
-
-    /// Runs entry after entry for as long as [`ActionContext::next_headless`] gives one.
-    pub fn run_on(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
-        self.run(context, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
-    }
-
-    /// Shares the names of agenda entries with the other machines of the ruleset.
-    pub fn share_entries(&mut self, declarations: &Declarations) {
-        self.host.share_entries(declarations.entries.iter().map(|entry| entry.name.clone()));
-    }
-
-    /// Reads something without changing the game: whatever a script tries to change is a fault.
-    pub fn look(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
-        self.reading(context, |vm, context| vm.call(context, call))
-    }
-
-    /// Works out a derived value with its terms.
-    pub fn explain(
-        &mut self,
-        context: &mut ActionContext,
-        entity: EntityId,
-        name: &str,
-    ) -> std::result::Result<Explanation, Fault> {
-        self.reading(context, |vm, context| {
-            vm.host.terms.borrow_mut().clear();
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let handle = host.handles.borrow().handle(entity).cloned();
-                Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
-            })?;
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let value =
-                from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
-            Ok(Explanation {
-                title: format!("{}: {name}", context.title(entity)),
-                value: context.words(&value),
-                terms: vm.host.terms.take(),
-                changes: Vec::new(),
-            })
-        })
-    }
-
-    /// The sheet of an entity, line by line: label and text.
-    pub fn sheet(
-        &mut self,
-        context: &mut ActionContext,
-        entity: EntityId,
-    ) -> std::result::Result<Vec<(String, String)>, Fault> {
-        let Some(found) = context.state.entity(entity) else {
-            return Err(Fault::new(format!("{entity} is not there")));
-        };
-        let rules = context.rules.clone();
-        let kind = rules.schema().kind(found.kind);
-        if !kind.sheet {
-            let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
-            return Ok(fields.map(|(field, value)| (field.label.to_string(), context.words(value))).collect());
-        }
-        self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
-    }
-
-    /// What an overview says of an entity: label and text.
-    pub fn overview(
-        &mut self,
-        context: &mut ActionContext,
-        entity: EntityId,
-    ) -> std::result::Result<Vec<(String, String)>, Fault> {
-        let Some(found) = context.state.entity(entity) else {
-            return Err(Fault::new(format!("{entity} is not there")));
-        };
-        if !context.rules.schema().kind(found.kind).overview {
-            return Ok(Vec::new());
-        }
-        self.laid_out(context, entity, |trusted| &trusted.overview, "overview")
-    }
-
     /// The lines that a function of a kind gives for one of its entities.
     fn laid_out(
         &mut self,
@@ -383,21 +150,6 @@ impl Vm {
         self.lines(context, &whose, |lua, host, trusted| {
             let handle = host.handles.borrow().handle(entity).cloned();
             Ok((function(trusted).clone(), (&*name, handle).into_lua_multi(lua)?))
-        })
-    }
-
-    /// What the ruleset shows a seat under a name: label and text, line by line.
-    pub fn view(
-        &mut self,
-        context: &mut ActionContext,
-        name: &str,
-        seat: &str,
-    ) -> std::result::Result<Vec<(String, String)>, Fault> {
-        if self.declarations.views.iter().all(|view| *view.name != *name) {
-            return Err(Fault::new(format!("there is no view `{name}`")));
-        }
-        self.lines(context, &format!("the view `{name}`"), |lua, _, trusted| {
-            Ok((trusted.view.clone(), (name, seat).into_lua_multi(lua)?))
         })
     }
 
@@ -438,92 +190,6 @@ impl Vm {
         })
     }
 
-    /// The ruleset's own words on the moment.
-    pub fn prompt(
-        &mut self,
-        context: &mut ActionContext,
-        about: Option<EntityId>,
-        seat: &str,
-    ) -> std::result::Result<String, Fault> {
-        if !self.declarations.prompt {
-            return Ok(String::new());
-        }
-        self.reading(context, |vm, context| {
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let about = about.and_then(|about| host.handles.borrow().handle(about).cloned());
-                Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
-            })?;
-            Ok(match found.into_iter().next() {
-                Some(Lv::String(text)) => text.to_string_lossy().to_string(),
-                _ => String::new(),
-            })
-        })
-    }
-
-    /// What the state is worth to a seat, as the ruleset measures it; `None` if it does not.
-    pub fn worth(&mut self, context: &mut ActionContext, seat: &str) -> std::result::Result<Option<i64>, Fault> {
-        if !self.declarations.value {
-            return Ok(None);
-        }
-        let found = self.reading(context, |vm, context| {
-            let lua = vm.lua.clone();
-            vm.run(context, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
-        })?;
-        match found.into_iter().next().as_ref().and_then(whole_of) {
-            Some(worth) => Ok(Some(worth)),
-            None => Err(Fault::new("`value` in play.luau must return a whole number")),
-        }
-    }
-
-    /// How the game has ended, as the ruleset names it; `None` if it does not say.
-    pub fn result(&mut self, context: &mut ActionContext) -> std::result::Result<Option<String>, Fault> {
-        if !self.declarations.result {
-            return Ok(None);
-        }
-        let name = self.result_name.clone();
-        let found = self.known_or_worked_out(context, &name, |vm, context| {
-            let lua = vm.lua.clone();
-            let found = vm.run(context, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))?;
-            match found.into_iter().next() {
-                Some(Lv::String(text)) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
-                None | Some(Lv::Nil) => Ok(Value::None),
-                Some(other) => Err(Fault::new(format!(
-                    "`result` in play.luau must return a text or nil, not a {}",
-                    sort_of(&other)
-                ))),
-            }
-        })?;
-        Ok(found.as_text().map(str::to_string))
-    }
-
-    /// How often each line of the scripts has run, by file; nothing unless the ruleset was loaded to be measured.
-    pub fn hits(&self) -> Hits {
-        let mut hits = Hits::new();
-        for (path, function) in self.host.measured.borrow().iter() {
-            let lines = hits.entry(path.clone()).or_default();
-            function.coverage(|info| {
-                for (line, count) in info.hits.iter().enumerate().filter(|(_, count)| **count >= 0) {
-                    let known = lines.entry(line as u32).or_insert(0);
-                    *known = (*known).max(*count as u64);
-                }
-            });
-        }
-        hits
-    }
-
-    /// A number that the ruleset works out for statistics.
-    pub fn statistic(&mut self, context: &mut ActionContext, label: &Arc<str>) -> std::result::Result<i64, Fault> {
-        let found = self.known_or_worked_out(context, label, |vm, context| {
-            let lua = vm.lua.clone();
-            let found = vm.run(context, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
-            let found = found.into_iter().next().as_ref().and_then(whole_of);
-            let number = found.map(Value::Int);
-            number.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
-        })?;
-        Ok(found.as_int().unwrap_or_default())
-    }
-
     /// The value of a function that only reads, from its trace where that is known. `name` is a name that nothing else has.
     fn known_or_worked_out(
         &mut self,
@@ -541,159 +207,6 @@ impl Vm {
             memo.finish_value(&value);
         }
         Ok(value)
-    }
-
-    /// The acts that are nobody's turn, for every seat that may know of them.
-    pub fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
-        let declarations = self.declarations.clone();
-        let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
-        let mut acts = Vec::new();
-        for free in &declarations.free {
-            for seat in &seats {
-                let found = self.reading(context, |vm, context| {
-                    let lua = vm.lua.clone();
-                    let values = vm.run(context, |trusted| {
-                        Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
-                    })?;
-                    let mut values = values.into_iter();
-                    let open = values.next().unwrap_or(Lv::Nil);
-                    let reason = match values.next() {
-                        Some(Lv::String(reason)) => Some(reason.to_string_lossy().to_string()),
-                        _ => None,
-                    };
-                    Ok((open, reason))
-                });
-                let (enabled, reason) = match found {
-                    Ok((Lv::Nil, _)) => continue,
-                    Ok(_) if context.state.left_out().contains(&free.name) => {
-                        (false, Some("is left out by the game master".to_string()))
-                    }
-                    Ok((Lv::Boolean(false), reason)) => (false, reason),
-                    Ok(_) => (true, None),
-                    Err(fault) => (false, Some(fault.to_string())),
-                };
-                acts.push(FreeAct {
-                    seat: seat.clone(),
-                    name: free.name.clone(),
-                    title: free.title.clone(),
-                    enabled,
-                    reason,
-                });
-            }
-        }
-        acts
-    }
-
-    /// The free act that a policy takes before the next entry, if one does: the seat and the name of the act.
-    pub fn policy_act(&mut self, context: &mut ActionContext) -> std::result::Result<Option<PolicyAct>, Fault> {
-        if self.declarations.acting.is_empty() || self.declarations.free.is_empty() {
-            return Ok(None);
-        }
-        let seats: Vec<(Arc<str>, Arc<str>)> = context
-            .seats
-            .iter()
-            .filter_map(|(seat, driver)| match driver {
-                Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
-                _ => None,
-            })
-            .collect();
-        if seats.is_empty() {
-            return Ok(None);
-        }
-        let acts = self.free_acts(context);
-        for (seat, policy) in seats {
-            let open: Vec<&str> =
-                acts.iter().filter(|act| act.seat == seat && act.enabled).map(|act| &*act.name).collect();
-            if open.is_empty() {
-                continue;
-            }
-            let found = self.reading(context, |vm, context| {
-                let lua = vm.lua.clone();
-                let values = vm.run(context, |trusted| {
-                    let acts = lua.create_sequence_from(open.iter().copied())?;
-                    Ok((trusted.policy_act.clone(), (&*policy, &*seat, acts).into_lua_multi(&lua)?))
-                })?;
-                match values.into_iter().next() {
-                    Some(Lv::String(name)) => Ok(Some(name.to_string_lossy().to_string())),
-                    _ => Ok(None),
-                }
-            })?;
-            let Some(name) = found else { continue };
-            if !open.contains(&name.as_str()) {
-                return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
-            }
-            return Ok(Some(PolicyAct { seat, name: Arc::from(name) }));
-        }
-        Ok(None)
-    }
-
-    /// The key of an entry, worked out anew, if its ruleset does that.
-    pub fn key_of(&mut self, context: &mut ActionContext, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
-        if !self.declarations.entries.iter().any(|known| known.key && known.name == entry.what) {
-            return Ok(None);
-        }
-        self.reading(context, |vm, context| {
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let row = entry_table(&lua, entry, &host.handles.borrow())?;
-                Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
-            })?;
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
-            key.map(Some)
-        })
-    }
-
-    /// Settles which of the entries with equal keys goes first, where their ruleset says how.
-    ///
-    /// The ruleset's function may ask and roll: it is a part of the action that it opens.
-    pub fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> std::result::Result<EntryId, Fault> {
-        let Some(entry) = context.state.agenda().get(first).cloned() else { return Ok(first) };
-        if !self.declarations.entries.iter().any(|known| known.tie && known.name == entry.what) {
-            return Ok(first);
-        }
-        let tied: Vec<Entry> = context
-            .state
-            .agenda()
-            .entries()
-            .iter()
-            .filter(|other| other.key == entry.key && other.what == entry.what)
-            .cloned()
-            .collect();
-        if tied.len() < 2 {
-            return Ok(first);
-        }
-        let (lua, host) = (self.lua.clone(), self.host.clone());
-        let found = self.run(context, |trusted| {
-            let handles = host.handles.borrow();
-            let rows: Vec<Table> =
-                tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
-            Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
-        })?;
-        if context.stop.is_some() {
-            return Ok(first);
-        }
-        let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
-        match place.and_then(|place| tied.get(place.wrapping_sub(1))) {
-            Some(entry) => Ok(entry.id),
-            None => Err(Fault::new(format!("`tie` of {} must return a place, 1 to {}", entry.what, tied.len()))),
-        }
-    }
-
-    /// Checks a sheet: the breaches as plain data.
-    pub fn check_sheet(&mut self, context: &mut ActionContext, sheet: &Value) -> std::result::Result<Value, Fault> {
-        if !self.declarations.creation {
-            return Err(Fault::new("this ruleset has no rules of creation"));
-        }
-        self.reading(context, |vm, context| {
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let sheet = to_lua(&lua, sheet, &host.handles.borrow())?;
-                Ok((trusted.check_sheet.clone(), sheet.into_lua_multi(&lua)?))
-            })?;
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
-        })
     }
 
     /// Lets `work` run scripts that only read, whatever stopped the action that is open.
@@ -797,5 +310,435 @@ impl Vm {
                 Some((self.trusted.stale.clone(), MultiValue::new()))
             }
         })
+    }
+}
+
+impl Machine for Vm {
+    fn settle_in(&mut self) {
+        if self.runs == MANY_RUNS {
+            // It is done once.
+            self.runs += 1;
+            let files = std::mem::take(&mut *self.host.files.borrow_mut());
+            self.is_native = true;
+            // Where there is no memory for it, they are run as before.
+            let _ = compile_natively(&self.lua, &files);
+        }
+    }
+
+    // Exploring
+
+    fn interpreter(&mut self) -> &mut dyn Machine {
+        if !self.is_native {
+            return self;
+        }
+        let kept = self.interpreter.take().filter(|vm| !vm.is_dead());
+        let fresh = || Vm::load(&self.stack, Code::Interpreted).ok().map(|(vm, _)| Box::new(vm));
+        let Some(vm) = kept.or_else(fresh) else { return self };
+        &mut **self.interpreter.insert(vm)
+    }
+
+    #[cfg(feature = "continuations")]
+    fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        if self.is_native || self.dead {
+            return None;
+        }
+        if self.continuation.is_none() {
+            let trusted = &self.trusted;
+            let (mirrored, _) = guarded(Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
+            let (lists, handles) = mirrored.ok()?;
+            let roots = [&trusted.start, &trusted.entry, &trusted.free, &trusted.tie, &trusted.measure, &trusted.stale];
+            let roots: Vec<Function> = roots.into_iter().cloned().collect();
+            let parts = (trusted.state.clone(), lists, handles);
+            let made = super::continuation::Continuation::new(&self.lua, &self.host, &roots, parts);
+            self.continuation = made.ok().flatten().map(Box::new);
+        }
+        let continuation = self.continuation.as_ref()?;
+        continuation.kept().ok()?;
+        self.lua.gc_stop();
+        self.exploring = true;
+        Some(continuation.begin())
+    }
+
+    #[cfg(feature = "continuations")]
+    fn end_exploring(&mut self) {
+        super::continuation::Continuation::end();
+        self.lua.gc_restart();
+        self.exploring = false;
+    }
+
+    #[cfg(feature = "continuations")]
+    fn kept(&self) -> Option<Vec<u8>> {
+        self.continuation.as_ref()?.kept().ok()
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    fn begin_exploring(&mut self) -> Option<Fingerprint> {
+        None
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    fn end_exploring(&mut self) {}
+
+    #[cfg(not(feature = "continuations"))]
+    fn kept(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    fn is_dead(&self) -> bool {
+        self.dead
+    }
+
+    fn ran_out_of_memory(&self) -> bool {
+        self.spent == Some("memory")
+    }
+
+    fn hold_to(&mut self, bytes: usize) {
+        let used = self.lua.used_memory();
+        // Only a machine without an allocator of its own has no limit to set.
+        let _ = self.lua.set_memory_limit(used + bytes);
+        self.full = used + bytes / 2;
+    }
+
+    fn call(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
+        let (lua, host) = (self.lua.clone(), self.host.clone());
+        self.run(context, |trusted| {
+            let handles = host.handles.borrow();
+            let value = |value: &Value| to_lua(&lua, value, &handles);
+            let handle = |id: EntityId| handles.handle(id).map_or(Lv::Nil, |handle| Lv::Table(handle.clone()));
+            Ok(match call {
+                Call::Start { scenario } => (trusted.start.clone(), (value(scenario)?,).into_lua_multi(&lua)?),
+                Call::Entry { what, owner, args, key } => {
+                    let owner = owner.map_or(Lv::Nil, handle);
+                    let key = lua.create_sequence_from(key.places().iter().copied())?;
+                    (trusted.entry.clone(), (*what, owner, value(args)?, key).into_lua_multi(&lua)?)
+                }
+                Call::Free { seat, name } => (trusted.free.clone(), (*seat, *name).into_lua_multi(&lua)?),
+                Call::Derived { entity, name, args } => {
+                    let mut all = vec![handle(*entity), Lv::String(lua.create_string(name)?), Lv::Boolean(false)];
+                    for arg in *args {
+                        all.push(value(arg)?);
+                    }
+                    (trusted.derived.clone(), MultiValue::from_vec(all))
+                }
+            })
+        })
+        .and_then(|found| {
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            if matches!(call, Call::Derived { .. }) {
+                return from_lua(&found, &self.host.handles.borrow())
+                    .map_err(|error| fault_of(&error, None, None, &self.stack));
+            }
+            // A stop is an outcome by itself.
+            if context.stop.is_some() {
+                context.pulse += 1;
+            }
+            Ok(Value::None)
+        })
+    }
+
+    fn runs_on(&self, context: &ActionContext) -> bool {
+        let acts =
+            |driver: &Driver| matches!(driver, Driver::Policy(policy) if self.declarations.acting.contains(policy));
+        !self.declarations.entries.iter().any(|entry| entry.key || entry.tie) && !context.seats.values().any(acts)
+    }
+
+    fn run_on(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
+        self.run(context, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
+    }
+
+    fn share_entries(&mut self, declarations: &Declarations) {
+        self.host.share_entries(declarations.entries.iter().map(|entry| entry.name.clone()));
+    }
+
+    fn look(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {
+        self.reading(context, |vm, context| vm.call(context, call))
+    }
+
+    fn explain(
+        &mut self,
+        context: &mut ActionContext,
+        entity: EntityId,
+        name: &str,
+    ) -> std::result::Result<Explanation, Fault> {
+        self.reading(context, |vm, context| {
+            vm.host.terms.borrow_mut().clear();
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
+            let found = vm.run(context, |trusted| {
+                let handle = host.handles.borrow().handle(entity).cloned();
+                Ok((trusted.derived.clone(), (handle, name, true).into_lua_multi(&lua)?))
+            })?;
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            let value =
+                from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
+            Ok(Explanation {
+                title: format!("{}: {name}", context.title(entity)),
+                value: context.words(&value),
+                terms: vm.host.terms.take(),
+                changes: Vec::new(),
+            })
+        })
+    }
+
+    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> std::result::Result<Lines, Fault> {
+        let Some(found) = context.state.entity(entity) else {
+            return Err(Fault::new(format!("{entity} is not there")));
+        };
+        let rules = context.rules.clone();
+        let kind = rules.schema().kind(found.kind);
+        if !kind.sheet {
+            let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
+            return Ok(fields.map(|(field, value)| (field.label.to_string(), context.words(value))).collect());
+        }
+        self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
+    }
+
+    fn overview(&mut self, context: &mut ActionContext, entity: EntityId) -> std::result::Result<Lines, Fault> {
+        let Some(found) = context.state.entity(entity) else {
+            return Err(Fault::new(format!("{entity} is not there")));
+        };
+        if !context.rules.schema().kind(found.kind).overview {
+            return Ok(Vec::new());
+        }
+        self.laid_out(context, entity, |trusted| &trusted.overview, "overview")
+    }
+
+    fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> std::result::Result<Lines, Fault> {
+        if self.declarations.views.iter().all(|view| *view.name != *name) {
+            return Err(Fault::new(format!("there is no view `{name}`")));
+        }
+        self.lines(context, &format!("the view `{name}`"), |lua, _, trusted| {
+            Ok((trusted.view.clone(), (name, seat).into_lua_multi(lua)?))
+        })
+    }
+
+    fn prompt(
+        &mut self,
+        context: &mut ActionContext,
+        about: Option<EntityId>,
+        seat: &str,
+    ) -> std::result::Result<String, Fault> {
+        if !self.declarations.prompt {
+            return Ok(String::new());
+        }
+        self.reading(context, |vm, context| {
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
+            let found = vm.run(context, |trusted| {
+                let about = about.and_then(|about| host.handles.borrow().handle(about).cloned());
+                Ok((trusted.prompt.clone(), (about, seat).into_lua_multi(&lua)?))
+            })?;
+            Ok(match found.into_iter().next() {
+                Some(Lv::String(text)) => text.to_string_lossy().to_string(),
+                _ => String::new(),
+            })
+        })
+    }
+
+    fn worth(&mut self, context: &mut ActionContext, seat: &str) -> std::result::Result<Option<i64>, Fault> {
+        if !self.declarations.value {
+            return Ok(None);
+        }
+        let found = self.reading(context, |vm, context| {
+            let lua = vm.lua.clone();
+            vm.run(context, |trusted| Ok((trusted.measure.clone(), ("value", seat).into_lua_multi(&lua)?)))
+        })?;
+        match found.into_iter().next().as_ref().and_then(whole_of) {
+            Some(worth) => Ok(Some(worth)),
+            None => Err(Fault::new("`value` in play.luau must return a whole number")),
+        }
+    }
+
+    fn result(&mut self, context: &mut ActionContext) -> std::result::Result<Option<String>, Fault> {
+        if !self.declarations.result {
+            return Ok(None);
+        }
+        let name = self.result_name.clone();
+        let found = self.known_or_worked_out(context, &name, |vm, context| {
+            let lua = vm.lua.clone();
+            let found = vm.run(context, |trusted| Ok((trusted.measure.clone(), "result".into_lua_multi(&lua)?)))?;
+            match found.into_iter().next() {
+                Some(Lv::String(text)) => Ok(Value::Text(Arc::from(text.to_string_lossy()))),
+                None | Some(Lv::Nil) => Ok(Value::None),
+                Some(other) => Err(Fault::new(format!(
+                    "`result` in play.luau must return a text or nil, not a {}",
+                    sort_of(&other)
+                ))),
+            }
+        })?;
+        Ok(found.as_text().map(str::to_string))
+    }
+
+    fn hits(&self) -> Hits {
+        let mut hits = Hits::new();
+        for (path, function) in self.host.measured.borrow().iter() {
+            let lines = hits.entry(path.clone()).or_default();
+            function.coverage(|info| {
+                for (line, count) in info.hits.iter().enumerate().filter(|(_, count)| **count >= 0) {
+                    let known = lines.entry(line as u32).or_insert(0);
+                    *known = (*known).max(*count as u64);
+                }
+            });
+        }
+        hits
+    }
+
+    fn statistic(&mut self, context: &mut ActionContext, label: &Arc<str>) -> std::result::Result<i64, Fault> {
+        let found = self.known_or_worked_out(context, label, |vm, context| {
+            let lua = vm.lua.clone();
+            let found = vm.run(context, |trusted| Ok((trusted.statistic.clone(), (&**label).into_lua_multi(&lua)?)))?;
+            let found = found.into_iter().next().as_ref().and_then(whole_of);
+            let number = found.map(Value::Int);
+            number.ok_or_else(|| Fault::new(format!("the statistic `{label}` in play.luau must return a whole number")))
+        })?;
+        Ok(found.as_int().unwrap_or_default())
+    }
+
+    fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
+        let declarations = self.declarations.clone();
+        let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
+        let mut acts = Vec::new();
+        for free in &declarations.free {
+            for seat in &seats {
+                let found = self.reading(context, |vm, context| {
+                    let lua = vm.lua.clone();
+                    let values = vm.run(context, |trusted| {
+                        Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
+                    })?;
+                    let mut values = values.into_iter();
+                    let open = values.next().unwrap_or(Lv::Nil);
+                    let reason = match values.next() {
+                        Some(Lv::String(reason)) => Some(reason.to_string_lossy().to_string()),
+                        _ => None,
+                    };
+                    Ok((open, reason))
+                });
+                let (enabled, reason) = match found {
+                    Ok((Lv::Nil, _)) => continue,
+                    Ok(_) if context.state.left_out().contains(&free.name) => {
+                        (false, Some("is left out by the game master".to_string()))
+                    }
+                    Ok((Lv::Boolean(false), reason)) => (false, reason),
+                    Ok(_) => (true, None),
+                    Err(fault) => (false, Some(fault.to_string())),
+                };
+                acts.push(FreeAct {
+                    seat: seat.clone(),
+                    name: free.name.clone(),
+                    title: free.title.clone(),
+                    enabled,
+                    reason,
+                });
+            }
+        }
+        acts
+    }
+
+    fn policy_act(&mut self, context: &mut ActionContext) -> std::result::Result<Option<PolicyAct>, Fault> {
+        if self.declarations.acting.is_empty() || self.declarations.free.is_empty() {
+            return Ok(None);
+        }
+        let seats: Vec<(Arc<str>, Arc<str>)> = context
+            .seats
+            .iter()
+            .filter_map(|(seat, driver)| match driver {
+                Driver::Policy(policy) => Some((seat.clone(), policy.clone())),
+                _ => None,
+            })
+            .collect();
+        if seats.is_empty() {
+            return Ok(None);
+        }
+        let acts = self.free_acts(context);
+        for (seat, policy) in seats {
+            let open: Vec<&str> =
+                acts.iter().filter(|act| act.seat == seat && act.enabled).map(|act| &*act.name).collect();
+            if open.is_empty() {
+                continue;
+            }
+            let found = self.reading(context, |vm, context| {
+                let lua = vm.lua.clone();
+                let values = vm.run(context, |trusted| {
+                    let acts = lua.create_sequence_from(open.iter().copied())?;
+                    Ok((trusted.policy_act.clone(), (&*policy, &*seat, acts).into_lua_multi(&lua)?))
+                })?;
+                match values.into_iter().next() {
+                    Some(Lv::String(name)) => Ok(Some(name.to_string_lossy().to_string())),
+                    _ => Ok(None),
+                }
+            })?;
+            let Some(name) = found else { continue };
+            if !open.contains(&name.as_str()) {
+                return Err(Fault::new(format!("the policy {policy} takes the free act `{name}`, which is not open")));
+            }
+            return Ok(Some(PolicyAct { seat, name: Arc::from(name) }));
+        }
+        Ok(None)
+    }
+
+    fn key_of(&mut self, context: &mut ActionContext, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
+        if !self.declarations.entries.iter().any(|known| known.key && known.name == entry.what) {
+            return Ok(None);
+        }
+        self.reading(context, |vm, context| {
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
+            let found = vm.run(context, |trusted| {
+                let row = entry_table(&lua, entry, &host.handles.borrow())?;
+                Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
+            })?;
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
+            key.map(Some)
+        })
+    }
+
+    fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> std::result::Result<EntryId, Fault> {
+        let Some(entry) = context.state.agenda().get(first).cloned() else { return Ok(first) };
+        if !self.declarations.entries.iter().any(|known| known.tie && known.name == entry.what) {
+            return Ok(first);
+        }
+        let tied: Vec<Entry> = context
+            .state
+            .agenda()
+            .entries()
+            .iter()
+            .filter(|other| other.key == entry.key && other.what == entry.what)
+            .cloned()
+            .collect();
+        if tied.len() < 2 {
+            return Ok(first);
+        }
+        let (lua, host) = (self.lua.clone(), self.host.clone());
+        let found = self.run(context, |trusted| {
+            let handles = host.handles.borrow();
+            let rows: Vec<Table> =
+                tied.iter().map(|entry| entry_table(&lua, entry, &handles)).collect::<Result<_>>()?;
+            Ok((trusted.tie.clone(), lua.create_sequence_from(rows)?.into_lua_multi(&lua)?))
+        })?;
+        if context.stop.is_some() {
+            return Ok(first);
+        }
+        let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
+        match place.and_then(|place| tied.get(place.wrapping_sub(1))) {
+            Some(entry) => Ok(entry.id),
+            None => Err(Fault::new(format!("`tie` of {} must return a place, 1 to {}", entry.what, tied.len()))),
+        }
+    }
+
+    fn check_sheet(&mut self, context: &mut ActionContext, sheet: &Value) -> std::result::Result<Value, Fault> {
+        if !self.declarations.creation {
+            return Err(Fault::new("this ruleset has no rules of creation"));
+        }
+        self.reading(context, |vm, context| {
+            let (lua, host) = (vm.lua.clone(), vm.host.clone());
+            let found = vm.run(context, |trusted| {
+                let sheet = to_lua(&lua, sheet, &host.handles.borrow())?;
+                Ok((trusted.check_sheet.clone(), sheet.into_lua_multi(&lua)?))
+            })?;
+            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
+        })
+    }
+
+    fn convert(&mut self, context: &mut ActionContext, former: &Former) -> std::result::Result<(), Fault> {
+        self.run_conversion(context, former)
     }
 }

@@ -1,13 +1,13 @@
 //! Which lines of its scripts a ruleset's specs and some random play have reached, and which cards were played.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::dice::DiceRng;
-use crate::play::{Driver, Scenario, Session, Setup, Step};
-use crate::ruleset::Ruleset;
+use crate::play::{Driver, Hits, Ruleset, Scenario, Session, Setup, Step};
+use crate::ruleset::Rulebook;
 
 /// What was reached of a ruleset's own scripts.
 #[derive(Debug, Default, Serialize)]
@@ -29,12 +29,9 @@ pub struct FileLines {
     pub unreached: Vec<(u32, u32)>,
 }
 
-/// Hits by file and line.
-pub(crate) type Hits = BTreeMap<String, BTreeMap<u32, u64>>;
-
 impl LineCoverage {
     /// Reads the counts of a machine. Files of parents do not count.
-    pub(crate) fn of(rules: &Ruleset, hits: &Hits, played: &BTreeSet<String>) -> LineCoverage {
+    pub(crate) fn of(rules: &Rulebook, hits: &Hits, played: &BTreeSet<String>) -> LineCoverage {
         let mut coverage = LineCoverage::default();
         let own = format!("{}/", rules.id());
         for (path, lines) in hits.iter().filter(|(path, _)| path.starts_with(&own)) {

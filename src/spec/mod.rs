@@ -9,7 +9,6 @@ mod runner;
 pub(crate) use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, Standing};
 pub use from_fault::spec_of_fault;
-pub(crate) use lines::Hits;
 pub use lines::{FileLines, LineCoverage};
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, measure_specs, run_specs};
 

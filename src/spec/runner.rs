@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::Coverage;
 use super::lines::{LineCoverage, play_at_random};
-use crate::play::{DICE_RUN_OUT, Fault};
-use crate::ruleset::{Library, LoadError, Ruleset, Source, read_regular};
-use crate::script::{STACK, SpecFile};
+use crate::play::{DICE_RUN_OUT, Fault, MACHINE_STACK, Ruleset};
+use crate::ruleset::{Library, LoadError, Source, read_regular};
+use crate::script::SpecFile;
 
 /// A file of specs.
 #[derive(Clone, Debug)]
@@ -186,7 +186,7 @@ fn run_all(
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));
     thread::scope(|scope| {
         for _ in 0..workers {
-            let worker = thread::Builder::new().name("specs".into()).stack_size(STACK);
+            let worker = thread::Builder::new().name("specs".into()).stack_size(MACHINE_STACK);
             let work = || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);

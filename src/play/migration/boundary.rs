@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::comparison::Comparison;
+use super::former::Former;
 use crate::play::action::{Cause, Done};
 use crate::play::game::Game;
 use crate::play::reload::{InForce, Passed, Swap, patch_between};
 use crate::play::undo::{Op, UndoReport};
 use crate::play::{
     ActionContext, Driver, Event, Fault, Happening, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
-    Slot,
+    Ruleset, Slot,
 };
-use crate::ruleset::Ruleset;
-use crate::script::Former;
 use crate::state::{Orphans, State, Value};
 
 /// Rules that are to come into force at the next boundary.
@@ -130,7 +129,7 @@ impl Game {
         if let Way::Convert(ruleset) = way {
             let (switches, schema) = (self.context.switches.clone(), from.schema().clone());
             let former = Former { ruleset, switches, state: state.clone(), schema };
-            let ran = to.engine().run(move |vm| {
+            let ran = to.run(move |vm| {
                 let result = vm.convert(&mut context, &former);
                 (context, result)
             });

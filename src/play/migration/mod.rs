@@ -2,15 +2,16 @@
 
 mod boundary;
 mod comparison;
+mod former;
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Fault, Session, SessionError};
-use crate::ruleset::Ruleset;
+use super::{Fault, Ruleset, Session, SessionError};
 
 pub(super) use boundary::Pending;
+pub(crate) use former::Former;
 
 /// What other rules would do to a game, or did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -9,12 +9,8 @@ use std::time::{Duration, Instant, SystemTime};
 use notify::RecursiveMode;
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RemoveKind};
 
-use super::difference::changes_between;
-use super::library::Library;
-use super::problem::{LoadError, Problem};
-use super::rules::Ruleset;
-use super::source::{SourceKind, is_litter};
-use super::stack::Stack;
+use crate::play::Ruleset;
+use crate::ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_between, is_litter};
 
 /// Watches the files of a ruleset, of all that it extends and of its layers, and loads it anew when they change.
 ///
@@ -276,7 +272,7 @@ impl Watch {
                     self.seen = seen;
                     return true;
                 }
-                Ok(stack) => Ruleset::of_stack(Arc::new(stack), &self.layers),
+                Ok(stack) => Ruleset::load_read(stack, &self.layers),
                 Err(error) => Err(error),
             };
             // What changed while it was read may have been half of a change; and where something is missing, an editor may

@@ -3,22 +3,17 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::layering::with_layers;
-use super::{Data, Library, LoadError, Stack, Switch, nearest};
-use crate::play::{ActionContext, Fault, Scenario, StartError};
-use crate::script::{Declarations, Engine, FreeName};
-use crate::spec::Hits;
+use super::{Data, Declarations, FreeName, LoadError, Problem, Stack, Switch};
 use crate::state::{Schema, Value};
 
-/// A loaded ruleset: merged, checked, frozen. Cheap to share; any number of games may use one.
-pub struct Ruleset {
+/// What a ruleset says, as data: its sources and what they declare, merged, checked and frozen. It runs nothing.
+pub struct Rulebook {
     stack: Arc<Stack>,
     declarations: Arc<Declarations>,
     scenarios: BTreeMap<String, Value>,
     cast: BTreeMap<String, Value>,
     /// Layers put on it besides those of its manifest.
     layers: Vec<String>,
-    engine: Engine,
 }
 
 /// A card as the host can list it without playing it.
@@ -61,53 +56,29 @@ pub struct Breach {
     pub warning: bool,
 }
 
-impl Ruleset {
-    /// Loads a ruleset with everything it extends and the layers its manifest names.
+impl Rulebook {
+    /// Puts what has been read together with what its scripts declare.
     ///
     /// # Errors
     ///
-    /// Every problem of the ruleset at once, with file and line.
-    pub fn load(library: &Library, id: &str) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::load_with(library, id, &[])
-    }
-
-    /// Loads a ruleset with further layers on top; `game+house` is the ruleset `game` with the layer `house`.
-    ///
-    /// # Errors
-    ///
-    /// As [`Ruleset::load`].
-    pub fn load_with(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        let (id, layers) = with_layers(id, layers);
-        Ruleset::of_stack(Arc::new(Stack::resolve(library, &id, &layers)?), &layers)
-    }
-
-    /// Loads a ruleset whose scripts count which of their lines run.
-    pub(crate) fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::of_stack(Arc::new(Stack::resolve(library, id, layers)?.measured()), layers)
-    }
-
-    /// How often each line of the scripts has run, by file, if they count that.
-    pub(crate) fn hits(&self) -> Hits {
-        self.engine.run(|vm| vm.hits()).unwrap_or_default()
-    }
-
-    /// Loads what has been read.
-    pub(crate) fn of_stack(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        let id = stack.main().id();
+    /// The problems of its data files and those of its scripts.
+    pub(crate) fn new(
+        stack: Arc<Stack>,
+        declared: Result<Arc<Declarations>, LoadError>,
+        layers: &[String],
+    ) -> Result<Rulebook, LoadError> {
         let mut problems = Vec::new();
         let scenarios = tables(&stack, "scenarios", &mut problems);
         let cast = tables(&stack, "cast", &mut problems);
-        let (engine, declarations) = match Engine::start(stack.clone()) {
-            Ok(started) => started,
-            Err(error) => {
-                problems.extend(error.problems);
-                return Err(LoadError::new(id, problems));
+        match declared {
+            Ok(declarations) if problems.is_empty() => {
+                Ok(Rulebook { stack, declarations, scenarios, cast, layers: layers.to_vec() })
             }
-        };
-        if !problems.is_empty() {
-            return Err(LoadError::new(id, problems));
+            declared => {
+                problems.extend(declared.err().into_iter().flat_map(|error| error.problems));
+                Err(LoadError::new(stack.main().id(), problems))
+            }
         }
-        Ok(Arc::new(Ruleset { stack, declarations, scenarios, cast, layers: layers.to_vec(), engine }))
     }
 
     pub fn id(&self) -> &str {
@@ -264,7 +235,7 @@ impl Ruleset {
         self.declarations.verb_params.get(at).map(Vec::as_slice)
     }
 
-    /// The file that each verb comes from, in the order of [`Ruleset::verbs`].
+    /// The file that each verb comes from, in the order of [`Rulebook::verbs`].
     pub(crate) fn verb_origins(&self) -> &[Arc<str>] {
         &self.declarations.verb_origins
     }
@@ -293,63 +264,13 @@ impl Ruleset {
             .map(|(_, _, source)| (&*source.path, &*source.text))
     }
 
-    /// Those of [`Ruleset::rule_texts`] that its own specs are about: all, or those of the layers put on it.
+    /// Those of [`Rulebook::rule_texts`] that its own specs are about: all, or those of the layers put on it.
     pub(crate) fn own_rule_texts(&self) -> impl Iterator<Item = (&str, &str)> {
         self.rule_texts().filter(|(path, _)| path.split('/').next().is_some_and(|part| self.is_proved_here(part)))
     }
 
     fn is_proved_here(&self, part: &str) -> bool {
         self.layers.is_empty() || self.layers.iter().any(|layer| layer == part)
-    }
-
-    /// Checks a sheet against the rules of creation.
-    ///
-    /// # Errors
-    ///
-    /// The fault of the script that checks.
-    pub fn check_sheet(self: &Arc<Ruleset>, sheet: &Value) -> Result<Vec<Breach>, Fault> {
-        self.check_sheet_under(sheet, self.default_switches())
-    }
-
-    /// Checks a sheet under these values of the switches.
-    ///
-    /// # Errors
-    ///
-    /// The fault of the script that checks.
-    pub fn check_sheet_under(
-        self: &Arc<Ruleset>,
-        sheet: &Value,
-        switches: BTreeMap<String, Value>,
-    ) -> Result<Vec<Breach>, Fault> {
-        let mut context = ActionContext::idle(self);
-        context.switches = Arc::new(switches);
-        let sheet = sheet.clone();
-        let found = self
-            .engine
-            .run(move |vm| vm.check_sheet(&mut context, &sheet))
-            .map_err(|_| Fault::new("the script worker has died"))??;
-        let Value::List(rows) = &found else {
-            return Err(Fault::new("creation.check must return a list of breaches"));
-        };
-        let breach = |row: &Value| -> Option<Breach> {
-            let Value::Map(fields) = row else { return None };
-            let text = |name: &str| fields.get(name).and_then(Value::as_text).map(str::to_string);
-            let number = |name: &str| fields.get(name).and_then(Value::as_int);
-            Some(Breach {
-                rule: text("rule").unwrap_or_default(),
-                text: text("text")?,
-                cost: number("cost"),
-                have: number("have"),
-                warning: fields.get("warning") == Some(&Value::Bool(true)),
-            })
-        };
-        rows.iter()
-            .map(|row| breach(row).ok_or_else(|| Fault::new("a breach is a table with `rule` and `text`")))
-            .collect()
-    }
-
-    pub(crate) fn engine(&self) -> &Engine {
-        &self.engine
     }
 
     pub(crate) fn declarations(&self) -> &Declarations {
@@ -369,34 +290,16 @@ impl Ruleset {
     pub(crate) fn computes_keys(&self) -> bool {
         self.declarations.entries.iter().any(|entry| entry.key)
     }
-
-    /// The starting position as a table.
-    pub(crate) fn scenario_table(&self, scenario: &Scenario) -> Result<Value, StartError> {
-        let name = match scenario {
-            Scenario::Table(table) => return Ok(table.clone()),
-            Scenario::Named(name) => name.as_str(),
-            Scenario::Default => self.default_scenario().unwrap_or("default"),
-        };
-        self.scenarios.get(name).cloned().ok_or_else(|| {
-            let names = self.scenarios.keys().map(String::as_str);
-            let instead = match nearest(name, names.clone()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if self.scenarios.is_empty() => "it has none".into(),
-                None => format!("it has {}", names.collect::<Vec<_>>().join(", ")),
-            };
-            StartError::NoScenario { ruleset: self.id().to_string(), name: name.to_string(), instead }
-        })
-    }
 }
 
-impl std::fmt::Debug for Ruleset {
+impl std::fmt::Debug for Rulebook {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Ruleset({} {})", self.id(), self.version())
+        write!(f, "Rulebook({} {})", self.id(), self.version())
     }
 }
 
 /// The data files of a folder, by file name without its ending.
-fn tables(stack: &Stack, folder: &str, problems: &mut Vec<super::Problem>) -> BTreeMap<String, Value> {
+fn tables(stack: &Stack, folder: &str, problems: &mut Vec<Problem>) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for (path, (_, source)) in stack.files_in(folder) {
         if !path.ends_with(".toml") {
@@ -422,17 +325,5 @@ pub(crate) fn plain(value: &serde_json::Value) -> Value {
         serde_json::Value::String(text) => Value::text(text),
         serde_json::Value::Array(items) => Value::list(items.iter().map(plain)),
         serde_json::Value::Object(items) => Value::map(items.iter().map(|(key, item)| (key, plain(item)))),
-    }
-}
-
-impl Scenario {
-    /// Reads a position as it stands in a ruleset's `scenarios/*.toml`; `path` is for messages.
-    ///
-    /// # Errors
-    ///
-    /// Every place that is no data.
-    pub fn read(path: &str, bytes: &[u8]) -> Result<Scenario, Vec<super::Problem>> {
-        let source = super::source::Source::read(path, bytes)?;
-        Ok(Scenario::Table(plain(&Data::read(&source)?.value)))
     }
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::ruleset::Card;
+use super::Card;
 use crate::state::{FieldId, KindId, Schema};
 
 /// What a ruleset declares, as plain data.

@@ -1,0 +1,157 @@
+//! What a game needs of the engine that runs its scripts. The engine itself stands in a room above and knows its language.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::migration::Former;
+use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct};
+use crate::ruleset::{Declarations, LoadError, Stack};
+use crate::state::{EntityId, Entry, EntryId, Key, Value};
+
+/// Makes machines that run the scripts of a ruleset.
+pub(crate) trait Engine: Send + Sync {
+    /// Loads a ruleset into a fresh machine.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once.
+    fn load(&self, stack: &Arc<Stack>, code: Code) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
+
+    /// Returns the memory of machines that are gone to the system.
+    fn give_back(&self);
+
+    /// What finds the file and line of the script that runs on this thread; an empty text where none does.
+    fn place(&self) -> fn() -> String;
+}
+
+/// One script machine with one ruleset in it. It runs one game at a time and keeps nothing of it.
+///
+/// What stopped a script, if it was not the script's fault, stands in the context's `stop`.
+pub(crate) trait Machine {
+    // Running
+
+    /// Runs a part of an action.
+    ///
+    /// # Errors
+    ///
+    /// What the script did wrong.
+    fn call(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault>;
+
+    /// Whether a game with these drivers can run entry after entry inside the machine: nothing has to be worked out
+    /// between two of them.
+    fn runs_on(&self, context: &ActionContext) -> bool;
+
+    /// Runs entry after entry for as long as [`ActionContext::next_headless`] gives one.
+    fn run_on(&mut self, context: &mut ActionContext) -> Result<(), Fault>;
+
+    /// The free act that a policy takes before the next entry, if one does.
+    fn policy_act(&mut self, context: &mut ActionContext) -> Result<Option<PolicyAct>, Fault>;
+
+    /// The key of an entry, worked out anew, if its ruleset does that.
+    fn key_of(&mut self, context: &mut ActionContext, entry: &Entry) -> Result<Option<Key>, Fault>;
+
+    /// Settles which of the entries with equal keys goes first, where their ruleset says how.
+    ///
+    /// The ruleset's function may ask and roll: it is a part of the action that it opens.
+    fn settle_tie(&mut self, context: &mut ActionContext, first: EntryId) -> Result<EntryId, Fault>;
+
+    /// Runs the file of `convert/` for a ruleset over a state that has been carried over by name already.
+    fn convert(&mut self, context: &mut ActionContext, former: &Former) -> Result<(), Fault>;
+
+    // Looking: whatever a script tries to change is a fault
+
+    /// Reads something without changing the game.
+    fn look(&mut self, context: &mut ActionContext, call: &Call) -> Result<Value, Fault>;
+
+    /// Works out a derived value with its terms.
+    fn explain(&mut self, context: &mut ActionContext, entity: EntityId, name: &str) -> Result<Explanation, Fault>;
+
+    /// The sheet of an entity.
+    fn sheet(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault>;
+
+    /// What an overview says of an entity.
+    fn overview(&mut self, context: &mut ActionContext, entity: EntityId) -> Result<Lines, Fault>;
+
+    /// What the ruleset shows a seat under a name.
+    fn view(&mut self, context: &mut ActionContext, name: &str, seat: &str) -> Result<Lines, Fault>;
+
+    /// What stands before the prompt.
+    fn prompt(&mut self, context: &mut ActionContext, about: Option<EntityId>, seat: &str) -> Result<String, Fault>;
+
+    /// What the state is worth to a seat, if the ruleset measures that.
+    fn worth(&mut self, context: &mut ActionContext, seat: &str) -> Result<Option<i64>, Fault>;
+
+    /// How the game has ended, by the ruleset's name for it; `None` if it does not say.
+    fn result(&mut self, context: &mut ActionContext) -> Result<Option<String>, Fault>;
+
+    /// A number that the ruleset works out for statistics.
+    fn statistic(&mut self, context: &mut ActionContext, label: &Arc<str>) -> Result<i64, Fault>;
+
+    /// The acts that are nobody's turn, for every seat that may know of them.
+    fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct>;
+
+    /// Checks a sheet: the breaches as plain data.
+    fn check_sheet(&mut self, context: &mut ActionContext, sheet: &Value) -> Result<Value, Fault>;
+
+    /// How often each line of the scripts has run; nothing unless the ruleset was loaded to be measured.
+    fn hits(&self) -> Hits;
+
+    // Exploring
+
+    /// The machine that explores: this one, or one that interprets where this one has compiled its scripts.
+    fn interpreter(&mut self) -> &mut dyn Machine;
+
+    /// Before ways are explored: what tells whether two places are equal. `None` where that cannot be told.
+    fn begin_exploring(&mut self) -> Option<Fingerprint>;
+
+    fn end_exploring(&mut self);
+
+    /// What scripts keep between runs; `None` where that cannot be told.
+    fn kept(&self) -> Option<Vec<u8>>;
+
+    // Looking after it
+
+    /// Between two runs: work that pays once a machine has been used for long.
+    fn settle_in(&mut self);
+
+    /// Shares the names of agenda entries with the other machines of the ruleset.
+    fn share_entries(&mut self, declarations: &Declarations);
+
+    /// Lets scripts use so many bytes from here on.
+    fn hold_to(&mut self, bytes: usize);
+
+    /// Whether a budget was spent in it, so that it must not be used again.
+    fn is_dead(&self) -> bool;
+
+    /// Whether it was memory that was spent.
+    fn ran_out_of_memory(&self) -> bool;
+}
+
+/// How scripts are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Code {
+    /// Step by step, until it has run so often that it pays to compile it.
+    Interpreted,
+    /// Compiled for this processor, for simulations: about a quarter faster, and built in a few milliseconds.
+    Native,
+}
+
+/// What to run.
+pub(crate) enum Call<'a> {
+    Start { scenario: &'a Value },
+    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value, key: Key },
+    Free { seat: &'a str, name: &'a str },
+    Derived { entity: EntityId, name: &'a str, args: &'a [Value] },
+}
+
+/// A free act that a policy takes.
+pub(crate) struct PolicyAct {
+    pub seat: Arc<str>,
+    pub name: Arc<str>,
+}
+
+/// Label and text, line by line.
+pub(crate) type Lines = Vec<(String, String)>;
+
+/// How often lines have run, by file and line.
+pub(crate) type Hits = BTreeMap<String, BTreeMap<u32, u64>>;

@@ -1,0 +1,13 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::state::{Schema, State, Value};
+
+/// What a game was under the rules that it comes from.
+pub(crate) struct Former {
+    /// The ruleset that the file of `convert/` is written for.
+    pub ruleset: String,
+    pub switches: Arc<BTreeMap<String, Value>>,
+    pub state: State,
+    pub schema: Schema,
+}

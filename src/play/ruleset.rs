@@ -1,0 +1,145 @@
+use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::machine::{Code, Engine, Hits, Machine};
+use super::pool::{Died, Pool};
+use super::{ActionContext, Fault};
+use crate::ruleset::{Breach, Library, LoadError, Rulebook, Stack, with_layers};
+use crate::state::Value;
+
+/// A ruleset that can be played: its [`Rulebook`] and the machines that run its scripts.
+///
+/// Cheap to share; any number of games may use one.
+pub struct Ruleset {
+    book: Rulebook,
+    pool: Pool,
+}
+
+impl Ruleset {
+    /// Loads a ruleset with further layers on top, to be played by the machines of an engine.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the ruleset at once, with file and line.
+    pub(crate) fn load_by(
+        engine: &'static dyn Engine,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        let (id, layers) = with_layers(id, layers);
+        Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers)
+    }
+
+    /// Loads what has been read.
+    pub(crate) fn of_stack(
+        engine: &'static dyn Engine,
+        stack: Arc<Stack>,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        let (pool, declared) = match Pool::start(engine, stack.clone()) {
+            Ok((pool, declarations)) => (Some(pool), Ok(declarations)),
+            Err(error) => (None, Err(error)),
+        };
+        let id = stack.main().id().to_string();
+        let book = Rulebook::new(stack, declared, layers)?;
+        let pool = pool.ok_or_else(|| LoadError::new(id, Vec::new()))?;
+        Ok(Arc::new(Ruleset { book, pool }))
+    }
+
+    /// The ruleset as data.
+    pub fn book(&self) -> &Rulebook {
+        &self.book
+    }
+
+    /// What runs its scripts.
+    pub(crate) fn engine(&self) -> &'static dyn Engine {
+        self.pool.engine()
+    }
+
+    /// Lends a machine of this ruleset to `job` and waits.
+    ///
+    /// # Errors
+    ///
+    /// [`Died`] if the worker is gone; the job's captures are lost then.
+    pub(crate) fn run<R: Send + 'static>(
+        &self,
+        job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static,
+    ) -> Result<R, Died> {
+        self.pool.run(job)
+    }
+
+    /// A machine of its own, outside the pool.
+    ///
+    /// # Errors
+    ///
+    /// The problems of its scripts: too little memory, since they have been loaded before.
+    pub(crate) fn machine(&self, code: Code) -> Result<Box<dyn Machine>, LoadError> {
+        self.engine().load(self.book.stack(), code).map(|(machine, _)| machine)
+    }
+
+    /// How often each line of the scripts has run, by file, if they count that.
+    pub(crate) fn hits(&self) -> Hits {
+        self.run(|vm| vm.hits()).unwrap_or_default()
+    }
+
+    /// Checks a sheet against the rules of creation.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script that checks.
+    pub fn check_sheet(self: &Arc<Ruleset>, sheet: &Value) -> Result<Vec<Breach>, Fault> {
+        self.check_sheet_under(sheet, self.default_switches())
+    }
+
+    /// Checks a sheet under these values of the switches.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script that checks.
+    pub fn check_sheet_under(
+        self: &Arc<Ruleset>,
+        sheet: &Value,
+        switches: BTreeMap<String, Value>,
+    ) -> Result<Vec<Breach>, Fault> {
+        let mut context = ActionContext::idle(self);
+        context.switches = Arc::new(switches);
+        let sheet = sheet.clone();
+        let found = self
+            .run(move |vm| vm.check_sheet(&mut context, &sheet))
+            .map_err(|_| Fault::new("the script worker has died"))??;
+        let Value::List(rows) = &found else {
+            return Err(Fault::new("creation.check must return a list of breaches"));
+        };
+        let breach = |row: &Value| -> Option<Breach> {
+            let Value::Map(fields) = row else { return None };
+            let text = |name: &str| fields.get(name).and_then(Value::as_text).map(str::to_string);
+            let number = |name: &str| fields.get(name).and_then(Value::as_int);
+            Some(Breach {
+                rule: text("rule").unwrap_or_default(),
+                text: text("text")?,
+                cost: number("cost"),
+                have: number("have"),
+                warning: fields.get("warning") == Some(&Value::Bool(true)),
+            })
+        };
+        rows.iter()
+            .map(|row| breach(row).ok_or_else(|| Fault::new("a breach is a table with `rule` and `text`")))
+            .collect()
+    }
+}
+
+impl Deref for Ruleset {
+    type Target = Rulebook;
+
+    fn deref(&self) -> &Rulebook {
+        &self.book
+    }
+}
+
+impl std::fmt::Debug for Ruleset {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Ruleset({} {})", self.id(), self.version())
+    }
+}
