@@ -19,13 +19,13 @@ pub use crate::lab::{
     SimulationError, Sum, Tally, Variant, compare_cards, game_odds,
 };
 pub use crate::play::{
-    Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
+    Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
     Happening, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal, ReloadReport,
     Remedy, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Contrast, ContrastSection, Differing, Fact, Library, LibraryError, LoadError, Manifest, Problem,
-    Ruleset, Switch, SwitchKind, SwitchValue, changes_between,
+    Ruleset, Switch, SwitchKind, SwitchRefusal, SwitchValue, changes_between,
 };
 #[cfg(feature = "watch")]
 pub use crate::ruleset::{Watched, Watcher};

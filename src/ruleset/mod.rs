@@ -43,6 +43,6 @@ pub(crate) use source::Source;
 #[cfg(feature = "check")]
 pub(crate) use source::SourceKind;
 pub(crate) use stack::{Role, Stack};
-pub use switch::{Switch, SwitchKind, SwitchValue};
+pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};
 #[cfg(feature = "watch")]
 pub use watch::{Watched, Watcher};
