@@ -21,13 +21,13 @@ pub use crate::lab::{
     SimulationError, Sum, Tally, Variant, compare_cards, game_odds,
 };
 pub use crate::play::{
-    Answer, Answering, Ask, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
+    Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
     Happening, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal, ReloadReport,
     Remedy, Ruleset, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Contrast, ContrastSection, Differing, Fact, FreeName, Library, LibraryError, LoadError, Manifest,
-    Problem, Rulebook, Switch, SwitchKind, SwitchValue, changes_between,
+    Problem, Rulebook, Switch, SwitchKind, SwitchRefusal, SwitchValue, changes_between,
 };
 pub use crate::script::{Evaluated, Table, reference_page, type_module};
 pub use crate::spec::{

@@ -53,7 +53,7 @@ fn play(rules: &Arc<Ruleset>, name: &str, unmerged: bool) -> Found {
     let limits = Limits { ways: 30_000, samples: 1, ..Limits::default() };
     let query = OddsQuery { unmerged, limits, ..OddsQuery::default() };
     let position = Position { card: name.into(), query, ..Position::default() };
-    let (odds, _) = position.odds(rules).map_err(|refusal| refusal.message)?;
+    let (odds, _) = position.odds(rules).map_err(|refusal| refusal.to_string())?;
     let exact = odds.is_exact();
     Ok((
         odds.lines().into_iter().zip(odds.outcomes.into_iter().map(|(_, chance)| chance)).collect(),

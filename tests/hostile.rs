@@ -143,8 +143,8 @@ fn thing(session: &Session) -> EntityId {
 
 fn choose(session: &mut Session, card: &str) -> Result<Step, String> {
     let question = session.questions().first().ok_or("nothing is asked")?.clone();
-    let answer = question.read(&card.into()).map_err(|refusal| refusal.message)?;
-    session.answer(question.id, answer).map_err(|refusal| refusal.message)?;
+    let answer = question.read(&card.into()).map_err(|refusal| refusal.to_string())?;
+    session.answer(question.id, answer).map_err(|refusal| refusal.to_string())?;
     session.advance().map_err(|error| error.to_string())
 }
 

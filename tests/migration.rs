@@ -364,7 +364,7 @@ fn flip_all(id: &str) {
                 assert_eq!(session.questions(), open, "{}", switch.name);
             }
             let refusal = session.set_switch(&switch.name, "no such value").unwrap_err();
-            assert!(refusal.message.contains("cannot be `no such value`"), "{refusal}");
+            assert!(refusal.to_string().contains("cannot be `no such value`"), "{refusal}");
         }
     }
 }
@@ -380,7 +380,7 @@ fn an_unknown_house_rule_is_answered_with_the_nearest() {
     let library = library();
     let mut session = start(&load(&library, OLD), "duel", 1);
     let refusal = session.set_switch("turn_oder", "lowest_first").unwrap_err();
-    assert_eq!(refusal.message, format!("{OLD} has no house rule `turn_oder`; did you mean `turn_order`?"));
+    assert_eq!(refusal.to_string(), format!("{OLD} has no house rule `turn_oder`; did you mean `turn_order`?"));
     session.set_switch("turn_order", "lowest_first").unwrap();
     session.undo().unwrap();
     assert_eq!(session.switch("turn_order"), Some(&"highest_first".into()));

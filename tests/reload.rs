@@ -131,7 +131,7 @@ fn a_broken_card_that_is_mended_goes_on_where_it_stood() {
     let broken = files.with("maneuvers/pull.luau", "rb.act.move_rope(ctx.rope", "rb.act.move_rope(ctx.roope.at");
     let mut session = start(&broken, &[5, 5]);
     let fault = session.reply(&[("card".into(), "pull".into()), ("risk".into(), 2.into())]).unwrap_err();
-    assert!(fault.message.contains("pull.luau:"), "{fault}");
+    assert!(fault.to_string().contains("pull.luau:"), "{fault}");
     let _ = say(&mut session, &[("card", "pull".into())]);
     let question = session.questions()[0].id;
     session.answer(question, riskbreaker::Answer::Number(2)).unwrap();
@@ -224,7 +224,7 @@ fn a_kind_that_is_in_use_cannot_go() {
     );
     let refusal = session.reload(renamed.load()).unwrap_err();
     assert_eq!(
-        refusal.message,
+        refusal.to_string(),
         "the kind `puller` is gone, and there are 2 of them in the game; declare it again, or take them away first"
     );
     assert_eq!(session.advance().unwrap(), Step::Ask);

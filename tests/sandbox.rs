@@ -384,7 +384,7 @@ fn a_question_may_check_its_answer() {
     let _ = session.advance().unwrap();
     let before = (session.state_bytes(), session.save());
     let refusal = session.reply(&[("card".into(), "trick".into()), ("even".into(), 3.into())]).unwrap_err();
-    assert_eq!(refusal.message, "even: 3 is odd");
+    assert_eq!(refusal.to_string(), "even: 3 is odd");
     assert_eq!((session.state_bytes(), session.save()), before);
     let _ = session.reply(&[("card".into(), "trick".into())]).unwrap();
     let question = session.questions()[0].clone();

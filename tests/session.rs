@@ -43,10 +43,10 @@ fn a_refused_reply_leaves_no_trace() {
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let (before, log) = (session.state_bytes(), session.log());
     let refusal = session.reply(&[("card".into(), "pull".into()), ("risk".into(), 4.into())]).unwrap_err();
-    assert_eq!(refusal.message, "risk is 4, it must be 1 to 3");
+    assert_eq!(refusal.to_string(), "risk is 4, it must be 1 to 3");
     assert_eq!((session.state_bytes(), session.log()), (before, log));
     let refusal = session.reply(&[("card".into(), "rest".into()), ("risk".into(), 1.into())]).unwrap_err();
-    assert!(refusal.message.starts_with("nothing asks for `risk` now"), "{refusal}");
+    assert!(refusal.to_string().starts_with("nothing asks for `risk` now"), "{refusal}");
     assert_eq!(session.questions()[0].topic.as_ref(), "card");
     let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
     assert_eq!(rope(&session), -2);
@@ -102,9 +102,9 @@ fn an_edit_goes_before_the_open_action_and_is_undone_by_one_undo() {
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(session.state_bytes(), before);
     let refusal = session.edit(Edit::Set { entity: ann, field: "strenght".into(), value: 9.into() }).unwrap_err();
-    assert!(refusal.message.contains("did you mean `strength`"), "{refusal}");
+    assert!(refusal.to_string().contains("did you mean `strength`"), "{refusal}");
     let refusal = session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 11.into() }).unwrap_err();
-    assert!(refusal.message.contains("0 to 10"), "{refusal}");
+    assert!(refusal.to_string().contains("0 to 10"), "{refusal}");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_greyed_card_is_refused_with_its_reason() {
         let _ = say(&mut session, &[("card", "rest".into())]);
     }
     let refusal = session.reply(&[("card".into(), "rest".into())]).unwrap_err();
-    assert_eq!(refusal.message, "Rest is not open: Ann has rested twice (TUG-2)");
+    assert_eq!(refusal.to_string(), "Rest is not open: Ann has rested twice (TUG-2)");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn typed_dice_are_questions() {
     let question = session.questions()[0].clone();
     assert_eq!(question.topic.as_ref(), "dice");
     assert_eq!(
-        session.answer(question.id, Answer::Faces(vec![11])).unwrap_err().message,
+        session.answer(question.id, Answer::Faces(vec![11])).unwrap_err().to_string(),
         "a die of 10 shows 1 to 10, not 11"
     );
     session.answer(question.id, Answer::Faces(vec![5])).unwrap();

@@ -64,7 +64,7 @@ impl Table {
     }
 
     fn refused(&self, about: &str, topic: &str, value: impl Into<Value>) -> String {
-        self.asked(about, topic).read(&value.into()).unwrap_err().message
+        self.asked(about, topic).read(&value.into()).unwrap_err().to_string()
     }
 
     fn id(&self, title: &str) -> EntityId {

@@ -44,5 +44,5 @@ fn a_small_game_is_solved_exactly() {
     assert!(odds.states <= 120, "{}", odds.states);
     let few = GameLimits { states: 10, ..GameLimits::default() };
     let refusal = game_odds(&rules, Setup::default(), few, None).unwrap_err();
-    assert!(refusal.message.contains("more states") && refusal.message.contains("`sim`"), "{refusal}");
+    assert!(refusal.to_string().contains("more states") && refusal.to_string().contains("`sim`"), "{refusal}");
 }

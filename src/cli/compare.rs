@@ -94,7 +94,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     if args.json {
         let listed: Vec<_> = cards.iter().flatten().filter(|card| card.differs()).map(card_json).collect();
-        let refused = cards.as_ref().err().map(|refusal| refusal.message.clone());
+        let refused = cards.as_ref().err().map(|refusal| refusal.to_string());
         screen.object(&json!({
             "ruleset": id, "scenario": scenario, "cards": listed, "gone": gone, "cards_refused": refused, "findings": findings,
         }))?;
@@ -179,7 +179,7 @@ fn told(odds: &Result<Odds, Refusal>) -> String {
 fn card_json(card: &CardOdds) -> serde_json::Value {
     let side = |odds: &Result<Odds, Refusal>| match odds {
         Ok(odds) => odds_json(odds),
-        Err(refusal) => json!({ "refused": refusal.message }),
+        Err(refusal) => json!({ "refused": refusal.to_string() }),
     };
     json!({ "card": card.card, "actor": card.actor, "before": side(&card.before), "now": side(&card.now) })
 }

@@ -437,9 +437,9 @@ fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
     }
     let found =
         riskbreaker::game_odds(&rules, setup, riskbreaker::GameLimits::default(), Some(super::interrupt::watched()));
-    let found = found.map_err(|refusal| match refusal.failed {
-        true => anyhow::anyhow!("{}", refusal.message),
-        false => call_error(refusal.message),
+    let found = found.map_err(|refusal| match refusal.failed() {
+        true => anyhow::anyhow!("{refusal}"),
+        false => call_error(refusal.to_string()),
     })?;
     let exact = found.remaining.is_zero();
     let mut screen = Screen::stdout(args.json);
@@ -770,9 +770,9 @@ fn column(card: &str, args: &Args, rules: &Arc<Ruleset>, name: String, changed: 
             ..OddsQuery::default()
         },
     };
-    let (odds, place) = position.odds(rules).map_err(|refusal| match refusal.failed {
-        true => anyhow::anyhow!("{}", refusal.message),
-        false => call_error(refusal.message),
+    let (odds, place) = position.odds(rules).map_err(|refusal| match refusal.failed() {
+        true => anyhow::anyhow!("{refusal}"),
+        false => call_error(refusal.to_string()),
     })?;
     Ok(Column { name, rules: rules.clone(), odds, place })
 }

@@ -45,11 +45,10 @@ impl Session {
     /// A question that is not open, or that any line of text answers.
     pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Vec<Advice>, Refusal> {
         let Some(question) = self.questions().iter().find(|open| open.id == question).cloned() else {
-            return Err(Refusal::new(format!("question {question} is not open")));
+            return Err(Refusal::Stale { question });
         };
         let seed = self.seed();
-        self.lend(move |game, vm| advise(game, vm, &question, seed, time))
-            .map_err(|error| Refusal::new(error.to_string()))?
+        self.lend(move |game, vm| advise(game, vm, &question, seed, time)).map_err(Refusal::from)?
     }
 }
 

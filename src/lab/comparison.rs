@@ -47,10 +47,10 @@ pub fn compare_cards(before: &Arc<Ruleset>, now: &Arc<Ruleset>, setup: &Setup) -
     let mut seen: BTreeSet<Arc<str>> = BTreeSet::new();
     let mut found = Vec::new();
     for _ in 0..QUESTIONS {
-        match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
+        match session.advance()? {
             Step::Ask => {}
             Step::Over(_) => break,
-            Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
+            Step::Fault(fault) => return Err(Refusal::fault(fault)),
         }
         let Some(question) = session.questions().first().cloned() else { break };
         if let Ask::Choose { options, .. } = &question.ask {

@@ -469,7 +469,7 @@ impl Exploration<'_> {
             }
         }
         for seat in seats {
-            let found = self.vm.worth(context, &seat).map_err(|fault| Refusal::failing(fault.to_string()))?;
+            let found = self.vm.worth(context, &seat).map_err(|fault| Refusal::fault(fault))?;
             match found {
                 Some(found) => {
                     worth.insert(seat, BigRational::from_integer(found.into()));

@@ -99,8 +99,8 @@ impl Position {
     fn go_to(&self, session: &mut Session, way: &mut Way) -> Result<(), Refusal> {
         let mut asked: Vec<String> = Vec::new();
         for _ in 0..WAY {
-            match session.advance().map_err(|error| Refusal::new(error.to_string()))? {
-                Step::Fault(fault) => return Err(Refusal::failing(fault.to_string())),
+            match session.advance()? {
+                Step::Fault(fault) => return Err(Refusal::fault(fault)),
                 Step::Over(outcome) => {
                     return Err(self.out_of_reach(session, &format!("is over before ({outcome})"), &asked));
                 }
@@ -130,14 +130,14 @@ impl Position {
     fn out_of_reach(&self, session: &Session, how: &str, asked: &[String]) -> Refusal {
         if let Some(actor) = &self.actor
             && !session.seats().keys().any(|seat| seat.eq_ignore_ascii_case(actor))
-            && let Err(message) = session.view().find(actor)
+            && let Err(unknown) = session.view().find(actor)
         {
-            let of = if asked.is_empty() || message.contains("did you mean") {
+            let of = if asked.is_empty() || matches!(unknown, Refusal::UnknownName { near: Some(_), .. }) {
                 String::new()
             } else {
                 format!("; those who are asked for `{}`: {}", self.card, asked.join(", "))
             };
-            return Refusal::new(message + &of);
+            return Refusal::new(format!("{unknown}{of}"));
         }
         let whom = self.actor.as_deref().unwrap_or("anybody");
         let hint = match crate::ruleset::nearest(whom, asked.iter().map(String::as_str)) {
@@ -169,7 +169,7 @@ fn has_card(question: &Question, card: &str) -> bool {
 /// Reads a typed value for a field.
 fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<Edit, Refusal> {
     let view = session.view();
-    let entity = view.find(name).map_err(Refusal::new)?;
+    let entity = view.find(name)?;
     let declared = view.fields(entity).map(|(declared, _)| declared).find(|declared| &*declared.name == field);
     let plain = |text: &str| match text {
         "yes" | "true" => Value::Bool(true),
@@ -179,7 +179,7 @@ fn read_edit(session: &Session, name: &str, field: &str, value: &str) -> Result<
     };
     let read = |ty: Option<&Type>, text: &str| -> Result<Value, Refusal> {
         Ok(match ty {
-            Some(Type::Ref(_)) if text != "none" => Value::Entity(view.find(text).map_err(Refusal::new)?),
+            Some(Type::Ref(_)) if text != "none" => Value::Entity(view.find(text)?),
             Some(Type::Text | Type::Enum(_)) => Value::text(text),
             _ => plain(text),
         })
@@ -205,9 +205,9 @@ impl Session {
     /// the limits allow.
     pub fn odds_at(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
         let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
-            return Err(Refusal::new(format!("question {question} is not open")));
+            return Err(Refusal::Stale { question });
         };
-        self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(|error| Refusal::new(error.to_string()))?
+        self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
     }
 }
 
@@ -243,7 +243,7 @@ impl Session {
         value: &str,
     ) -> Result<Odds, Refusal> {
         let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
-            return Err(Refusal::new(format!("question {question} is not open")));
+            return Err(Refusal::Stale { question });
         };
         let rules = self.ruleset();
         let Some(declared) = rules.switch(switch) else {
@@ -258,7 +258,7 @@ impl Session {
             Arc::make_mut(&mut other.context.switches).insert(name, value);
             odds_of(&other, vm, query, &seat)
         })
-        .map_err(|error| Refusal::new(error.to_string()))?
+        .map_err(Refusal::from)?
     }
 
     /// Works out what every answer to an open question can come to, as they are offered, with the default answers to what
@@ -274,7 +274,7 @@ impl Session {
         blind: Option<std::collections::BTreeSet<Arc<str>>>,
     ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
         let Some(open) = self.questions().iter().find(|open| open.id == question).cloned() else {
-            return Err(Refusal::new(format!("question {question} is not open")));
+            return Err(Refusal::Stale { question });
         };
         let Some(answers) = open.answers(MOST) else {
             let message = format!("`{}` has more than {MOST} possible answers: `odds ANSWER` tells one", open.topic);

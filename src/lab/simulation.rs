@@ -450,7 +450,7 @@ impl Simulation {
                 .map_err(machine)?
                 .and_then(|answer| session.answer(id, answer));
             if let Err(refusal) = answered {
-                return Ok(Err(refusal.message));
+                return Ok(Err(refusal.to_string()));
             }
         }
     }

@@ -205,7 +205,7 @@ impl Table<'_> {
                     let answered =
                         best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
                     if let Err(refusal) = answered {
-                        break Err(refusal.message);
+                        break Err(refusal.to_string());
                     }
                 }
             }

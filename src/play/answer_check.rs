@@ -3,7 +3,7 @@
 //! Inside the host an answer is a place among the options, a list of places, a number, points, or a text. Ids and labels exist
 //! where people and programs look.
 
-use super::{Answer, Ask, Question, Refusal};
+use super::{Answer, Ask, Bound, Question, Refusal};
 
 /// The kinds of questions that a script can ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +131,8 @@ pub(crate) enum Misfit {
         most: i64,
     },
     Sum(i64),
-    TooLong,
+    /// A line of so many characters.
+    TooLong(i64),
     ControlCharacter,
 }
 
@@ -203,8 +204,9 @@ impl Shape {
 }
 
 fn check_line(text: &str, most: i64) -> Result<(), Misfit> {
-    if text.chars().count() as i64 > most {
-        return Err(Misfit::TooLong);
+    let length = text.chars().count() as i64;
+    if length > most {
+        return Err(Misfit::TooLong(length));
     }
     if text.chars().any(char::is_control) {
         return Err(Misfit::ControlCharacter);
@@ -213,40 +215,35 @@ fn check_line(text: &str, most: i64) -> Result<(), Misfit> {
 }
 
 impl Misfit {
-    /// The misfit as a sentence. `topic` is the question's; `label` names the option at a place, `reason` says why it is not open.
-    pub fn words(
+    /// The misfit as a refusal. `topic` is the question's; `label` names the option at a place, `reason` says why it is not open.
+    pub fn refusal(
         self,
         shape: &Shape,
         topic: &str,
         label: impl Fn(usize) -> String,
         reason: impl Fn(usize) -> Option<String>,
-    ) -> String {
+    ) -> Refusal {
+        let bounds = |bound, given| Refusal::OutOfBounds { bound, given, min: shape.min, max: shape.max };
         match self {
-            Misfit::Kind => format!("Type {}.", shape.wanted()),
-            Misfit::NoOption => "there is no such option".into(),
-            Misfit::NotOpen(at) => {
-                let reason = reason(at).unwrap_or_else(|| "the rules do not allow it now".into());
-                format!("{} is not open: {reason}", label(at))
-            }
-            Misfit::Twice(at) => format!("{} is named twice", label(at)),
-            Misfit::Count(given) => format!("{} wanted, {given} given", between(shape.min, shape.max)),
+            Misfit::Kind => Refusal::WrongType { topic: None, wanted: shape.wanted(), given: None },
+            Misfit::NoOption => Refusal::new("there is no such option"),
+            Misfit::NotOpen(at) => Refusal::Greyed { label: label(at), reason: reason(at) },
+            Misfit::Twice(at) => Refusal::Twice { label: label(at) },
+            Misfit::Count(given) => bounds(Bound::Options, given as i64),
             Misfit::Unordered(given) => {
-                format!("an order names all {} of them, {given} given", shape.count)
+                let all = shape.count as i64;
+                Refusal::OutOfBounds { bound: Bound::Order, given: given as i64, min: all, max: all }
             }
-            Misfit::OutOfBounds(n) => format!("{topic} is {n}, it must be {}", between(shape.min, shape.max)),
+            Misfit::OutOfBounds(n) => bounds(Bound::Number { topic: topic.to_owned() }, n),
             Misfit::Points { at, points, most } => {
-                format!("{} can be given {}, not {points}", label(at), between(0, most))
+                Refusal::OutOfBounds { bound: Bound::Points { label: label(at) }, given: points, min: 0, max: most }
             }
-            Misfit::Sum(sum) => format!(
-                "{sum} {} given out, there are {} to give",
-                if sum == 1 { "point is" } else { "points are" },
-                between(shape.min, shape.max)
-            ),
-            Misfit::TooLong => {
-                let most = if shape.kind == AskKind::Line { shape.max } else { USUAL_LINE };
-                format!("at most {most} characters")
+            Misfit::Sum(sum) => bounds(Bound::Total, sum),
+            Misfit::TooLong(given) => {
+                let max = if shape.kind == AskKind::Line { shape.max } else { USUAL_LINE };
+                Refusal::OutOfBounds { bound: Bound::Characters, given, min: 0, max }
             }
-            Misfit::ControlCharacter => "one line of plain text, without control characters".into(),
+            Misfit::ControlCharacter => Refusal::ControlCharacter,
         }
     }
 }
@@ -322,15 +319,18 @@ impl Question {
         let Some(shape) = self.ask.shape() else { return self.check_faces(answer) };
         let options = self.ask.options();
         let place = |id: &str| options.iter().position(|option| *option.id == *id);
-        let known = |id: &str| place(id).ok_or_else(|| Refusal::new(format!("there is no option `{id}`")));
+        let no_option = |id: &str| Refusal::NotAnOption {
+            topic: None,
+            given: id.to_owned(),
+            near: crate::ruleset::nearest(id, options.iter().map(|option| &*option.id)).map(str::to_owned),
+            open: options.iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect(),
+        };
+        let known = |id: &str| place(id).ok_or_else(|| no_option(id));
         let checked = match answer {
             Answer::Choice(id) => match place(id) {
                 Some(at) => shape.check(&options, Places::One(at)),
                 None if shape.other => shape.check(&options, Places::Text(id)),
-                None => {
-                    known(id)?;
-                    Err(Misfit::NoOption)
-                }
+                None => return Err(no_option(id)),
             },
             Answer::Choices(ids) | Answer::Order(ids) => {
                 let many = matches!(answer, Answer::Choices(_)) == (shape.kind == AskKind::ChooseMany);
@@ -360,19 +360,21 @@ impl Question {
         };
         let label = |at: usize| options[at].label.to_string();
         let reason = |at: usize| options[at].reason.clone();
-        checked.map_err(|misfit| Refusal::new(misfit.words(&shape, &self.topic, label, reason)))
+        checked.map_err(|misfit| misfit.refusal(&shape, &self.topic, label, reason))
     }
 
     fn check_faces(&self, answer: &Answer) -> Result<(), Refusal> {
         let (Ask::Dice { sides, .. }, Answer::Faces(faces)) = (&self.ask, answer) else {
-            return Err(Refusal::new(format!("Type {}.", self.ask.wanted())));
+            return Err(Refusal::WrongType { topic: None, wanted: self.ask.wanted(), given: None });
         };
         if faces.len() != sides.len() {
-            return Err(Refusal::new(format!("{} wanted, {} given", self.ask.wanted(), faces.len())));
+            let (bound, all) = (Bound::Dice { wanted: self.ask.wanted() }, sides.len() as i64);
+            return Err(Refusal::OutOfBounds { bound, given: faces.len() as i64, min: all, max: all });
         }
         for (face, sides) in faces.iter().zip(sides) {
             if *face < 1 || face > sides {
-                return Err(Refusal::new(format!("a die of {sides} shows 1 to {sides}, not {face}")));
+                let (given, max) = (i64::from(*face), i64::from(*sides));
+                return Err(Refusal::OutOfBounds { bound: Bound::Face, given, min: 1, max });
             }
         }
         Ok(())

@@ -290,16 +290,14 @@ impl ActionContext {
     pub fn house_rule(&self, name: &str, value: &Value) -> Result<Value, Refusal> {
         let Some(switch) = self.rules.switch(name) else {
             let names = self.rules.switches().map(|switch| &*switch.name);
-            return Err(Refusal::new(match crate::ruleset::nearest(name, names) {
-                Some(near) => format!("{} has no house rule `{name}`; did you mean `{near}`?", self.rules.id()),
-                None => format!("{} has no house rule `{name}`", self.rules.id()),
-            }));
+            let sentence = format!("{} has no house rule `{name}`", self.rules.id());
+            return Err(Refusal::unknown_among_many(sentence, name, names));
         };
         let typed = match value {
             Value::Bool(yes) => yes.to_string(),
             value => value.to_string(),
         };
-        let value = switch.parse(&typed).map_err(|error| Refusal::new(error.to_string()))?;
+        let value = switch.parse(&typed)?;
         Ok(value.as_value())
     }
 

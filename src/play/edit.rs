@@ -11,6 +11,7 @@ use crate::state::{EntityId, EntryId, Value};
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Edit {
     /// Writes a field. The value is checked against the field's type.
     Set { entity: EntityId, field: String, value: Value },
@@ -77,28 +78,19 @@ impl Game {
             Edit::Set { entity, field, value } => {
                 let rules = &self.context.rules;
                 let Some(found) = state.entity(*entity) else {
-                    return Err(Refusal::new(format!("{entity} is not there")));
+                    return Err(Refusal::NoEntity { entity: *entity });
                 };
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
                     let names = kind.fields.iter().map(|field| &*field.name);
-                    let near = crate::ruleset::nearest(field, names.clone());
-                    return Err(Refusal::new(match near {
-                        Some(near) => format!("a {} has no field `{field}`; did you mean `{near}`?", kind.name),
-                        None => format!(
-                            "a {} has no field `{field}`; it has {}",
-                            kind.name,
-                            names.collect::<Vec<_>>().join(", ")
-                        ),
-                    }));
+                    let sentence = format!("a {} has no field `{field}`", kind.name);
+                    return Err(Refusal::unknown(sentence, field, names));
                 };
                 let ty = &kind.field(id).ty;
                 ty.check(&ty.settle(value.clone()), rules.schema(), state)
-                    .map_err(|error| Refusal::new(format!("{field} {error}")))
+                    .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })
             }
-            Edit::Remove { entity } if state.entity(*entity).is_none() => {
-                Err(Refusal::new(format!("{entity} is not there")))
-            }
+            Edit::Remove { entity } if state.entity(*entity).is_none() => Err(Refusal::NoEntity { entity: *entity }),
             Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
                 Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
             }
@@ -137,10 +129,8 @@ impl Game {
         if names.contains(&name) {
             return Ok(());
         }
-        Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().copied()) {
-            Some(near) => format!("no hook, item, card, entry or free act is called `{name}`; did you mean `{near}`?"),
-            None => format!("no hook, item, card, entry or free act is called `{name}`"),
-        }))
+        let sentence = format!("no hook, item, card, entry or free act is called `{name}`");
+        Err(Refusal::unknown_among_many(sentence, name, names))
     }
 
     /// What stands now, for going back to it.
@@ -160,7 +150,7 @@ impl Game {
         match edit {
             Edit::Set { entity, field, value } => {
                 let Some(found) = state.entity(*entity) else {
-                    return Err(Refusal::new(format!("{entity} is not there")));
+                    return Err(Refusal::NoEntity { entity: *entity });
                 };
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
@@ -171,7 +161,7 @@ impl Game {
                 declared
                     .ty
                     .check(&value, rules.schema(), state)
-                    .map_err(|error| Refusal::new(format!("{field} {error}")))?;
+                    .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })?;
                 let from = found.fields[id.0 as usize].clone();
                 state.set(*entity, id, value.clone());
                 state.note_stale(*entity, id);
@@ -186,7 +176,7 @@ impl Game {
             }
             Edit::Remove { entity } => {
                 if state.entity(*entity).is_none() {
-                    return Err(Refusal::new(format!("{entity} is not there")));
+                    return Err(Refusal::NoEntity { entity: *entity });
                 }
                 let title = self.context.title(*entity);
                 let touched = self.context.state.remove(*entity);

@@ -6,6 +6,7 @@ use crate::state::{EntityId, Value};
 
 /// Something that happened, numbered so that a re-run of its action does not tell it twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Event {
     /// Number of the action, counted from 1.
     pub action: u32,
@@ -21,6 +22,7 @@ pub struct Event {
 /// What happened.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Happening {
     /// A line of the story.
     Said {

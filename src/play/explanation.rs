@@ -8,6 +8,7 @@ use crate::state::{Change, EntityId, FieldId, Schema, Value};
 
 /// Where a number comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Explanation {
     /// The entity and what was asked about, in words.
     pub title: String,
@@ -21,6 +22,7 @@ pub struct Explanation {
 
 /// One part of a number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Term {
     pub label: String,
     pub value: String,

@@ -583,8 +583,8 @@ impl Explorer {
                 self.used.insert(String::new());
                 Some(Foretold::Answer(answer))
             }
-            Err(refusal) if refusal.message.contains("is not open") => {
-                self.refuse(refusal.message);
+            Err(refusal @ Refusal::Greyed { .. }) => {
+                self.off_plan = Some(OffPlan::Refused(refusal));
                 Some(Foretold::Nothing)
             }
             Err(_) => None,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// What a script did wrong. The action is taken back to its start; the game goes on when somebody says how.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{}{message}", self.place())]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Fault {
     /// What is wrong, in a sentence.
     pub message: String,
@@ -43,6 +44,7 @@ fn is_zero(length: &u32) -> bool {
 /// What to do after a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Remedy {
     /// Run the action again, with what is already on its tape.
     Retry,

@@ -42,7 +42,7 @@ pub(crate) struct Game {
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Why the last answer did not stand, where its question's own check said so.
-    pub refused: Option<String>,
+    pub refused: Option<Refusal>,
     /// Actions that have been carried out.
     pub actions: u64,
     pub first_rules: Option<FirstRules>,
@@ -358,7 +358,7 @@ impl Game {
         }
         match (result, context.stop.take()) {
             (Err(fault), _) => {
-                self.refused = context.contradicted.take().map(|refusal| refusal.message).or(self.refused.take());
+                self.refused = context.contradicted.take().or(self.refused.take());
                 context.state.rollback(0);
                 // What was drawn and is not on the tape is drawn again.
                 context.set_position(context.tape_end);
@@ -381,7 +381,7 @@ impl Game {
                 self.next_seq = seq.unwrap_or(self.next_seq);
                 self.open = Some(open);
                 self.notice(&reason);
-                self.refused = Some(reason);
+                self.refused = Some(Refusal::new(reason));
             }
             (Ok(_), Some(Stop::Question)) => {
                 // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
@@ -535,10 +535,10 @@ impl Game {
         let seq = self.next_seq;
         let position = self.context.position();
         let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
-            return Err(Refusal::new(format!("question {id} is not open any more")));
+            return Err(Refusal::Stale { question: id });
         };
         let Some(at) = open.questions.iter().position(|question| question.id == id) else {
-            return Err(Refusal::new(format!("question {id} is not open")));
+            return Err(Refusal::Stale { question: id });
         };
         open.questions[at].check(&answer)?;
         let question = open.questions.remove(at);
@@ -547,7 +547,7 @@ impl Game {
         let slot = match answer {
             Answer::Faces(mut faces) => {
                 let super::Ask::Dice { dice, .. } = question.ask else {
-                    return Err(Refusal::new("faces answer a roll"));
+                    return Err(Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: None });
                 };
                 let known = match open.tape.slots.get(ordinal) {
                     Some(Some(Slot::Roll { faces, .. })) => faces.clone(),
@@ -589,7 +589,7 @@ impl Game {
     /// A free act of a seat: before the open action if that has not rolled yet, otherwise after it.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
-            return Err(Refusal::new("the game is over"));
+            return Err(Refusal::Over);
         }
         let seq = self.next_seq;
         self.did(Op::Free { seat: seat.clone(), name: name.clone() });
@@ -608,7 +608,7 @@ impl Game {
     /// Says how the game goes on after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
         let Some(open) = self.open.as_mut().filter(|open| open.fault.is_some()) else {
-            return Err(Refusal::new("there is no fault to remedy"));
+            return Err(Refusal::NoFault);
         };
         match remedy {
             Remedy::Retry => {
@@ -729,10 +729,10 @@ impl Game {
         policy: Arc<str>,
     ) -> Result<Option<Answer>, Refusal> {
         let Some(open) = self.open.as_ref().filter(|open| open.number == id.action) else {
-            return Err(Refusal::new(format!("question {id} is not open any more")));
+            return Err(Refusal::Stale { question: id });
         };
         let Some(question) = open.questions.iter().find(|question| question.id == id).cloned() else {
-            return Err(Refusal::new(format!("question {id} is not open")));
+            return Err(Refusal::Stale { question: id });
         };
         let (tape, position, outbox) = (open.tape.clone(), self.context.position(), self.outbox.len());
         let (events, ran) = (open.events.clone(), open.ran);
@@ -767,7 +767,7 @@ impl Game {
             self.outbox.truncate(outbox);
         }
         match fault {
-            Some(fault) => Err(Refusal::new(fault.to_string())),
+            Some(fault) => Err(Refusal::fault(fault)),
             None => Ok(suggested),
         }
     }

@@ -226,7 +226,7 @@ impl ActionContext {
         }
         // Refuse contradictory answers before rolling.
         if let Some(refusal) = self.contradiction() {
-            let stop = self.fault(refusal.message.clone());
+            let stop = self.fault(refusal.to_string());
             self.contradicted = Some(refusal);
             return Err(stop);
         }
@@ -509,7 +509,7 @@ pub(crate) fn fits_auto(autos: &[(Question, Answer)], topic: &str, reply: &Value
         match question.read(reply) {
             Ok(given) if given == *answer => return Some(Ok(())),
             Ok(_) => {
-                let told = Refusal::new(format!("{topic}: only {} is possible", question.tell(answer)));
+                let told = Refusal::OnlyAnswer { topic: topic.to_owned(), answer: question.tell(answer) };
                 refusal.get_or_insert(told);
             }
             Err(wrong) => {

@@ -3,10 +3,12 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Refusal;
 use crate::state::{EntityId, Value};
 
 /// Names an open question: the action that asks, and the place of its answer on that action's tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct QuestionId {
     /// Number of the action, counted from 1 over the whole game.
     pub action: u32,
@@ -22,6 +24,7 @@ impl fmt::Display for QuestionId {
 
 /// Something that somebody at the table has to decide.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Question {
     pub id: QuestionId,
     /// Who is asked, as the ruleset names its seats.
@@ -47,6 +50,7 @@ pub struct Question {
 /// The kind of a question with what belongs to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Ask {
     /// One of the options; where `other` is set, any line of text besides.
     Choose {
@@ -89,6 +93,7 @@ pub enum Ask {
 
 /// One option of a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// Stable: the same in every run, and unique in its question.
     pub id: Arc<str>,
@@ -118,6 +123,7 @@ impl Ask {
 /// An answer in its exact form; options are named by their ids.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Answer {
     Choice(Arc<str>),
     Choices(Vec<Arc<str>>),
@@ -128,29 +134,6 @@ pub enum Answer {
     Order(Vec<Arc<str>>),
     Line(String),
     Faces(Vec<u32>),
-}
-
-/// Why an answer was not taken: a sentence, and the cure where there is one. Nothing has changed.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize)]
-#[error("{message}")]
-#[non_exhaustive]
-pub struct Refusal {
-    pub message: String,
-    /// Whether the request was a proper one, and what it asked for cannot be done all the same: a script fails, or there is too
-    /// much to go through.
-    #[serde(skip)]
-    pub failed: bool,
-}
-
-impl Refusal {
-    pub(crate) fn new(message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), failed: false }
-    }
-
-    /// Of a request that was a proper one.
-    pub(crate) fn failing(message: impl Into<String>) -> Refusal {
-        Refusal { message: message.into(), failed: true }
-    }
 }
 
 fn proposed() -> bool {

@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{Answer, Ask, Choice, Question, Refusal};
+use super::{Answer, Ask, Bound, Choice, Question, Refusal};
 use crate::ruleset::nearest;
 use crate::state::Value;
 
 /// Reads a reply for a question, without checking the answer against the question's bounds.
 pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal> {
-    let wanted = || {
-        let given = short(&reply.to_string());
-        Refusal::new(format!("Type {} for {}, not `{given}`.", question.ask.wanted(), question.topic.replace('_', " ")))
+    let wanted = || Refusal::WrongType {
+        topic: Some(question.topic.clone()),
+        wanted: question.ask.wanted(),
+        given: Some(reply.to_string()),
     };
     match &question.ask {
         Ask::Choose { options, other } => match reply {
@@ -91,7 +92,8 @@ fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Ve
         }
     }
     if let Value::Map(_) = reply {
-        return Err(Refusal::new(format!("Type {} for {}.", question.ask.wanted(), question.topic.replace('_', " "))));
+        let topic = Some(question.topic.clone());
+        return Err(Refusal::WrongType { topic, wanted: question.ask.wanted(), given: None });
     }
     split(reply).iter().map(|item| find(question, options, item)).collect()
 }
@@ -143,13 +145,9 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
         [only] => Ok(only.id.clone()),
         [] => {
             let names: Vec<&str> = options.iter().flat_map(|option| [&*option.id, &*option.label]).collect();
-            let open: Vec<&str> = options.iter().filter(|option| option.enabled).map(|option| &*option.label).collect();
-            let hint = match nearest(&text, names.iter().copied()) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None if open.is_empty() => "there are no options".into(),
-                None => format!("there {} {}", if open.len() == 1 { "is" } else { "are" }, open.join(", ")),
-            };
-            Err(Refusal::new(format!("{}: there is no `{}` here; {hint}", question.topic, short(&text))))
+            let near = nearest(&text, names.iter().copied()).map(str::to_owned);
+            let open = options.iter().filter(|option| option.enabled).map(|option| option.label.clone()).collect();
+            Err(Refusal::NotAnOption { topic: Some(question.topic.clone()), given: text, near, open })
         }
         several => {
             // The same name twice: a greyed one does not compete with the only one that is open.
@@ -157,29 +155,18 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
             if let [only] = open.as_slice() {
                 return Ok(only.id.clone());
             }
-            Err(Refusal::new(format!(
-                "{}: `{text}` may be {}",
-                question.topic,
-                several.iter().map(|option| &*option.id).collect::<Vec<_>>().join(" or ")
-            )))
+            Err(Refusal::Ambiguous {
+                topic: Some(question.topic.clone()),
+                given: text,
+                candidates: several.iter().map(|option| option.id.to_string()).collect(),
+            })
         }
     }
 }
 
-/// What was typed, as far as a message has room for it.
-fn short(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_TOLD) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
-}
-
-/// Letters of what was typed that a message repeats.
-const LONGEST_TOLD: usize = 40;
-
 /// Points by name: a map, a list in the options' order, `a 1, b 2`, or one name or number that takes all.
 fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value) -> Result<Answer, Refusal> {
-    let wanted = || Refusal::new(format!("{}: {}", question.topic, question.ask.wanted()));
+    let wanted = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: Some(reply.to_string()) };
     let mut parts: Vec<(Arc<str>, i64)> = Vec::new();
     let mut give = |id: Arc<str>, points: i64| match parts.iter_mut().find(|(known, _)| *known == id) {
         Some(part) => part.1 += points,
@@ -193,9 +180,9 @@ fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value)
         }
         Value::List(items) if items.iter().all(|item| item.as_int().is_some()) => {
             if items.len() > options.len() {
-                let labels: Vec<&str> = options.iter().map(|option| &*option.label).collect();
-                let (given, open) = (items.len(), labels.join(", "));
-                return Err(Refusal::new(format!("{}: {given} numbers for {open}", question.topic)));
+                let labels = options.iter().map(|option| option.label.clone()).collect();
+                let (bound, max) = (Bound::Parts { topic: question.topic.clone(), labels }, options.len() as i64);
+                return Err(Refusal::OutOfBounds { bound, given: items.len() as i64, min: 0, max });
             }
             for (option, points) in options.iter().zip(items.iter()) {
                 give(option.id.clone(), number(points).ok_or_else(wanted)?);
@@ -271,9 +258,9 @@ mod tests {
 
     #[test]
     fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
-        assert_eq!(cards().read(&"kill it".into()).unwrap_err().message, "Kill it is not open: needs two");
-        assert!(cards().read(&"it".into()).unwrap_err().message.contains("needs two"));
-        assert!(cards().read(&"kepe".into()).unwrap_err().message.contains("did you mean `Keep`?"));
+        assert_eq!(cards().read(&"kill it".into()).unwrap_err().to_string(), "Kill it is not open: needs two");
+        assert!(cards().read(&"it".into()).unwrap_err().to_string().contains("needs two"));
+        assert!(cards().read(&"kepe".into()).unwrap_err().to_string().contains("did you mean `Keep`?"));
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
     }

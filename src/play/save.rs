@@ -247,7 +247,7 @@ fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), St
         let wrong = |what: &str| format!("action {}: {what}", done.number);
         game.reopen(done)?;
         if done.skipped.is_some() {
-            game.remedy(Remedy::SkipAction).map_err(|refusal| wrong(&refusal.message))?;
+            game.remedy(Remedy::SkipAction).map_err(|refusal| wrong(&refusal.to_string()))?;
             game.stamp_last(done);
             continue;
         }
@@ -295,7 +295,7 @@ impl Game {
     /// Opens an action with the tape that it was recorded with, so that [`Game::advance`] runs it.
     fn reopen(&mut self, done: &Done) -> Result<(), String> {
         if let Cause::Edit { edit } = &done.cause {
-            self.edit(edit.clone()).map_err(|refusal| format!("action {}: {}", done.number, refusal.message))?;
+            self.edit(edit.clone()).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
             self.stamp_last(done);
             return Ok(());
         }

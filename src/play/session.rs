@@ -34,6 +34,7 @@ pub enum Step {
 
 /// An act that is nobody's turn, as a seat may take it now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct FreeAct {
     pub seat: Arc<str>,
     pub name: Arc<str>,
@@ -45,6 +46,7 @@ pub struct FreeAct {
 
 /// What an undo or redo did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Undone {
     /// In a sentence.
     pub text: String,
@@ -142,7 +144,7 @@ impl Session {
         self.name_ahead(Vec::new());
         match replied {
             // Other rules come into force only when all of it has been taken.
-            Ok(_) if self.game().pending.is_some() => self.advance().map_err(|error| Refusal::new(error.to_string())),
+            Ok(_) if self.game().pending.is_some() => self.advance().map_err(Refusal::from),
             Ok(step) => Ok(step),
             Err(refusal) => {
                 self.game_mut().rewind(decisions);
@@ -173,13 +175,13 @@ impl Session {
             }
             self.game_mut().refused = None;
             self.name_ahead(left.iter().map(|reply| (*reply).clone()).collect());
-            let step = self.advance_within().map_err(|error| Refusal::new(error.to_string()))?;
+            let step = self.advance_within().map_err(Refusal::from)?;
             if let Some(reason) = self.game_mut().refused.take() {
-                return Err(Refusal::new(reason));
+                return Err(reason);
             }
             match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
-                Step::Fault(fault) => return Err(Refusal::new(fault.to_string())),
+                Step::Fault(fault) => return Err(Refusal::fault(fault)),
                 step if left.is_empty() => return Ok(step),
                 _ => break,
             }
@@ -201,7 +203,7 @@ impl Session {
                 self.game_mut().notice(&format!("`{topic}` was not asked"));
             }
         }
-        self.advance_within().map_err(|error| Refusal::new(error.to_string()))
+        self.advance_within().map_err(Refusal::from)
     }
 
     /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused
@@ -211,7 +213,7 @@ impl Session {
     }
 
     /// Why the last run of the open action was refused, if it was.
-    pub(crate) fn take_refusal(&mut self) -> Option<String> {
+    pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.game_mut().refused.take()
     }
 
@@ -221,11 +223,8 @@ impl Session {
     }
 
     pub(crate) fn nothing_asks(&self, topic: &str) -> Refusal {
-        let open: Vec<&str> = self.questions().iter().map(|question| &*question.topic).collect();
-        Refusal::new(match open.as_slice() {
-            [] => format!("nothing asks for `{topic}` now"),
-            open => format!("nothing asks for `{topic}` now; what is asked: {}", open.join(", ")),
-        })
+        let asked = self.questions().iter().map(|question| question.topic.clone()).collect();
+        Refusal::NotAsked { topic: topic.to_owned(), asked }
     }
 
     /// What a policy would answer to an open question. Nothing changes.
@@ -236,7 +235,7 @@ impl Session {
     pub fn suggest(&mut self, id: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
         known_policy(&self.rules, policy).map_err(Refusal::new)?;
         let policy = Arc::from(policy);
-        self.lend(move |game, vm| game.suggest(vm, id, policy)).map_err(|error| Refusal::new(error.to_string()))?
+        self.lend(move |game, vm| game.suggest(vm, id, policy)).map_err(Refusal::from)?
     }
 
     /// The acts that are nobody's turn, for every seat.
@@ -257,16 +256,18 @@ impl Session {
         let acts = self.free_acts();
         let Some(act) = acts.iter().find(|act| *act.name == *name && *act.seat == *seat) else {
             let names = acts.iter().map(|act| &*act.name);
-            let hint = match crate::ruleset::nearest(name, names) {
-                Some(near) if near != name => format!("; did you mean `{near}`?"),
-                Some(_) => format!("; the seats are {}", self.seat_names().join(", ")),
-                None => String::new(),
-            };
-            return Err(Refusal::new(format!("there is no free act `{name}` for {seat}{hint}")));
+            let sentence = format!("there is no free act `{name}` for {seat}");
+            return Err(match crate::ruleset::nearest(name, names.clone()) {
+                Some(near) if near == name => {
+                    let seats = self.seat_names();
+                    let sentence = format!("{sentence}; the seats are {}", seats.join(", "));
+                    Refusal::unknown_among_many(sentence, seat, seats.iter().map(String::as_str))
+                }
+                _ => Refusal::unknown_among_many(sentence, name, names),
+            });
         };
         if !act.enabled {
-            let reason = act.reason.clone().unwrap_or_else(|| "the rules do not allow it now".into());
-            return Err(Refusal::new(format!("{} is not open: {reason}", act.title)));
+            return Err(Refusal::Greyed { label: act.title.to_string(), reason: act.reason.clone() });
         }
         let (seat, name) = (act.seat.clone(), act.name.clone());
         self.game_mut().act(seat, name)
@@ -292,9 +293,9 @@ impl Session {
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
         if self.game().pending.is_some() {
             // What comes after a change of rules can only be done again once they are in force.
-            let _: Step = self.advance().map_err(|error| Refusal::new(error.to_string()))?;
+            let _: Step = self.advance().map_err(Refusal::from)?;
         }
-        self.lend(|game, vm| game.redo(vm)).map_err(|error| Refusal::new(error.to_string()))?.map(Undone::from)
+        self.lend(|game, vm| game.redo(vm)).map_err(Refusal::from)?.map(Undone::from)
     }
 
     /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
@@ -345,13 +346,11 @@ impl Session {
     pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
         let view = self.view();
         if !view.exists(entity) {
-            return Err(Refusal::new(format!("{entity} is not there")));
+            return Err(Refusal::NoEntity { entity });
         }
         if view.derived_names(entity).iter().any(|derived| **derived == *name) {
             let name = name.to_string();
-            return self
-                .look(move |game, vm| vm.explain(&mut game.context, entity, &name))
-                .map_err(|fault| Refusal::new(fault.to_string()));
+            return self.look(move |game, vm| vm.explain(&mut game.context, entity, &name)).map_err(Refusal::fault);
         }
         let Some(value) = view.field(entity, name) else {
             let names: Vec<String> = view
@@ -360,10 +359,8 @@ impl Session {
                 .chain(view.derived_names(entity).iter().map(|name| name.to_string()))
                 .collect();
             let title = view.title(entity);
-            return Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().map(String::as_str)) {
-                Some(near) => format!("{title} has no `{name}`; did you mean `{near}`?"),
-                None => format!("{title} has no `{name}`; it has {}", names.join(", ")),
-            }));
+            let sentence = format!("{title} has no `{name}`");
+            return Err(Refusal::unknown(sentence, name, names.iter().map(String::as_str)));
         };
         let value = value.clone();
         Ok(self.game().history_of(entity, name, value))

@@ -9,6 +9,7 @@ use crate::state::Value;
 
 /// How a game begins.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Setup {
     pub scenario: Scenario,
     /// The seed of the dice.
@@ -23,6 +24,7 @@ pub struct Setup {
 /// The starting position: one of the ruleset's by name, or a table of one's own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Scenario {
     /// The one that the manifest names.
     Default,
@@ -33,6 +35,7 @@ pub enum Scenario {
 /// Who plays a seat.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Driver {
     /// A person: questions go out.
     Human,
@@ -45,6 +48,7 @@ pub enum Driver {
 /// Where faces come from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum DiceSource {
     /// The generator.
     #[default]

@@ -63,7 +63,7 @@ impl Game {
             return Ok(UndoReport { text: format!("undid {name}"), changes: Vec::new() });
         }
         if in_open.max(in_history).max(started).is_none() {
-            return Err(Refusal::new("there is nothing to undo"));
+            return Err(Refusal::NothingToUndo);
         }
         self.park();
         if in_open > in_history {
@@ -152,13 +152,13 @@ impl Game {
                 _ => {}
             }
         }
-        Err(Refusal::new("there is nothing to undo"))
+        Err(Refusal::NothingToUndo)
     }
 
     /// Does again what the last undo took back. Runs the game on to where it was decided.
     pub fn redo(&mut self, vm: &mut dyn Machine) -> Result<UndoReport, Refusal> {
         let Some(op) = self.redo.last().cloned() else {
-            return Err(Refusal::new("there is nothing to redo"));
+            return Err(Refusal::NothingToRedo { diverged: false });
         };
         let rest = self.redo.clone();
         let text = match op {
@@ -188,7 +188,7 @@ impl Game {
                     .cloned();
                 let Some(question) = question else {
                     self.redo.clear();
-                    return Err(Refusal::new("the game has gone another way: there is nothing to redo"));
+                    return Err(Refusal::NothingToRedo { diverged: true });
                 };
                 self.answer(question.id, answer.clone())?;
                 format!("redid {}: {}", question.topic, question.tell(&answer))

@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::ActionContext;
+use super::{ActionContext, Refusal};
 use crate::state::{EntityId, Entry, Field, Value};
 
 /// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
@@ -34,10 +34,13 @@ impl<'a> View<'a> {
     ///
     /// # Errors
     ///
-    /// A sentence with the nearest title, or with those that share it.
-    pub fn find(&self, name: &str) -> Result<EntityId, String> {
+    /// [`Refusal::UnknownName`] with the nearest title, or [`Refusal::Ambiguous`] with those that share it.
+    pub fn find(&self, name: &str) -> Result<EntityId, Refusal> {
         if let Some(id) = name.strip_prefix('#').and_then(|id| id.parse().ok()).map(EntityId) {
-            return self.exists(id).then_some(id).ok_or_else(|| format!("there is no entity {name}"));
+            return self
+                .exists(id)
+                .then_some(id)
+                .ok_or_else(|| Refusal::unknown_among_many(format!("there is no entity {name}"), name, []));
         }
         let (kind, title) = match name.split_once(':') {
             Some((kind, title)) if self.context.rules.schema().kind_named(kind.trim()).is_some() => {
@@ -59,26 +62,27 @@ impl<'a> View<'a> {
         if found.is_empty() && kind.is_none() {
             found = self.of_kind(title).collect();
             if found.len() > 1 {
-                return Err(format!("there are {} of kind `{title}`; name one by its title or #number", found.len()));
+                let count = found.len();
+                return Err(Refusal::new(format!(
+                    "there are {count} of kind `{title}`; name one by its title or #number"
+                )));
             }
         }
         match found.as_slice() {
             [only] => Ok(*only),
             [] => {
                 let titles: Vec<Arc<str>> = self.entities().map(|id| self.title(id)).collect();
-                Err(match crate::ruleset::nearest(title, titles.iter().map(|title| &**title)) {
-                    Some(near) => format!("there is no `{name}`; did you mean `{near}`?"),
-                    None => format!("there is no `{name}`"),
-                })
+                let titles = titles.iter().map(|title| &**title);
+                Err(Refusal::unknown_among_many(format!("there is no `{name}`"), title, titles))
             }
-            several => Err(format!(
-                "`{name}` may be {}",
-                several
+            several => Err(Refusal::Ambiguous {
+                topic: None,
+                given: name.to_owned(),
+                candidates: several
                     .iter()
                     .map(|id| format!("{}:{} ({id})", self.kind(*id).unwrap_or_default(), self.title(*id)))
-                    .collect::<Vec<_>>()
-                    .join(" or ")
-            )),
+                    .collect(),
+            }),
         }
     }
 

@@ -47,4 +47,4 @@ pub(crate) use source::SourceKind;
 #[cfg(feature = "watch")]
 pub(crate) use source::is_litter;
 pub(crate) use stack::{Role, Stack};
-pub use switch::{Switch, SwitchKind, SwitchValue};
+pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

@@ -164,6 +164,7 @@ impl fmt::Display for SwitchValue {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("switch `{switch}` cannot be {}: it is {allowed}{}", quoted(given), meant(nearest.as_deref()))]
 #[non_exhaustive]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SwitchRefusal {
     /// The switch.
     pub switch: String,

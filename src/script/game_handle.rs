@@ -229,7 +229,7 @@ impl UserData for GameHandle {
             let replies = replies_of(Some(answers))?;
             game.with(|session| match session.reply(&replies) {
                 Ok(_) => Ok((true, None)),
-                Err(refusal) => Ok((false, Some(refusal.message))),
+                Err(refusal) => Ok((false, Some(refusal.to_string()))),
             })
         });
         methods.add_method("play", |_, game, (card, answers): (String, Option<LuaTable>)| {

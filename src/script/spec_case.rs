@@ -265,7 +265,7 @@ impl Case {
         let before = session.state_bytes();
         match session.reply(&replies) {
             Ok(_) => Err(wrong(format!("{card} by {about} was not refused"))),
-            Err(refusal) if !refusal.message.contains(reason) => Err(wrong(format!(
+            Err(refusal) if !refusal.to_string().contains(reason) => Err(wrong(format!(
                 "{card} by {about} was refused for another reason: expected \"{reason}\", found \"{refusal}\""
             ))),
             Err(_) if session.state_bytes() != before => {

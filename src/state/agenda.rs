@@ -9,6 +9,7 @@ use super::{EntityId, Value};
 /// Names an agenda entry: counted from 1 over the whole game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct EntryId(pub u32);
 
 /// When an entry is due: up to eight whole numbers, compared place by place; places that a key lacks count as zero.

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 /// Names an entity of one game: 1, 2, 3 … in the order of their making, never used twice in a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct EntityId(pub u32);
 
 impl fmt::Display for EntityId {
@@ -18,6 +19,7 @@ impl fmt::Display for EntityId {
 /// The value of a field, an argument or an attachment: plain data, whole numbers only.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Value {
     /// An empty reference.
     #[default]

@@ -366,7 +366,7 @@ fn decisions(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Fea
 }
 
 fn words(result: &Result<(), Refusal>) -> String {
-    result.as_ref().map_or_else(|refusal| refusal.message.clone(), |()| "taken".into())
+    result.as_ref().map_or_else(|refusal| refusal.to_string().clone(), |()| "taken".into())
 }
 
 fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features: Features) -> Checked<()> {
@@ -383,7 +383,7 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
     }
     for at in 1..=answered {
         if let Err(refusal) = session.redo() {
-            return same(["told", "done again"], &String::new(), &refusal.message);
+            return same(["told", "done again"], &String::new(), &refusal.to_string());
         }
         let step = session.advance().expect("there is a worker");
         let then = found.get(&at).unwrap_or(&last);
@@ -581,10 +581,10 @@ fn enumerated(
         fields.iter().map(|(id, field)| view.field(*id, field).cloned().unwrap_or_default()).collect();
     let odds = match session.odds_at(question, query) {
         Ok(odds) => odds,
-        Err(refusal) if refusal.message.contains("ways") || refusal.message.contains("order of") => {
+        Err(refusal) if refusal.to_string().contains("ways") || refusal.to_string().contains("order of") => {
             return Enumerated::Passed;
         }
-        Err(refusal) => return Enumerated::Faults(refusal.message),
+        Err(refusal) => return Enumerated::Faults(refusal.to_string()),
     };
     if !odds.is_exact() {
         return Enumerated::Passed;

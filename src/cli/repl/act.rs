@@ -66,8 +66,8 @@ impl Repl {
         let typed = head.text.clone();
         let replies = replies_of(&question, head, named)?;
         self.reply_all(&question, replies).map_err(|complaint| match complaint {
-            Complaint::Wrong(message) => Complaint::Wrong(self.advised(&question, &typed, message)),
-            broken => broken,
+            Complaint::Refused(refusal) => self.advised(&question, &typed, refusal),
+            other => other,
         })
     }
 
@@ -117,35 +117,35 @@ impl Repl {
     }
 
     /// A refusal with what to type instead, where that can be known.
-    fn advised(&self, question: &Question, typed: &str, message: String) -> String {
+    fn advised(&self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
         let rules = self.session.ruleset();
         let words: Vec<(&String, &String)> = rules.words().iter().collect();
         let small = |topic: &str| {
             let own = words.iter().find(|(word, of)| *of == topic && *word != topic);
             own.map_or_else(|| topic.to_owned(), |(word, _)| (*word).clone())
         };
-        if let Some((_, asked)) = message.rsplit_once("; what is asked: ")
-            && message.starts_with("nothing asks for")
-            && !asked.contains(',')
-            && *asked != *question.topic
+        if let Refusal::NotAsked { asked, .. } = &refusal
+            && let [asked] = asked.as_slice()
+            && *asked != question.topic
         {
-            return format!("{message}; answer that first in the same line: `{} ...`", small(asked));
+            let first = small(asked);
+            return Complaint::Wrong(format!("{refusal}; answer that first in the same line: `{first} ...`"));
         }
         let known = self.words().words_of_option(typed);
         let mut rest = typed.split_whitespace().skip(known).peekable();
-        if known == 0 || rest.peek().is_none() || !message.contains("there is no") {
-            return message;
+        if known == 0 || rest.peek().is_none() || !matches!(refusal, Refusal::NotAnOption { .. }) {
+            return refusal.into();
         }
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let near = nearest(behind[0], words.iter().map(|(word, _)| word.as_str()));
-        match near {
+        Complaint::Wrong(match near {
             Some(near) => format!("Cannot read `{}` after `{option}`. Did you mean `{near}`?", behind[0]),
             None => format!(
                 "Cannot read `{}` after `{option}`. Put a word before each answer, for example `with` (`help words`).",
                 behind.join(" ")
             ),
-        }
+        })
     }
 
     pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {
@@ -489,6 +489,10 @@ impl Repl {
             Some(complaint) if taken == 0 => Err(complaint),
             Some(Complaint::Wrong(message)) => {
                 self.screen.row(&Row::at(2).with(message, Tone::Note))?;
+                self.show_standing()
+            }
+            Some(Complaint::Refused(refusal)) => {
+                self.screen.row(&Row::at(2).with(refusal.to_string(), Tone::Note))?;
                 self.show_standing()
             }
             Some(broken) => Err(broken),

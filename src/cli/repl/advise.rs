@@ -43,7 +43,7 @@ impl Repl {
             let read = |words: &Vocabulary| given_by(&question, rest, words).ok();
             let (narrow, wide) = (read(words), read(&wider));
             return match told {
-                Err(Complaint::Wrong(_)) if wide.is_some() && wide != narrow => {
+                Err(Complaint::Wrong(_) | Complaint::Refused(_)) if wide.is_some() && wide != narrow => {
                     self.odds_of(&question, rest, &wider, &compared)
                 }
                 told => told,
@@ -58,7 +58,7 @@ impl Repl {
         self.session.give_back(ahead);
         let told = self.odds_of(&question, rest, words, &compared);
         self.session.give_back(here);
-        if matches!(told, Err(Complaint::Wrong(_))) && rolled {
+        if matches!(told, Err(Complaint::Wrong(_) | Complaint::Refused(_))) && rolled {
             return Err(Complaint::Wrong(sentence));
         }
         told?;
@@ -222,7 +222,7 @@ impl Ranked {
                 }
                 parts.join("; ")
             }
-            Err(refusal) => refusal.message.clone(),
+            Err(refusal) => refusal.to_string(),
         };
         Ranked { answer, score, odds }
     }
@@ -261,7 +261,7 @@ fn switch_value(text: &str) -> Result<(String, String), Complaint> {
 fn summary(odds: &Result<Odds, Refusal>) -> String {
     let odds = match odds {
         Ok(odds) => odds,
-        Err(refusal) => return refusal.message.clone(),
+        Err(refusal) => return refusal.to_string(),
     };
     let mut parts = likeliest(odds, NAMED);
     if odds.estimate.is_some() {

@@ -32,8 +32,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::{
-    Answer, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Session, SessionError, Setup, Step,
-    Table,
+    Answer, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Refusal, Session, SessionError,
+    Setup, Step, Table,
 };
 use serde_json::json;
 
@@ -99,6 +99,8 @@ pub struct Repl {
 pub enum Complaint {
     /// A sentence for whoever typed it.
     Wrong(String),
+    /// What the game refused, with its data.
+    Refused(Refusal),
     /// The program cannot go on.
     Broken(anyhow::Error),
 }
@@ -570,12 +572,17 @@ impl Complaint {
 
     /// Tells it: beside the game for a person, on standard error with its place for a script.
     fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
-        let message = match self {
-            Complaint::Wrong(message) => message,
+        let (message, refusal) = match self {
+            Complaint::Wrong(message) => (message, None),
+            Complaint::Refused(refusal) => (refusal.to_string(), Some(refusal)),
             Complaint::Broken(error) => return Err(error),
         };
         if screen.json() {
-            screen.event("refused", &json!({ "message": message, "place": place }))?;
+            let mut told = json!({ "message": message, "place": place });
+            if let Some(refusal) = refusal {
+                told["refusal"] = serde_json::to_value(refusal)?;
+            }
+            screen.event("refused", &told)?;
         } else if scripted {
             let lines: Vec<String> = message.lines().map(super::row::harmless).collect();
             eprintln!("{place}: {}", lines.join("\n"));
@@ -588,9 +595,9 @@ impl Complaint {
     }
 }
 
-impl From<riskbreaker::Refusal> for Complaint {
-    fn from(refusal: riskbreaker::Refusal) -> Complaint {
-        Complaint::Wrong(refusal.message)
+impl From<Refusal> for Complaint {
+    fn from(refusal: Refusal) -> Complaint {
+        Complaint::Refused(refusal)
     }
 }
 

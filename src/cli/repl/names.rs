@@ -1,4 +1,4 @@
-use riskbreaker::{EntityId, View};
+use riskbreaker::{EntityId, Refusal, View};
 
 use super::Complaint;
 use super::line::{Word, words};
@@ -27,7 +27,9 @@ pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str),
     match words.first() {
         None => Err(Complaint::wrong("a name is wanted; `who` lists them")),
         Some(Word { text, .. }) => Err(Complaint::Wrong(match view.find(text) {
-            Err(sentence) if sentence.contains("may be") || sentence.contains("did you mean") => sentence,
+            Err(refusal @ (Refusal::Ambiguous { .. } | Refusal::UnknownName { near: Some(_), .. })) => {
+                refusal.to_string()
+            }
             _ => match named(text, &titles, |(title, _)| title) {
                 Named::Several => format!("`{text}` may be {}", beginning(text, &titles)),
                 _ => format!("there is no `{text}`; `who` lists who is there"),

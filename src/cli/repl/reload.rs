@@ -243,7 +243,7 @@ impl Repl {
             Ok(report) => report,
             Err(refusal) => {
                 if self.screen.json() {
-                    self.screen.event("refused_rules", &json!({ "message": refusal.message }))?;
+                    self.screen.event("refused_rules", &json!({ "message": refusal.to_string() }))?;
                 }
                 let text = format!("~ The changed rules cannot be used: {refusal}");
                 return Ok(self.screen.row(&Row::at(0).with(text, Tone::Bad))?);

@@ -641,7 +641,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         if let Err(misfit) = checked {
             let label = |at: usize| options.label(context, at);
             let reason = |at: usize| options.text_of(at, c"reason");
-            let refusal = misfit.words(&shape, &topic, label, reason);
+            let refusal = misfit.refusal(&shape, &topic, label, reason);
             let message = match by {
                 1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
                 _ => format!("the default of the question `{topic}` does not fit: {refusal}"),

@@ -1,0 +1,322 @@
+use std::fmt;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::answer_check::between;
+use super::{Fault, QuestionId, SessionError};
+use crate::ruleset::SwitchRefusal;
+use crate::state::EntityId;
+
+/// Why a request was refused, as data. Nothing has changed then.
+///
+/// Its [`Display`](std::fmt::Display) is the sentence for people. In JSON it is an object whose `kind` names the variant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[error("{}", Sentence(self))]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The question is not open: it was answered, or taken back.
+    Stale { question: QuestionId },
+    /// No question of this topic is open.
+    NotAsked { topic: String, asked: Vec<Arc<str>> },
+    /// The question has no option of this name.
+    NotAnOption {
+        /// The question's topic, where a loose answer was read.
+        topic: Option<Arc<str>>,
+        given: String,
+        /// The name that was likely meant.
+        near: Option<String>,
+        /// Labels of the options that are open.
+        open: Vec<Arc<str>>,
+    },
+    /// The name fits several things.
+    Ambiguous {
+        /// The question's topic, for names of options.
+        topic: Option<Arc<str>>,
+        given: String,
+        candidates: Vec<String>,
+    },
+    /// The option or free act is there, and the rules do not allow it now.
+    Greyed { label: String, reason: Option<String> },
+    /// An option is named more than once.
+    Twice { label: String },
+    /// A number, a count or a length is too small or too large; bounds included.
+    OutOfBounds { bound: Bound, given: i64, min: i64, max: i64 },
+    /// The answer is of another type than the question.
+    WrongType {
+        /// The question's topic, where a loose answer was read.
+        topic: Option<Arc<str>>,
+        wanted: String,
+        given: Option<String>,
+    },
+    /// A line of text has control characters.
+    ControlCharacter,
+    /// Only another answer is possible.
+    OnlyAnswer { topic: String, answer: String },
+    /// Something that was named does not exist.
+    UnknownName {
+        /// What is missing, as a sentence.
+        sentence: String,
+        given: String,
+        /// The name that was likely meant.
+        near: Option<String>,
+        /// Names that exist, where they are few.
+        known: Vec<String>,
+    },
+    /// The question, the decision or the act belongs to another seat.
+    NotYourSeat { seat: Arc<str>, acting: Arc<str> },
+    /// Nobody has decided anything that could be taken back.
+    NothingToUndo,
+    /// Nothing was taken back, or the game has gone another way since.
+    NothingToRedo { diverged: bool },
+    /// The game is over.
+    Over,
+    /// No script has failed.
+    NoFault,
+    /// A script failed.
+    Fault {
+        #[serde(flatten)]
+        fault: Box<Fault>,
+    },
+    /// No entity has this number.
+    NoEntity { entity: EntityId },
+    /// A field does not take the value.
+    BadValue { field: String, problem: String },
+    /// A house rule does not have the value.
+    BadSwitchValue {
+        #[serde(flatten)]
+        refusal: SwitchRefusal,
+    },
+    /// The request does not fit the game as it stands.
+    Invalid { message: String },
+    /// The request was proper, and it cannot be carried out: there is too much to go through, or the host failed.
+    Failed { message: String },
+}
+
+/// What a number that is out of bounds counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "of", rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub enum Bound {
+    /// The number that is asked for.
+    Number { topic: String },
+    /// Options that are chosen.
+    Options,
+    /// Options that are named in an order.
+    Order,
+    /// Points for one option.
+    Points { label: String },
+    /// Points in all.
+    Total,
+    /// Numbers in a list, one for each option.
+    Parts { topic: Arc<str>, labels: Vec<Arc<str>> },
+    /// Characters of a line.
+    Characters,
+    /// Dice that are typed in.
+    Dice { wanted: String },
+    /// The face of a die.
+    Face,
+}
+
+impl Refusal {
+    pub(crate) fn new(message: impl Into<String>) -> Refusal {
+        Refusal::Invalid { message: message.into() }
+    }
+
+    /// Of a request that was a proper one.
+    pub(crate) fn failing(message: impl Into<String>) -> Refusal {
+        Refusal::Failed { message: message.into() }
+    }
+
+    pub(crate) fn fault(fault: Fault) -> Refusal {
+        Refusal::Fault { fault: Box::new(fault) }
+    }
+
+    /// Of a name that does not exist; `known` are the names that do. They are listed where none is near.
+    pub(crate) fn unknown<'n>(
+        sentence: impl Into<String>,
+        given: &str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) -> Refusal {
+        let known: Vec<&str> = known.into_iter().collect();
+        let near = crate::ruleset::nearest(given, known.iter().copied()).map(str::to_owned);
+        let known = known.into_iter().map(str::to_owned).collect();
+        Refusal::UnknownName { sentence: sentence.into(), given: given.to_owned(), near, known }
+    }
+
+    /// As [`Refusal::unknown`], where the names that exist are too many to list.
+    pub(crate) fn unknown_among_many<'n>(
+        sentence: impl Into<String>,
+        given: &str,
+        known: impl IntoIterator<Item = &'n str>,
+    ) -> Refusal {
+        let near = crate::ruleset::nearest(given, known).map(str::to_owned);
+        Refusal::UnknownName { sentence: sentence.into(), given: given.to_owned(), near, known: Vec::new() }
+    }
+
+    /// Whether the request was a proper one, and what it asked for cannot be done all the same: a script fails, or there is
+    /// too much to go through.
+    pub fn failed(&self) -> bool {
+        matches!(self, Refusal::Fault { .. } | Refusal::Failed { .. })
+    }
+
+    /// The kind in one word, as `kind` has it in JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Refusal::Stale { .. } => "stale",
+            Refusal::NotAsked { .. } => "not_asked",
+            Refusal::NotAnOption { .. } => "not_an_option",
+            Refusal::Ambiguous { .. } => "ambiguous",
+            Refusal::Greyed { .. } => "greyed",
+            Refusal::Twice { .. } => "twice",
+            Refusal::OutOfBounds { .. } => "out_of_bounds",
+            Refusal::WrongType { .. } => "wrong_type",
+            Refusal::ControlCharacter => "control_character",
+            Refusal::OnlyAnswer { .. } => "only_answer",
+            Refusal::UnknownName { .. } => "unknown_name",
+            Refusal::NotYourSeat { .. } => "not_your_seat",
+            Refusal::NothingToUndo => "nothing_to_undo",
+            Refusal::NothingToRedo { .. } => "nothing_to_redo",
+            Refusal::Over => "over",
+            Refusal::NoFault => "no_fault",
+            Refusal::Fault { .. } => "fault",
+            Refusal::NoEntity { .. } => "no_entity",
+            Refusal::BadValue { .. } => "bad_value",
+            Refusal::BadSwitchValue { .. } => "bad_switch_value",
+            Refusal::Invalid { .. } => "invalid",
+            Refusal::Failed { .. } => "failed",
+        }
+    }
+}
+
+impl From<SessionError> for Refusal {
+    fn from(error: SessionError) -> Refusal {
+        Refusal::failing(error.to_string())
+    }
+}
+
+impl From<SwitchRefusal> for Refusal {
+    fn from(refusal: SwitchRefusal) -> Refusal {
+        Refusal::BadSwitchValue { refusal }
+    }
+}
+
+/// A refusal in words.
+struct Sentence<'r>(&'r Refusal);
+
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Refusal::Stale { question } => write!(f, "question {question} is not open any more"),
+            Refusal::NotAsked { topic, asked } => {
+                write!(f, "nothing asks for `{topic}` now")?;
+                if asked.is_empty() { Ok(()) } else { write!(f, "; what is asked: {}", asked.join(", ")) }
+            }
+            Refusal::NotAnOption { topic: None, given, .. } => write!(f, "there is no option `{given}`"),
+            Refusal::NotAnOption { topic: Some(topic), given, near, open } => {
+                write!(f, "{topic}: there is no `{}` here; ", short(given))?;
+                match (near, open.as_slice()) {
+                    (Some(near), _) => write!(f, "did you mean `{near}`?"),
+                    (None, []) => write!(f, "there are no options"),
+                    (None, [only]) => write!(f, "there is {only}"),
+                    (None, open) => write!(f, "there are {}", open.join(", ")),
+                }
+            }
+            Refusal::Ambiguous { topic, given, candidates } => {
+                let topic = topic.as_deref().map_or(String::new(), |topic| format!("{topic}: "));
+                write!(f, "{topic}`{given}` may be {}", candidates.join(" or "))
+            }
+            Refusal::Greyed { label, reason } => {
+                let reason = reason.as_deref().unwrap_or("the rules do not allow it now");
+                write!(f, "{label} is not open: {reason}")
+            }
+            Refusal::Twice { label } => write!(f, "{label} is named twice"),
+            Refusal::OutOfBounds { bound, given, min, max } => out_of_bounds(f, bound, *given, *min, *max),
+            Refusal::WrongType { topic: Some(topic), wanted, given } => {
+                write!(f, "Type {wanted} for {}", topic.replace('_', " "))?;
+                match given {
+                    Some(given) => write!(f, ", not `{}`.", short(given)),
+                    None => write!(f, "."),
+                }
+            }
+            Refusal::WrongType { topic: None, wanted, .. } => write!(f, "Type {wanted}."),
+            Refusal::ControlCharacter => write!(f, "one line of plain text, without control characters"),
+            Refusal::OnlyAnswer { topic, answer } => write!(f, "{topic}: only {answer} is possible"),
+            Refusal::UnknownName { sentence, near, known, .. } => match (near, known.as_slice()) {
+                (Some(near), _) => write!(f, "{sentence}; did you mean `{near}`?"),
+                (None, []) => write!(f, "{sentence}"),
+                (None, known) => write!(f, "{sentence}; it has {}", known.join(", ")),
+            },
+            Refusal::NotYourSeat { seat, acting } => write!(f, "that belongs to the seat {seat}, not to {acting}"),
+            Refusal::NothingToUndo => write!(f, "there is nothing to undo"),
+            Refusal::NothingToRedo { diverged: false } => write!(f, "there is nothing to redo"),
+            Refusal::NothingToRedo { diverged: true } => {
+                write!(f, "the game has gone another way: there is nothing to redo")
+            }
+            Refusal::Over => write!(f, "the game is over"),
+            Refusal::NoFault => write!(f, "there is no fault to remedy"),
+            Refusal::Fault { fault } => write!(f, "{fault}"),
+            Refusal::NoEntity { entity } => write!(f, "{entity} is not there"),
+            Refusal::BadValue { field, problem } => write!(f, "{field} {problem}"),
+            Refusal::BadSwitchValue { refusal } => write!(f, "{refusal}"),
+            Refusal::Invalid { message } | Refusal::Failed { message } => write!(f, "{message}"),
+        }
+    }
+}
+
+fn out_of_bounds(f: &mut fmt::Formatter<'_>, bound: &Bound, given: i64, min: i64, max: i64) -> fmt::Result {
+    match bound {
+        Bound::Number { topic } => write!(f, "{topic} is {given}, it must be {}", between(min, max)),
+        Bound::Options => write!(f, "{} wanted, {given} given", between(min, max)),
+        Bound::Order => write!(f, "an order names all {max} of them, {given} given"),
+        Bound::Points { label } => write!(f, "{label} can be given {}, not {given}", between(min, max)),
+        Bound::Total => {
+            let points = if given == 1 { "point is" } else { "points are" };
+            write!(f, "{given} {points} given out, there are {} to give", between(min, max))
+        }
+        Bound::Parts { topic, labels } => write!(f, "{topic}: {given} numbers for {}", labels.join(", ")),
+        Bound::Characters => write!(f, "at most {max} characters"),
+        Bound::Dice { wanted } => write!(f, "{wanted} wanted, {given} given"),
+        Bound::Face => write!(f, "a die of {max} shows {min} to {max}, not {given}"),
+    }
+}
+
+/// What was typed, as far as a message has room for it.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_TOLD) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+/// Letters of what was typed that a message repeats.
+const LONGEST_TOLD: usize = 40;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_carries_the_kind_and_the_data() {
+        let refusals = [
+            Refusal::Stale { question: QuestionId { action: 3, ordinal: 1 } },
+            Refusal::OutOfBounds { bound: Bound::Number { topic: "stake".into() }, given: 7, min: 1, max: 3 },
+            Refusal::fault(Fault::new("no")),
+            Refusal::NothingToRedo { diverged: true },
+            Refusal::new("no"),
+        ];
+        for refusal in refusals {
+            let json = serde_json::to_value(&refusal).unwrap();
+            assert_eq!(json["kind"], refusal.kind(), "{json}");
+        }
+        let number = Refusal::OutOfBounds { bound: Bound::Number { topic: "stake".into() }, given: 7, min: 1, max: 3 };
+        assert_eq!(
+            serde_json::to_string(&number).unwrap(),
+            r#"{"kind":"out_of_bounds","bound":{"of":"number","topic":"stake"},"given":7,"min":1,"max":3}"#
+        );
+        assert_eq!(number.to_string(), "stake is 7, it must be 1 to 3");
+    }
+}
