@@ -64,6 +64,10 @@ pub struct Args {
     #[arg(long)]
     every_script: bool,
 
+    /// Says which agenda entries and policies the memo cannot record, why, and where; counts nothing else
+    #[arg(long, conflicts_with_all = ["every_script", "shard", "save", "trial", "until", "html", "threads"])]
+    why_slow: bool,
+
     /// Leaves a game out that has not ended after so many actions
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     actions: u64,
@@ -116,6 +120,9 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let simulation = planned(&args, folder.as_deref())?;
     if let Some(trial) = args.trial {
         return tell_trial(&simulation, trial, args.output.json);
+    }
+    if args.why_slow {
+        return why_slow(&simulation, args.output.json);
     }
     // What cannot be written is known before anything is played.
     for path in args.save.iter().chain(&args.output.html) {
@@ -254,6 +261,38 @@ fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCod
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Shows how much the memo carries, and what it could not record.
+fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
+    let interrupted = watched();
+    let reports = simulation.memo_report(&interrupted).map_err(|error| call_error(error.to_string()))?;
+    let mut screen = Screen::stdout(json);
+    if json {
+        screen.object(&json!({ "reports": reports }))?;
+    }
+    for report in reports.iter().filter(|_| !json) {
+        let all = (report.replayed + report.run).max(1);
+        let head = format!("{} · {} games", report.variant, report.games);
+        screen.row(&Row::at(0).strong(head))?;
+        if let Some(why) = &report.unused {
+            screen.row(&Row::at(2).plain(format!("The memo is not used: {why}.")))?;
+            continue;
+        }
+        let share = percent(report.replayed as f64 / all as f64);
+        screen.row(&Row::at(2).plain(format!("{share} of {all} calls replayed, {} run by script", report.run)))?;
+        let rows: Vec<Vec<String>> = report
+            .not_recorded
+            .iter()
+            .map(|row| vec![row.count.to_string(), row.entry.clone(), row.reason.clone(), row.place.clone()])
+            .collect();
+        if rows.is_empty() {
+            screen.row(&Row::at(2).plain("Every call could be recorded."))?;
+        } else {
+            screen.table(&["times", "entry", "not recorded because", "at"], rows)?;
+        }
+    }
+    Ok(if interrupted.load(Ordering::Relaxed) { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })
 }
 
 pub fn read(path: &Path) -> Result<Findings> {

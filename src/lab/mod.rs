@@ -3,6 +3,7 @@
 mod advice;
 mod chain;
 mod comparison;
+mod memo_report;
 mod odds;
 mod outcome;
 mod position;
@@ -13,6 +14,7 @@ mod whole_game;
 
 pub use advice::Advice;
 pub use comparison::{CardOdds, compare_cards};
+pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
 pub use outcome::{Effect, Outcome};
 pub use position::{Place, Position};

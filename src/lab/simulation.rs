@@ -147,7 +147,7 @@ const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 pub const BLOCK: u64 = 250;
 
 /// In fewer trials too little is met again.
-const WORTH_LEARNING: u64 = 1500;
+const WORTH_RECORDING: u64 = 1500;
 
 /// The name for a seat that looks one step ahead by what the ruleset says a state is worth.
 pub const AHEAD: &str = "ahead";
@@ -255,20 +255,7 @@ impl Simulation {
             }
         }
         let plan = self.plan()?;
-        let mut ready = Vec::new();
-        for variant in &self.variants {
-            if !variant.ahead.is_empty() && !variant.rules.measures() {
-                return Err(SimulationError::NoValue(variant.rules.id().to_string()));
-            }
-            let declarations = variant.rules.declarations();
-            ready.push(Ready {
-                prepared: Prepared::new(&variant.rules, variant.setup.clone())?,
-                ahead: variant.ahead.clone(),
-                boundary: declarations.boundary.clone(),
-                statistics: declarations.statistics.clone(),
-                traces: Arc::default(),
-            });
-        }
+        let ready = self.ready()?;
         let mut findings = match before {
             Some(before) if before.plan != plan || before.shard != shard => {
                 return Err(SimulationError::Findings(
@@ -302,9 +289,9 @@ impl Simulation {
             for _ in 0..threads.clamp(1, 256) {
                 let (send, ready, next, stop) = (send.clone(), &ready, &next, &stop);
                 let work = move || {
-                    let learning = self.learning();
+                    let use_memo = self.use_memo();
                     let tables =
-                        ready.iter().map(|ready| Table::new(ready, tables, learning)).collect::<Result<Vec<_>, _>>();
+                        ready.iter().map(|ready| Table::new(ready, tables, use_memo)).collect::<Result<Vec<_>, _>>();
                     let mut tables = match tables {
                         Ok(tables) => tables,
                         Err(error) => return drop(send.send(Err(error))),
@@ -366,10 +353,28 @@ impl Simulation {
         Ok(findings)
     }
 
-    /// What a table begins with: it may give up learning later.
-    fn learning(&self) -> MemoUse {
+    /// Each variant, ready to be played.
+    pub(super) fn ready(&self) -> Result<Vec<Ready>, SimulationError> {
+        let ready = |variant: &Variant| {
+            if !variant.ahead.is_empty() && !variant.rules.measures() {
+                return Err(SimulationError::NoValue(variant.rules.id().to_string()));
+            }
+            let declarations = variant.rules.declarations();
+            Ok(Ready {
+                prepared: Prepared::new(&variant.rules, variant.setup.clone())?,
+                ahead: variant.ahead.clone(),
+                boundary: declarations.boundary.clone(),
+                statistics: declarations.statistics.clone(),
+                traces: Arc::default(),
+            })
+        };
+        self.variants.iter().map(ready).collect()
+    }
+
+    /// Whether a table starts with the memo: it may give it up later.
+    fn use_memo(&self) -> MemoUse {
         match self.memo {
-            MemoUse::WhereItPays if self.trials < WORTH_LEARNING => MemoUse::Never,
+            MemoUse::WhereItPays if self.trials < WORTH_RECORDING => MemoUse::Never,
             memo => memo,
         }
     }

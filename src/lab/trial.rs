@@ -76,12 +76,16 @@ impl Table<'_> {
 
     /// Whether more has been replayed than run, once enough has been tried.
     fn pays(&self) -> bool {
-        let (replayed, recorded) = self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default();
+        let (replayed, recorded) = self.memo_counts();
         self.use_memo != MemoUse::WhereItPays || recorded < JUDGED_AFTER || replayed > recorded
     }
 
+    /// How many entries were replayed, and how many were run.
+    pub fn memo_counts(&self) -> (u64, u64) {
+        self.memo.as_ref().map(|memo| memo.counts()).unwrap_or_default()
+    }
+
     /// Why entries were not recorded.
-    #[expect(dead_code, reason = "for the report of a simulation, which does not show it yet")]
     pub fn not_recorded(&self) -> Vec<NotRecorded> {
         self.memo.as_ref().map(|memo| memo.not_recorded()).unwrap_or_default()
     }
@@ -108,8 +112,8 @@ impl Table<'_> {
         };
         game.context.listening = false;
         game.context.keeps_tape = false;
-        game.context.counts = Some(Box::new(CardCounts::default()));
-        game.context.memo = self.memo.take();
+        game.context.observers.counts = Some(Box::new(CardCounts::default()));
+        game.context.observers.memo = self.memo.take();
         game
     }
 
@@ -210,13 +214,13 @@ impl Table<'_> {
                 }
             }
         };
-        let counts: Vec<_> = game.context.counts.iter_mut().flat_map(|counts| counts.take()).collect();
+        let counts: Vec<_> = game.context.observers.counts.iter_mut().flat_map(|counts| counts.take()).collect();
         let ended = ended.and_then(|text| {
             sample(ready, vm, &mut game.context, round, &mut samples)?;
             let result = vm.result(&mut game.context).map_err(|fault| fault.to_string())?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
         });
-        self.memo = game.context.memo.take();
+        self.memo = game.context.observers.memo.take();
         let (result, text) = match ended {
             Ok(ended) => ended,
             Err(why) => {
@@ -274,12 +278,12 @@ fn machine(ready: &Ready, share: Option<usize>) -> Result<Box<dyn Machine>, Simu
 /// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
 fn opening(ready: &Ready, vm: &mut dyn Machine) -> Option<Game> {
     let mut game = ready.prepared.game();
-    game.context.counts = Some(Box::new(CardCounts::default()));
+    game.context.observers.counts = Some(Box::new(CardCounts::default()));
     let stands = game.advance(vm, 1);
     let alike = stands == Standing::Paused
         && game.context.position() == DicePosition::default()
         && game.history.iter().all(|done| done.tape.slots.is_empty())
-        && game.context.counts.as_ref().is_some_and(|counts| counts.is_empty());
+        && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
     alike.then(|| {
         let mut opening = game.fork();
         opening.actions = game.actions;

@@ -264,13 +264,13 @@ impl Solver<'_> {
 
     /// Runs the action once.
     fn run(&mut self, game: &mut Game, node: u32, asked: bool) -> Result<(), Failure> {
-        game.context.sees_time = false;
+        game.context.observers.sees_time = false;
         let ran = game.attempt(self.vm);
         let way = || game.context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
         if let Err(fault) = ran {
             return Err(Refusal::failing(format!("a script fails on the way{}: {fault}", way())).into());
         }
-        if self.timeless && node > 0 && game.context.sees_time {
+        if self.timeless && node > 0 && game.context.observers.sees_time {
             return Err(Failure::SeesTime);
         }
         match game.context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {

@@ -2,9 +2,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::explorer::Explorer;
+use super::observers::Observers;
 use super::{
-    Answer, CardCounts, Choice, DicePosition, DiceSource, Driver, Event, Headless, Memo, MigrationNote, Question,
-    Refusal, Ruleset, Tape,
+    Answer, Choice, DicePosition, DiceSource, Driver, Event, Headless, MigrationNote, Question, Refusal, Ruleset, Tape,
 };
 use crate::dice::DiceRng;
 use crate::state::{EntityId, State, Value};
@@ -63,16 +63,12 @@ pub(crate) struct ActionContext {
     pub notes: Vec<MigrationNote>,
     /// Where every way of an action is explored: it answers what the tape does not hold.
     pub explorer: Option<Box<Explorer>>,
-    /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
-    pub sees_time: bool,
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
     /// Where the game runs on inside the script machine.
     pub headless: Option<Headless>,
-    /// Observes the action for the trace cache of a simulation.
-    pub memo: Option<Box<Memo>>,
-    /// Counts what cards come to.
-    pub counts: Option<Box<CardCounts>>,
+    /// Who is told of each finished operation.
+    pub observers: Observers,
 }
 
 /// How much of a roll the script sees.
@@ -212,11 +208,9 @@ impl ActionContext {
             pulse: 0,
             notes: Vec::new(),
             explorer: None,
-            sees_time: false,
             before_script: 0,
             headless: None,
-            memo: None,
-            counts: None,
+            observers: Observers::default(),
         }
     }
 

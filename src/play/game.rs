@@ -175,7 +175,7 @@ impl Game {
             // The action was cut short by its own script: what it has changed stands.
             (Ok(()), Some(_)) => {
                 context.state.settle_unread();
-                context.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+                context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
                 self.actions += 1;
                 self.next_number += 1;
                 None
@@ -194,7 +194,7 @@ impl Game {
     /// Takes back what an action has done while the game ran on, and opens it.
     fn begin_again(&mut self, current: Current) -> Open {
         self.context.state.rollback(0);
-        self.context.counts.iter_mut().for_each(|counts| counts.drop_action());
+        self.context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
         self.context.set_position(current.before);
         let Entry { id, what, owner, .. } = current.entry;
         self.fresh(Cause::Entry { id, what, owner })
@@ -321,7 +321,7 @@ impl Game {
         if open.ran {
             context.state.rollback(0);
         }
-        context.counts.iter_mut().for_each(|counts| counts.drop_action());
+        context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
         context.action = open.number;
         context.tape = std::mem::take(&mut open.tape);
         context.cursor = 0;
@@ -476,7 +476,7 @@ impl Game {
 
     fn commit(&mut self, open: Open) {
         self.actions += 1;
-        self.context.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+        self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
         if !self.context.keeps_tape {
             self.context.state.settle_unread();
             return;

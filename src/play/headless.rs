@@ -56,15 +56,15 @@ impl ActionContext {
             let pulsed = self.pulse != headless.pulse;
             headless.count(pulsed);
             self.state.settle_unread();
-            let played = self.counts.as_mut().and_then(|counts| counts.end_action());
-            if let Some(memo) = &mut self.memo {
+            let played = self.observers.counts.as_mut().and_then(|counts| counts.end_action());
+            if let Some(memo) = &mut self.observers.memo {
                 memo.finish(&self.state, pulsed, played);
             }
         }
         let expected = self.replay_known();
         let id = self.next_due()?.id;
         let before = self.position();
-        if let Some(memo) = &mut self.memo {
+        if let Some(memo) = &mut self.observers.memo {
             memo.start(&mut self.state, expected);
         }
         let entry = self.state.take_entry(id)?;
@@ -77,7 +77,7 @@ impl ActionContext {
 
     /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.
     fn replay_known(&mut self) -> Option<Expected> {
-        let mut memo = self.memo.take()?;
+        let mut memo = self.observers.memo.take()?;
         let traces = memo.traces();
         let mut expected = None;
         'table: loop {
@@ -87,7 +87,7 @@ impl ActionContext {
                 let before = self.position();
                 match memo.replay(&table, &mut self.state, &mut self.chance) {
                     Lookup::Replayed { pulsed, played } => {
-                        if let (Some(played), Some(counts)) = (played, &mut self.counts) {
+                        if let (Some(played), Some(counts)) = (played, &mut self.observers.counts) {
                             counts.add(&played);
                         }
                         if let Some(headless) = &mut self.headless {
@@ -111,7 +111,7 @@ impl ActionContext {
             }
             break;
         }
-        self.memo = Some(memo);
+        self.observers.memo = Some(memo);
         expected
     }
 

@@ -97,7 +97,7 @@ impl ActionContext {
             self.tell_roll(dice, &roll, sight, &tell);
             Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
         };
-        self.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
+        self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
         Ok(rolled)
     }
 
@@ -189,7 +189,7 @@ impl ActionContext {
                 None => return Err(self.break_off()),
             }
         };
-        self.observe(&Op::Pick { n, picked });
+        self.observers.observe(&Op::Pick { n, picked });
         Ok(picked)
     }
 
@@ -377,7 +377,7 @@ impl ActionContext {
 
     /// Notes a finished answer with everybody who observes the action. `card`: the card that was chosen, if one was.
     pub fn answered(&mut self, seat: &Arc<str>, card: Option<Arc<str>>) {
-        self.observe(&Op::Answer { seat, card });
+        self.observers.observe(&Op::Answer { seat, card });
     }
 
     /// Whether the next answer is on the tape already.
@@ -481,7 +481,7 @@ impl ActionContext {
 
     /// Refuses the answer that was found last: a person is asked again, a policy's answer is a fault.
     pub fn refuse(&mut self, topic: &str, reason: &str) -> Stop {
-        self.observe(&Op::Refuse);
+        self.observers.observe(&Op::Refuse);
         let ordinal = self.cursor.saturating_sub(1);
         let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
         if !person || self.strict {

@@ -1,12 +1,45 @@
-//! What is told of an action: events for those who listen.
+//! Who is told of finished operations: the trace cache and the counts of a simulation, and events for those who listen.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::context::ActionContext;
-use super::{Event, Happening};
+use super::operation::Op;
+use super::{CardCounts, Event, Happening, Memo};
 use crate::state::{Change, EntityId, FieldId, Value};
+
+/// Observers of finished operations.
+#[derive(Default)]
+pub(crate) struct Observers {
+    /// The trace cache of a simulation.
+    pub memo: Option<Box<Memo>>,
+    /// What cards come to.
+    pub counts: Option<Box<CardCounts>>,
+    /// Whether a script has looked at the time or the number of an agenda entry, or named one, since this was reset.
+    pub sees_time: bool,
+}
+
+impl Observers {
+    /// Passes a finished operation to everybody.
+    #[inline]
+    pub fn observe(&mut self, op: &Op) {
+        let names_entry =
+            matches!(op, Op::ReadAgenda | Op::ReadEntryNumber | Op::Schedule { .. } | Op::Cancel | Op::Rekey);
+        self.sees_time |= names_entry;
+        if let Some(memo) = &mut self.memo {
+            memo.observe(op);
+        }
+        if let Some(counts) = &mut self.counts {
+            counts.observe(op);
+        }
+    }
+
+    /// Whether anybody wants to know which card an answer chose.
+    pub fn wants_cards(&self) -> bool {
+        self.counts.is_some()
+    }
+}
 
 impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {

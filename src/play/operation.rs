@@ -81,27 +81,11 @@ pub(crate) enum Op<'a> {
 }
 
 impl ActionContext {
-    /// Passes a finished operation to everybody who observes the action.
-    #[inline]
-    pub fn observe(&mut self, op: &Op) {
-        if matches!(op, Op::ReadAgenda | Op::ReadEntryNumber | Op::Cancel | Op::Rekey) {
-            self.sees_time = true;
-        }
-        if let Some(memo) = &mut self.memo {
-            memo.observe(op);
-        }
-        if let Some(counts) = &mut self.counts {
-            counts.observe(op);
-        }
-    }
-
     /// The value of a field; `None` if the entity is gone or has no such field.
     #[inline]
     pub fn read(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
         let value = self.state.field(entity, field)?;
-        if let Some(memo) = &mut self.memo {
-            memo.observe(&Op::Read { entity, field, value });
-        }
+        self.observers.observe(&Op::Read { entity, field, value });
         Some(value)
     }
 
@@ -125,7 +109,7 @@ impl ActionContext {
             return Err(self.fault(format!("the field `{}` of {title} {error}", declared.name)));
         }
         let from = self.listening.then(|| found.fields[field.0 as usize].clone());
-        self.observe(&Op::Write { entity, field, value: &value });
+        self.observers.observe(&Op::Write { entity, field, value: &value });
         match from {
             Some(from) => {
                 self.state.set(entity, field, value.clone());
@@ -159,7 +143,7 @@ impl ActionContext {
         }
         let entity = Entity { kind, fields };
         let id = self.state.spawn(entity.clone());
-        self.observe(&Op::Spawn { id, entity: &entity });
+        self.observers.observe(&Op::Spawn { id, entity: &entity });
         if declared.title.is_some() {
             let happening = Happening::Spawned { entity: id, title: self.title(id), kind: declared.name.clone() };
             self.tell(happening, None);
@@ -174,7 +158,7 @@ impl ActionContext {
         let title = self.listening.then(|| self.title(id));
         let kind = self.state.entity(id).map(|entity| entity.kind);
         let touched = self.state.remove(id);
-        self.observe(&Op::Remove { id, touched: &touched });
+        self.observers.observe(&Op::Remove { id, touched: &touched });
         if let (Some(title), Some(kind)) = (title, kind) {
             let kind = self.rules.schema().kind(kind).name.clone();
             self.tell(Happening::Removed { entity: id, title, kind }, None);
@@ -186,21 +170,21 @@ impl ActionContext {
     pub fn attach(&mut self, hook: Arc<str>, owner: EntityId, data: Value) -> Result<AttachmentId, Stop> {
         self.may_act("attaching")?;
         let made = Attachment { hook, owner, data };
-        self.observe(&Op::Attach { made: &made });
+        self.observers.observe(&Op::Attach { made: &made });
         Ok(self.state.attach(made))
     }
 
     /// Takes an attachment off; says whether it was there.
     pub fn detach(&mut self, id: AttachmentId) -> Result<bool, Stop> {
         self.may_act("detaching")?;
-        self.observe(&Op::Detach { id });
+        self.observers.observe(&Op::Detach { id });
         Ok(self.state.detach(id))
     }
 
     /// Replaces the data of an attachment.
     pub fn set_data(&mut self, id: AttachmentId, data: Value) -> Result<(), Stop> {
         self.may_act("changing an attachment")?;
-        self.observe(&Op::SetData { id, data: &data });
+        self.observers.observe(&Op::SetData { id, data: &data });
         if !self.state.set_data(id, data) {
             return Err(self.fault(format!("there is no attachment {}", id.0)));
         }
@@ -225,13 +209,9 @@ impl ActionContext {
             let most = crate::state::MOST_ENTRIES;
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
-        self.sees_time = true;
         let id = self.state.schedule(what, key, owner, args, every);
-        if self.memo.is_some()
-            && let Some(entry) = self.state.agenda().get(id)
-            && let Some(memo) = &mut self.memo
-        {
-            memo.observe(&Op::Schedule { entry });
+        if let Some(entry) = self.state.agenda().get(id) {
+            self.observers.observe(&Op::Schedule { entry });
         }
         Ok(id)
     }
@@ -239,21 +219,21 @@ impl ActionContext {
     /// Takes an entry off the agenda; says whether it was there.
     pub fn cancel(&mut self, id: EntryId) -> Result<bool, Stop> {
         self.may_act("changing the agenda")?;
-        self.observe(&Op::Cancel);
+        self.observers.observe(&Op::Cancel);
         Ok(self.state.unschedule(id).is_some())
     }
 
     /// Gives an entry another key; says whether it is there.
     pub fn rekey(&mut self, id: EntryId, key: Key) -> Result<bool, Stop> {
         self.may_act("changing the agenda")?;
-        self.observe(&Op::Rekey);
+        self.observers.observe(&Op::Rekey);
         Ok(self.state.rekey(id, key))
     }
 
     /// Tells a line of the story. `text` is called only if somebody listens.
     pub fn say(&mut self, audience: Option<Arc<str>>, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
-        self.observe(&Op::Say);
+        self.observers.observe(&Op::Say);
         if self.listening {
             if self.events.len() > MOST_EVENTS {
                 return Err(self.fault(format!("one action tells at most {MOST_EVENTS} things")));
@@ -267,7 +247,7 @@ impl ActionContext {
     /// Ends the game.
     pub fn finish(&mut self, outcome: String, plain: bool) -> Result<(), Stop> {
         self.may_act("ending the game")?;
-        self.observe(&Op::Finish { outcome: &outcome, plain });
+        self.observers.observe(&Op::Finish { outcome: &outcome, plain });
         self.state.finish(outcome);
         Ok(())
     }
@@ -275,7 +255,7 @@ impl ActionContext {
     /// Ends the action; what it has changed stands.
     pub fn cut(&mut self, reason: String) -> Result<(), Stop> {
         self.may_act("ending the action")?;
-        self.observe(&Op::Cut);
+        self.observers.observe(&Op::Cut);
         self.stop = Some(Stop::Cut(reason.clone()));
         Err(Stop::Cut(reason))
     }

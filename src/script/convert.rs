@@ -82,7 +82,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             let Some(fate) = MigrationFate::named(&fate) else {
                 return Err(stopped(context.fault(format!("there is no note `{fate}`"))));
             };
-            context.observe(&Op::Note);
+            context.observers.observe(&Op::Note);
             context.notes.push(MigrationNote { fate, topic: topic.to_string(), text, rule });
             Ok(())
         },
@@ -96,7 +96,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let id = entity_arg(context, &handles, &handle, "shelve")?;
         let rules = context.rules.clone();
         let touched = context.state.shelve(id, rules.schema(), &ruleset);
-        context.observe(&Op::Note);
+        context.observers.observe(&Op::Note);
         handles.remove(id);
         touched.iter().try_for_each(|(other, field)| handles.forget_field(rules.schema(), *other, *field))
     })?;

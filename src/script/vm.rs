@@ -197,13 +197,13 @@ impl Vm {
         name: &Arc<str>,
         work_out: impl FnOnce(&mut Vm, &mut ActionContext) -> std::result::Result<Value, Fault>,
     ) -> std::result::Result<Value, Fault> {
-        if let Some(memo) = &mut context.memo
+        if let Some(memo) = &mut context.observers.memo
             && let Some(known) = memo.value(name, &mut context.state)
         {
             return Ok(known);
         }
         let value = self.reading(context, work_out)?;
-        if let Some(memo) = &mut context.memo {
+        if let Some(memo) = &mut context.observers.memo {
             memo.finish_value(&value);
         }
         Ok(value)

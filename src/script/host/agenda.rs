@@ -53,7 +53,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "agenda", |lua, b, filter: Option<Table>| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        context.observe(&Op::ReadAgenda);
+        context.observers.observe(&Op::ReadAgenda);
         let handles = b.handles.borrow();
         let (mut what, mut owner) = (None, None);
         if let Some(filter) = filter {
@@ -85,7 +85,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     // The number behind an entry's token: whoever looks at it depends on how many entries there have been.
     host_function!(lua, host, table, "entry_number", |_, b, token: Lv| {
         let context = b.context()?;
-        context.observe(&Op::ReadEntryNumber);
+        context.observers.observe(&Op::ReadEntryNumber);
         Ok(stack::entry_of(&token).map(|id| id.0))
     });
     Ok(())
@@ -157,7 +157,7 @@ pub(super) fn due_parts(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Resul
         }
     });
     host_function!(lua, host, table, "sees_time", |_, b, (): ()| {
-        b.context()?.sees_time = true;
+        b.context()?.observers.sees_time = true;
         Ok(())
     });
     host_function!(lua, host, table, "due_key", |lua, b, (): ()| {

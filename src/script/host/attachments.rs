@@ -44,7 +44,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     });
     host_function!(lua, host, table, "attachments", |lua, b, owner: Option<Table>| {
         let Ok(context) = b.context() else { return lua.create_table() };
-        context.observe(&Op::ReadAttachments);
+        context.observers.observe(&Op::ReadAttachments);
         let handles = b.handles.borrow();
         let owner = owner.and_then(|owner| handles.id_of(&owner));
         let list = lua.create_table()?;

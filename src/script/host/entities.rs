@@ -63,13 +63,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "exists", |_, b, handle: Table| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        context.observe(&Op::ReadPopulation);
+        context.observers.observe(&Op::ReadPopulation);
         Ok(b.handles.borrow().id_of(&handle).is_some())
     });
     host_function!(lua, host, table, "each", |lua, b, kind: Lv| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        context.observe(&Op::ReadPopulation);
+        context.observers.observe(&Op::ReadPopulation);
         let name = text_arg(context, &kind, "the name of a kind")?;
         let Some(kind) = context.rules.schema().kind_named(&name) else {
             return Err(no_kind(context, &name));

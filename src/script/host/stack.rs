@@ -651,7 +651,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         if by == BY_ONLY {
             context.pulse += 1;
         }
-        if context.counts.is_some() && kind == AskKind::Choose {
+        if context.observers.wants_cards() && kind == AskKind::Choose {
             push_field(state, 2, c"seat");
             let seat: Arc<str> = Arc::from(text(state, -1).unwrap_or(""));
             pop(state, 1);
@@ -720,7 +720,7 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
             return 0;
         }
         if host.handles.borrow().saw_entry_number.take() {
-            context.observe(&crate::play::Op::ReadEntryNumber);
+            context.observers.observe(&crate::play::Op::ReadEntryNumber);
         }
         if context.next_headless().is_none() {
             return 0;

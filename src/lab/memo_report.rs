@@ -1,0 +1,66 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::Serialize;
+
+use super::simulation::{MemoUse, Simulation, SimulationError};
+use super::tally::Tally;
+use super::trial::Table;
+use crate::play::NotRecorded;
+
+/// How much of a simulation the memo (the trace cache) carries, and what it cannot record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MemoReport {
+    /// The name of the variant.
+    pub variant: String,
+    /// Games played for the report.
+    pub games: u64,
+    /// Agenda entries and functions of play.luau that were replayed from their traces.
+    pub replayed: u64,
+    /// Those that their scripts ran.
+    pub run: u64,
+    /// Why the memo is not used at all, if it is not.
+    pub unused: Option<String>,
+    /// What could not be recorded, the most frequent first.
+    pub not_recorded: Vec<NotRecorded>,
+}
+
+impl Simulation {
+    /// Plays the trials on one thread, always with the memo, and reports what it could not record.
+    ///
+    /// `stop` ends it after the game under way; the report tells what is known by then.
+    ///
+    /// # Errors
+    ///
+    /// As [`Simulation::run`].
+    pub fn memo_report(&self, stop: &AtomicBool) -> Result<Vec<MemoReport>, SimulationError> {
+        let report = |ready: &super::trial::Ready, name: &str| {
+            let mut report = MemoReport {
+                variant: name.to_owned(),
+                games: 0,
+                replayed: 0,
+                run: 0,
+                unused: None,
+                not_recorded: Vec::new(),
+            };
+            if let Some(seat) = ready.ahead.iter().next() {
+                report.unused = Some(format!("{seat} looks ahead, and each answer that it tries is another game"));
+                return Ok(report);
+            }
+            let mut table = Table::new(ready, 1, MemoUse::Always)?;
+            let mut tally = Tally::default();
+            for trial in 1..=self.trials {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                table.play(self.seed, trial, self.actions, &mut tally, stop)?;
+            }
+            report.games = tally.trials;
+            (report.replayed, report.run) = table.memo_counts();
+            report.not_recorded = table.not_recorded();
+            Ok(report)
+        };
+        let ready = self.ready()?;
+        ready.iter().zip(&self.variants).map(|(ready, variant)| report(ready, &variant.name)).collect()
+    }
+}
