@@ -10,7 +10,7 @@ use super::script::Reader;
 use super::syntax::{constant, literal};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
-use crate::script::EVENT_SORTS;
+use crate::spec::EVENT_SORTS;
 use crate::state::Value;
 
 /// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.

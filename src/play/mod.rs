@@ -19,6 +19,7 @@ mod memo;
 mod migration;
 mod observers;
 mod operation;
+pub(crate) mod plain;
 mod pool;
 mod question;
 mod refusal;

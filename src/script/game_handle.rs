@@ -6,7 +6,7 @@ use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Val
 
 use super::conversion::{plain_from, plain_to};
 use super::table::Shared;
-use crate::play::{DiceSource, Driver, Edit, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup, Step};
+use crate::play::{DiceSource, Driver, Edit, Migration, Ruleset, Scenario, Session, Setup, Step, plain};
 use crate::ruleset::Library;
 use crate::state::Value;
 
@@ -129,80 +129,20 @@ fn step_words(step: Step) -> (&'static str, Option<String>) {
     }
 }
 
-/// A question as a program sees it.
-pub(super) fn question_table(lua: &Lua, session: &Session, question: &Question) -> Result<LuaTable> {
-    let row = lua.create_table()?;
-    row.raw_set("id", question.id.to_string())?;
-    row.raw_set("seat", &*question.seat)?;
-    row.raw_set("topic", &*question.topic)?;
-    row.raw_set("about", question.about.map(|about| session.view().title(about).to_string()))?;
-    row.raw_set("why", question.why.as_str())?;
-    let ask = serde_json::to_value(&question.ask).map_err(said)?;
-    if let serde_json::Value::Object(fields) = ask {
-        for (name, value) in fields {
-            row.raw_set(name, plain_to(lua, &json_value(&value))?)?;
-        }
-    }
-    row.raw_set("default", question.default.as_ref().map(|default| question.tell(default)))?;
-    Ok(row)
-}
-
-/// What becomes of what under other rules, as a program sees it.
-pub(super) fn notes_table(lua: &Lua, migration: &Migration) -> Result<LuaTable> {
-    let list = lua.create_table()?;
-    for note in &migration.notes {
-        let row = lua.create_table()?;
-        row.raw_set("fate", note.fate.word())?;
-        row.raw_set("topic", note.topic.as_str())?;
-        row.raw_set("text", note.text.as_str())?;
-        row.raw_set("rule", note.rule.as_deref())?;
-        list.raw_push(row)?;
-    }
-    Ok(list)
-}
-
-fn json_value(value: &serde_json::Value) -> Value {
-    match value {
-        serde_json::Value::Null => Value::None,
-        other => crate::ruleset::plain(other),
-    }
-}
-
 /// The named answers of a table, as [`Session::reply`] takes them.
-pub(super) fn replies_of(table: Option<LuaTable>) -> Result<Vec<(String, Value)>> {
-    let mut replies = Vec::new();
-    if let Some(table) = table {
-        match plain_from(&Lv::Table(table))? {
-            Value::Map(fields) => replies.extend(fields.iter().map(|(name, value)| (name.to_string(), value.clone()))),
-            Value::List(items) if items.is_empty() => {}
-            _ => return Err(said("answers are a table by topic, such as { card = \"pass\" }")),
-        }
-    }
-    Ok(replies)
+fn replies_of(table: Option<LuaTable>) -> Result<Vec<(String, Value)>> {
+    let table = table.map_or(Ok(Value::None), |table| plain_from(&Lv::Table(table)))?;
+    plain::replies(&table).map_err(said)
 }
 
 /// A field or derived value by name, with entities as titles.
-pub(super) fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value> {
-    let entity = session.view().find(title).map_err(said)?;
-    let field = session.view().field(entity, name).cloned();
-    let value = match field {
-        Some(value) => value,
-        None if session.view().derived_names(entity).iter().any(|known| **known == *name) => {
-            session.derived(entity, name, args).map_err(said)?
-        }
-        None => return Err(said(session.why(entity, name).err().unwrap_or(Refusal::new("there is no such field")))),
-    };
-    Ok(titled(session, &value))
+fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value> {
+    plain::value_of(session, title, name, args).map_err(said)
 }
 
-/// A value with titles in the place of entities.
-pub(super) fn titled(session: &Session, value: &Value) -> Value {
-    match value {
-        Value::Entity(id) => Value::Text(session.view().title(*id)),
-        Value::List(items) => Value::list(items.iter().map(|item| titled(session, item))),
-        Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, titled(session, item)))),
-        other => other.clone(),
-    }
+/// What becomes of what under other rules, as a program sees it.
+fn notes_table(lua: &Lua, migration: &Migration) -> Result<Lv> {
+    plain_to(lua, &plain::notes(migration))
 }
 
 impl UserData for GameHandle {
@@ -212,7 +152,7 @@ impl UserData for GameHandle {
             game.with(|session| {
                 let list = lua.create_table()?;
                 for question in session.questions() {
-                    list.raw_push(question_table(lua, session, question)?)?;
+                    list.raw_push(plain_to(lua, &plain::question(session, question))?)?;
                 }
                 Ok(list)
             })

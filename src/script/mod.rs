@@ -17,19 +17,15 @@ mod merge;
 mod prelude;
 mod sandbox;
 mod source_span;
-mod spec_case;
-mod spec_events;
 mod spec_file;
-mod spec_handle;
-mod spec_odds;
 mod table;
 mod types;
 mod vm;
 
+#[cfg(test)]
+pub(crate) use api::spec_methods;
 #[cfg(feature = "check")]
 pub(crate) use fault::{cure_of_syntax, meant};
-#[cfg(feature = "check")]
-pub(crate) use spec_events::SORTS as EVENT_SORTS;
-pub(crate) use spec_file::SpecFile;
+pub(crate) use spec_file::{SpecFile, SpecMethods};
 pub use table::{Evaluated, Table};
 pub use types::{reference_page, type_module};

@@ -1,16 +1,18 @@
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use mlua::{Error, Function, Lua, MultiValue, Result, Table as LuaTable, Value as Lv};
+use mlua::{
+    Error, Function, Lua, MetaMethod, MultiValue, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv,
+};
 
+use super::api::SPEC_METHODS;
+use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
-use super::sandbox::{self, Budget, guarded};
-use super::spec_case::{Case, wrong};
-use super::spec_handle::CaseHandle;
+use super::sandbox::{self, Budget, charge, guarded};
 use super::table::in_words;
 use crate::play::{Code, Fault};
-use crate::spec::Shelf;
+use crate::ruleset::nearest;
+use crate::state::Value;
 
 /// A file of specs in a machine of its own.
 pub(crate) struct SpecFile {
@@ -29,16 +31,44 @@ struct Registered {
     run: Function,
 }
 
-/// What came of one spec.
-pub(crate) struct Ran {
-    pub fault: Option<Fault>,
-    pub position: String,
-    pub dice: Vec<u32>,
-    pub log: Vec<String>,
-    /// State and log at the end, to compare two runs.
-    pub end: Vec<u8>,
-    /// Ids of the cards that were played.
-    pub cards: Vec<String>,
+/// What the methods of a spec's `t` do, with plain data. It stands in the room of specs, which knows no script engine.
+pub(crate) trait SpecMethods {
+    /// Calls a method of the table.
+    ///
+    /// # Errors
+    ///
+    /// A sentence: why the spec fails.
+    fn call(&mut self, method: &str, args: &[Value]) -> std::result::Result<Value, String>;
+
+    /// At the end of a spec: nothing may be left over.
+    fn close(&mut self) -> std::result::Result<(), String>;
+}
+
+/// A spec under way as its script has it: `t`.
+struct SpecHandle<S>(Rc<RefCell<S>>);
+
+/// What a method costs of a spec's budget of work: a spec may look at the game some thousand times.
+const COST: i64 = 2_000;
+
+impl<S: SpecMethods + 'static> UserData for SpecHandle<S> {
+    fn add_methods<M: UserDataMethods<Self>>(methods: &mut M) {
+        methods.add_meta_method(MetaMethod::Index, |_, _, name: Lv| -> Result<()> {
+            let name = in_words(&name);
+            let name = name.trim_matches('"');
+            Err(wrong(match nearest(name, SPEC_METHODS.iter().map(|method| method.name)) {
+                Some(near) => format!("a spec has no `t:{name}`; did you mean `t:{near}`?"),
+                None => format!("a spec has no `t:{name}`; docs/reference.md lists what it has"),
+            }))
+        });
+        for method in SPEC_METHODS {
+            methods.add_method(method.name, |lua, t, args: MultiValue| {
+                charge(COST);
+                let args = args.iter().map(plain_from).collect::<Result<Vec<Value>>>()?;
+                let found = t.0.borrow_mut().call(method.name, &args).map_err(wrong)?;
+                plain_to(lua, &found)
+            });
+        }
+    }
 }
 
 impl SpecFile {
@@ -84,24 +114,19 @@ impl SpecFile {
         self.specs.iter().map(|spec| (&*spec.name, &*spec.rules))
     }
 
-    /// Plays one spec with a ruleset.
-    pub fn run(&self, at: usize, shelf: &Arc<Shelf>) -> Ran {
-        let case = Rc::new(RefCell::new(Case::new(shelf)));
+    /// Plays one spec; says why it fails, if it does.
+    pub fn run<S: SpecMethods + 'static>(&self, at: usize, case: &Rc<RefCell<S>>) -> Option<Fault> {
         let spec = &self.specs[at];
         let (result, spent) = guarded(Budget::SPEC, || {
-            spec.run.call::<()>((CaseHandle(case.clone()), spec.case.clone()))?;
-            case.borrow_mut().close()
+            spec.run.call::<()>((SpecHandle(case.clone()), spec.case.clone()))?;
+            case.borrow_mut().close().map_err(wrong)
         });
-        let case = case.borrow();
-        Ran {
-            fault: result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text)),
-            position: case.position.clone(),
-            dice: case.dice.clone(),
-            log: case.log(),
-            end: case.end(),
-            cards: case.cards.clone(),
-        }
+        result.err().map(|error| fault_of_program(&error, spent, &self.name, &self.text))
     }
+}
+
+fn wrong(message: impl std::fmt::Display) -> Error {
+    Error::RuntimeError(message.to_string())
 }
 
 /// Most specs of one file.

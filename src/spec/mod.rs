@@ -1,15 +1,21 @@
 //! Specs: rules as examples with dice. Finding them, playing them, and which rules they cover.
 
+mod case;
 mod coverage;
+mod events;
 mod from_fault;
 mod lines;
+mod methods;
+mod odds;
 mod runner;
 
 #[cfg(feature = "check")]
 pub(crate) use coverage::leading_ids;
 pub use coverage::{Coverage, RuleLine, Standing};
+#[cfg(feature = "check")]
+pub(crate) use events::SORTS as EVENT_SORTS;
 pub use from_fault::spec_of_fault;
 pub use lines::{FileLines, LineCoverage};
 pub use runner::{SpecFailure, SpecReport, SpecResult, SpecSource, measure_specs, run_specs};
 
-pub(crate) use runner::Shelf;
+use runner::Shelf;

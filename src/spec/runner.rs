@@ -1,6 +1,8 @@
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -8,6 +10,7 @@ use std::thread;
 use serde::Serialize;
 
 use super::Coverage;
+use super::case::Case;
 use super::lines::{LineCoverage, play_at_random};
 use crate::play::{DICE_RUN_OUT, Fault, MACHINE_STACK, Ruleset};
 use crate::ruleset::{Library, LoadError, Source, read_regular};
@@ -296,10 +299,10 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
         if filter.is_some_and(|filter| !name.contains(filter) && !source.path.contains(filter)) {
             continue;
         }
-        let first = file.run(at, &machines[0]);
+        let first = play(&file, at, &machines[0]);
         let mut fault = first.fault.clone();
         if fault.is_none() {
-            let second = again.run(at, &machines[1]);
+            let second = play(&again, at, &machines[1]);
             if let Some(second) = second.fault {
                 fault = Some(Fault { message: format!("only in a second run: {}", second.message), ..second });
             } else if first.end != second.end {
@@ -320,4 +323,25 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
         });
     }
     (results, None)
+}
+
+/// What came of one spec.
+struct Played {
+    fault: Option<Fault>,
+    position: String,
+    dice: Vec<u32>,
+    log: Vec<String>,
+    /// State and log at the end, to compare two runs.
+    end: Vec<u8>,
+    /// Ids of the cards that were played.
+    cards: Vec<String>,
+}
+
+/// Plays one spec of a file with a ruleset.
+fn play(file: &SpecFile, at: usize, shelf: &Arc<Shelf>) -> Played {
+    let case = Rc::new(RefCell::new(Case::new(shelf)));
+    let fault = file.run(at, &case);
+    let case = case.borrow();
+    let (position, dice, cards) = (case.position.clone(), case.dice.clone(), case.cards.clone());
+    Played { fault, position, dice, log: case.log(), end: case.end(), cards }
 }

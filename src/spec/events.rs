@@ -1,8 +1,8 @@
 //! What a spec expects of the events that happened.
 
-use mlua::{Error, Result};
 use serde_json::{Value as Json, to_value};
 
+use super::case::Told;
 use crate::play::Happening;
 use crate::ruleset::nearest;
 use crate::state::Value;
@@ -22,7 +22,7 @@ pub(crate) const SORTS: &[(&str, &[&str])] = &[
 ];
 
 /// How many events are of a sort and say what is wanted of them. Texts need only be contained.
-pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> Result<usize> {
+pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> Told<usize> {
     let Some((_, known)) = SORTS.iter().find(|(name, _)| *name == sort) else {
         return Err(wrong("no event is", sort, SORTS.iter().map(|(name, _)| *name)));
     };
@@ -53,12 +53,12 @@ fn says(found: &Json, wanted: &Value) -> bool {
     }
 }
 
-fn wrong<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> Error {
+fn wrong<'n>(what: &str, name: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let near = match nearest(name, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there are {}", known.collect::<Vec<_>>().join(", ")),
     };
-    Error::RuntimeError(format!("{what} `{name}`; {near}"))
+    format!("{what} `{name}`; {near}")
 }
 
 #[cfg(test)]
@@ -79,14 +79,14 @@ mod tests {
         let all = [rolled(3), rolled(4), Happening::Said { text: "well".into() }];
         let of = |pairs: &[(&str, Value)]| {
             let wanted: Vec<_> = pairs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-            count(&all, "rolled", &wanted).map_err(|error| error.to_string())
+            count(&all, "rolled", &wanted)
         };
         assert_eq!(of(&[]).unwrap(), 2);
         assert_eq!(of(&[("total", Value::Int(4)), ("success", Value::Bool(true))]).unwrap(), 1);
         assert_eq!(of(&[("label", Value::text("Sword")), ("faces", Value::list([Value::Int(3)]))]).unwrap(), 2);
         assert_eq!(of(&[("label", Value::text("Bow"))]).unwrap(), 0);
         assert!(of(&[("lable", Value::Int(4))]).unwrap_err().contains("did you mean `label`?"));
-        assert!(count(&all, "roled", &[]).unwrap_err().to_string().contains("did you mean `rolled`?"));
+        assert!(count(&all, "roled", &[]).unwrap_err().contains("did you mean `rolled`?"));
     }
 
     /// The table names the sorts that events have when they are written.

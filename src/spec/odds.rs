@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mlua::{Error, Result};
 use num_rational::BigRational;
 
-use super::game_handle::titled;
-use super::spec_case::same;
+use super::case::{Told, same, wrong};
 use crate::lab::{Effect, Odds, OddsQuery, Outcome};
+use crate::play::plain::titled;
 use crate::play::{Given, Question, Session};
 use crate::state::{EntityId, Value};
 
@@ -19,7 +18,7 @@ pub(super) enum Wanted {
 
 impl Wanted {
     /// Reads a text that is said, or a table as `t:expect` takes it.
-    pub fn read(session: &Session, value: &Value) -> Result<Wanted> {
+    pub fn read(session: &Session, value: &Value) -> Told<Wanted> {
         let usage = || wrong("what is wanted is a text that is said, or { title = { field = value } }");
         match value {
             Value::Text(text) => Ok(Wanted::Said(text.to_string())),
@@ -65,7 +64,7 @@ pub(super) fn chance(
     card: &str,
     answers: Vec<(String, Value)>,
     wanted: &Value,
-) -> Result<BigRational> {
+) -> Told<BigRational> {
     question.read(&Value::text(card)).map_err(wrong)?;
     let mut given: Vec<Given> = answers.into_iter().map(|(topic, value)| Given { topic, about: None, value }).collect();
     given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });
@@ -114,7 +113,7 @@ fn known_fields<'n>(
     entity: EntityId,
     title: &str,
     names: impl Iterator<Item = &'n str>,
-) -> Result<()> {
+) -> Told<()> {
     let view = session.view();
     for name in names {
         if view.field(entity, name).is_none() {
@@ -125,8 +124,4 @@ fn known_fields<'n>(
         }
     }
     Ok(())
-}
-
-fn wrong(message: impl std::fmt::Display) -> Error {
-    Error::RuntimeError(message.to_string())
 }

@@ -1,19 +1,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use mlua::{Error, Result, Table as LuaTable, Value as Lv};
-
-use super::conversion::{plain_from, sort_of};
-use super::game_handle::{replies_of, value_of};
-use super::sandbox::charge;
-use super::spec_events;
-use super::table::in_words;
+use super::{Shelf, events};
+use crate::play::plain::value_of;
 use crate::play::{DiceSource, Happening, Migration, Question, Ruleset, Scenario, Session, Setup, Step};
 use crate::ruleset::Breach;
-use crate::spec::Shelf;
 use crate::state::{EntityId, Value};
 
-/// A spec under way.
+/// A spec under way: `t`.
 pub(super) struct Case {
     pub shelf: Arc<Shelf>,
     pub rules: Arc<Ruleset>,
@@ -28,8 +22,8 @@ pub(super) struct Case {
     pub cards: Vec<String>,
 }
 
-/// What a look at the game costs of a spec's budget of work: a spec may look at it some thousand times.
-const COST: i64 = 1_000;
+/// What comes of a step of a spec, or why the spec fails.
+pub(super) type Told<T> = Result<T, String>;
 
 impl Case {
     pub fn new(shelf: &Arc<Shelf>) -> Case {
@@ -46,13 +40,12 @@ impl Case {
         }
     }
 
-    pub fn session(&mut self) -> Result<&mut Session> {
-        charge(COST);
+    pub fn session(&mut self) -> Told<&mut Session> {
         self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
     }
 
     /// Begins in a position, of another ruleset if one is named.
-    pub fn given(&mut self, scenario: &Lv, ruleset: Option<&str>) -> Result<()> {
+    pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> Told<()> {
         if self.session.is_some() {
             return Err(wrong("t:given(...) is called once"));
         }
@@ -60,17 +53,15 @@ impl Case {
             self.rules = self.shelf.ruleset(id).map_err(wrong)?;
         }
         self.setup.scenario = match scenario {
-            Lv::Nil => Scenario::Default,
-            Lv::String(name) => Scenario::Named(name.to_string_lossy().to_string()),
-            table @ Lv::Table(_) => match plain_from(table)? {
-                Value::List(items) if items.is_empty() => Scenario::Table(Value::map::<&str>([])),
-                value => Scenario::Table(value),
-            },
+            Value::None => Scenario::Default,
+            Value::Text(name) => Scenario::Named(name.to_string()),
+            Value::List(items) if items.is_empty() => Scenario::Table(Value::map::<&str>([])),
+            table @ (Value::List(_) | Value::Map(_)) => Scenario::Table(table.clone()),
             other => {
-                return Err(wrong(format!("t:given takes a table or a scenario's name, not a {}", sort_of(other))));
+                return Err(format!("t:given takes a table or a scenario's name, not {}", other.type_name()));
             }
         };
-        self.position = in_words(scenario);
+        self.position = words(scenario);
         self.setup.dice = DiceSource::Written(self.dice.clone());
         // Everybody answers for themselves in a spec, whoever the scenario seats.
         for seat in self.rules.seats().keys() {
@@ -107,7 +98,7 @@ impl Case {
         what: &str,
         wanted: impl Fn(&Session, &Question) -> bool,
         never: impl Fn(&Question) -> bool,
-    ) -> Result<Question> {
+    ) -> Told<Question> {
         let session = self.session()?;
         for _ in 0..100_000 {
             match session.advance().map_err(wrong)? {
@@ -130,7 +121,7 @@ impl Case {
         Err(wrong(format!("{what} is never asked")))
     }
 
-    pub fn turn_of(&mut self, about: &str, topic: &str) -> Result<Question> {
+    pub fn turn_of(&mut self, about: &str, topic: &str) -> Told<Question> {
         let session = self.session()?;
         let entity = session.view().find(about).map_err(wrong)?;
         let what = format!("`{topic}` of {about}");
@@ -142,7 +133,7 @@ impl Case {
     }
 
     /// Answers the open action by topic until everything given has been said.
-    pub fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Result<()> {
+    pub fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Told<()> {
         let mut left = answers;
         let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
         let Some(action) = session.questions().first().map(|question| question.id.action) else {
@@ -198,7 +189,7 @@ impl Case {
     }
 
     /// Takes the defaults of an action that has begun, so that what is looked at is its end.
-    pub fn settle(&mut self) -> Result<()> {
+    pub fn settle(&mut self) -> Told<()> {
         let session = self.session()?;
         while session.in_the_middle() {
             match session.advance_by(0).map_err(wrong)? {
@@ -219,9 +210,9 @@ impl Case {
         Ok(())
     }
 
-    pub fn expect(&mut self, expected: LuaTable) -> Result<()> {
+    pub fn expect(&mut self, expected: &Value) -> Told<()> {
         self.settle()?;
-        let Value::Map(expected) = plain_from(&Lv::Table(expected))? else {
+        let Value::Map(expected) = expected else {
             return Err(wrong("t:expect takes a table by entity title"));
         };
         for (title, wanted) in expected.iter() {
@@ -257,13 +248,12 @@ impl Case {
     }
 
     /// The play of a card is refused for a reason, and nothing has changed.
-    pub fn refused(&mut self, about: &str, card: &str, answers: Option<LuaTable>, reason: &str) -> Result<()> {
-        let mut replies = vec![("card".to_string(), Value::text(card))];
-        replies.extend(replies_of(answers)?);
+    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], reason: &str) -> Told<()> {
+        let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
         self.turn_of(about, "card")?;
         let session = self.session()?;
         let before = session.state_bytes();
-        match session.reply(&replies) {
+        match session.reply(replies) {
             Ok(_) => Err(wrong(format!("{card} by {about} was not refused"))),
             Err(refusal) if !refusal.to_string().contains(reason) => Err(wrong(format!(
                 "{card} by {about} was refused for another reason: expected \"{reason}\", found \"{refusal}\""
@@ -276,14 +266,13 @@ impl Case {
     }
 
     /// How many events are of a sort and say what is wanted.
-    pub fn count(&mut self, sort: &str, wanted: Option<LuaTable>) -> Result<usize> {
-        let wanted = replies_of(wanted)?;
+    pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> Told<usize> {
         self.settle()?;
         let happenings: Vec<Happening> = self.session()?.log().into_iter().map(|event| event.happening).collect();
-        spec_events::count(&happenings, sort, &wanted)
+        events::count(&happenings, sort, wanted)
     }
 
-    pub fn unchanged(&mut self, title: &str) -> Result<()> {
+    pub fn unchanged(&mut self, title: &str) -> Told<()> {
         let baseline = self.baseline.clone();
         let session = self.session()?;
         let id = session.view().find(title).map_err(wrong)?;
@@ -305,7 +294,7 @@ impl Case {
     }
 
     /// At the end: nothing may be left over.
-    pub fn close(&mut self) -> Result<()> {
+    pub fn end_of_spec(&mut self) -> Told<()> {
         if self.session.is_none() {
             return Ok(());
         }
@@ -322,7 +311,7 @@ impl Case {
     }
 
     /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
-    pub fn change_rules(&mut self, id: &str) -> Result<Migration> {
+    pub fn change_rules(&mut self, id: &str) -> Told<Migration> {
         let rules = self.shelf.ruleset(id).map_err(wrong)?;
         let session = self.session()?;
         let migration = session.change_rules(&rules).map_err(wrong)?;
@@ -335,13 +324,13 @@ impl Case {
     }
 
     /// What a sheet breaks under the house rules of the spec.
-    pub fn breaches(&self, sheet: &Lv) -> Result<Vec<Breach>> {
+    pub fn breaches(&self, sheet: &Value) -> Told<Vec<Breach>> {
         let mut switches = self.rules.default_switches();
         match &self.session {
             Some(session) => switches.clone_from(session.switches()),
             None => switches.extend(self.setup.switches.clone()),
         }
-        self.rules.check_sheet_under(&plain_from(sheet)?, switches).map_err(wrong)
+        self.rules.check_sheet_under(sheet, switches).map_err(wrong)
     }
 
     pub fn log(&self) -> Vec<String> {
@@ -383,7 +372,7 @@ pub(super) fn in_words_of(topic: &str, value: &Value) -> String {
 }
 
 /// Takes the default of each open question.
-pub(super) fn take_default(session: &mut Session) -> Result<()> {
+pub(super) fn take_default(session: &mut Session) -> Told<()> {
     for question in session.questions().to_vec() {
         let Some(default) = question.default.clone() else {
             let about = question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
@@ -413,6 +402,17 @@ fn shown(value: &Value) -> String {
     }
 }
 
-pub(super) fn wrong(message: impl std::fmt::Display) -> Error {
-    Error::RuntimeError(message.to_string())
+/// A value in words, as messages show what a spec was given.
+pub(super) fn words(value: &Value) -> String {
+    match value {
+        Value::None => "nil".into(),
+        Value::Text(text) => text.chars().map(|c| if c.is_control() && c != '\n' { ' ' } else { c }).collect(),
+        Value::List(_) | Value::Map(_) => format!("{{{value}}}"),
+        Value::Bool(yes) => yes.to_string(),
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn wrong(message: impl std::fmt::Display) -> String {
+    message.to_string()
 }

@@ -1,0 +1,507 @@
+use num_rational::BigRational;
+
+use super::case::{Case, Told, for_question, in_words_of, same, take_default, words, wrong};
+use super::odds;
+use crate::play::plain::{self, replies, value_of};
+use crate::play::{Edit, Question, Session, Step};
+use crate::ruleset::nearest;
+use crate::script::SpecMethods;
+use crate::state::{EntityId, Value};
+
+impl SpecMethods for Case {
+    fn call(&mut self, method: &str, args: &[Value]) -> Told<Value> {
+        let args = Args { method, values: args };
+        let done = |result: Told<()>| result.map(|()| Value::None);
+        match method {
+            "switch" => done(self.turn_switch(&args)),
+            "seat" => done(self.seat(&args)),
+            "given" => done(self.given(args.value(0), args.optional_text(1)?.as_deref())),
+            "dice" => done(self.dice(&args)),
+            "play" => done(self.play(&args)),
+            "turn" => done(self.turn(&args)),
+            "answer" => done(self.answer(&args)),
+            "asked" => self.asked(&args),
+            "open" => self.open(),
+            "refused" => {
+                let replies = self.card_and(&args, 2)?;
+                done(self.refused(&args.text(0)?, &replies, &args.text(3)?))
+            }
+            "refused_because" => {
+                let replies = self.card_and(&args, 3)?;
+                done(self.refused(&args.text(0)?, &replies, &args.text(2)?))
+            }
+            "greyed" => done(self.greyed(&args)),
+            "enabled" => done(self.enabled(&args)),
+            "run" => done(self.run(&args)),
+            "free" => done(self.free(&args)),
+            "edit" => done(self.edit(&args)),
+            "rules" => self.change_rules(&args.text(0)?).map(|migration| plain::notes(&migration)),
+            "noted" => done(self.noted(&args)),
+            "rules_refused" => done(self.rules_refused(&args)),
+            "undo" => done(self.undo()),
+            "redo" => done(self.redo()),
+            "expect" => done(self.expect(args.value(0))),
+            "value" => self.value(&args),
+            "titles" => self.titles(&args),
+            "said" => done(self.said(&args)),
+            "happened" => done(self.happened(&args)),
+            "odds" => done(self.odds(&args)),
+            "over" => done(self.over(&args)),
+            "ongoing" => done(self.ongoing()),
+            "legal" => done(self.legal(&args)),
+            "breach" => done(self.breach(&args)),
+            "equal" => done(equal(&args)),
+            other => Err(format!("a spec has no `t:{other}`")),
+        }
+    }
+
+    fn close(&mut self) -> Told<()> {
+        self.end_of_spec()
+    }
+}
+
+/// What a method of `t` was given.
+struct Args<'a> {
+    method: &'a str,
+    values: &'a [Value],
+}
+
+impl Args<'_> {
+    /// An argument by its place; nothing where it was left out.
+    fn value(&self, at: usize) -> &Value {
+        self.values.get(at).unwrap_or(&Value::None)
+    }
+
+    fn rest(&self, from: usize) -> &[Value] {
+        self.values.get(from..).unwrap_or_default()
+    }
+
+    fn text(&self, at: usize) -> Told<String> {
+        self.optional_text(at)?.ok_or_else(|| self.misfit(at, "a text"))
+    }
+
+    fn optional_text(&self, at: usize) -> Told<Option<String>> {
+        match self.value(at) {
+            Value::None => Ok(None),
+            Value::Text(text) => Ok(Some(text.to_string())),
+            Value::Int(number) => Ok(Some(number.to_string())),
+            _ => Err(self.misfit(at, "a text")),
+        }
+    }
+
+    fn optional_count(&self, at: usize) -> Told<Option<usize>> {
+        match self.value(at) {
+            Value::None => Ok(None),
+            value => match value.as_int().and_then(|count| usize::try_from(count).ok()) {
+                Some(count) => Ok(Some(count)),
+                None => Err(self.misfit(at, "a whole number of at least 0")),
+            },
+        }
+    }
+
+    fn misfit(&self, at: usize, wanted: &str) -> String {
+        let found = self.value(at).type_name();
+        format!("argument {} of t:{} must be {wanted}, not {found}", at + 1, self.method)
+    }
+}
+
+impl Case {
+    /// The card that is the second argument, with further answers.
+    fn card_and(&self, args: &Args, answers: usize) -> Told<Vec<(String, Value)>> {
+        let mut all = vec![("card".to_string(), Value::text(args.text(1)?))];
+        all.extend(replies(args.value(answers))?);
+        Ok(all)
+    }
+
+    /// Plays on until somebody is asked; a script that fails, fails the spec.
+    fn go_on(&mut self) -> Told<()> {
+        match self.session()?.advance_by(0).map_err(wrong)? {
+            Step::Fault(fault) => Err(wrong(fault)),
+            Step::Ask | Step::Over(_) => Ok(()),
+        }
+    }
+
+    fn turn_switch(&mut self, args: &Args) -> Told<()> {
+        let (name, value) = (args.text(0)?, args.value(1).clone());
+        match &mut self.session {
+            // In a game it is turned as the GM would.
+            Some(session) => {
+                session.set_switch(&name, value).map_err(wrong)?;
+                session.advance_by(0).map(|_| ()).map_err(wrong)
+            }
+            None => {
+                self.setup.switches.insert(name, value);
+                Ok(())
+            }
+        }
+    }
+
+    fn seat(&mut self, args: &Args) -> Told<()> {
+        let seat = args.text(0)?;
+        let Ok(driver) = args.text(1)?.parse();
+        match &mut self.session {
+            Some(session) => session.set_seat(&seat, driver).map_err(wrong),
+            None => {
+                self.setup.seats.insert(seat.into(), driver);
+                Ok(())
+            }
+        }
+    }
+
+    fn dice(&mut self, args: &Args) -> Told<()> {
+        let mut read = Vec::new();
+        for face in args.values {
+            match face {
+                Value::Int(face) if *face > 0 => read.push(*face as u32),
+                Value::List(faces) => {
+                    read.extend(faces.iter().filter_map(Value::as_int).filter_map(|face| u32::try_from(face).ok()));
+                }
+                other => return Err(wrong(format!("t:dice takes the faces of dice, not {other}"))),
+            }
+        }
+        self.add_dice(read);
+        Ok(())
+    }
+
+    fn play(&mut self, args: &Args) -> Told<()> {
+        let all = self.card_and(args, 2)?;
+        self.turn_of(&args.text(0)?, "card")?;
+        self.answer_all(all)
+    }
+
+    fn turn(&mut self, args: &Args) -> Told<()> {
+        let (about, answers) = (args.text(0)?, replies(args.value(1))?);
+        let entity = self.session()?.view().find(&about).map_err(wrong)?;
+        self.run_to(&format!("a question for {about}"), |_, question| question.about == Some(entity), |_| false)?;
+        self.answer_all(answers)
+    }
+
+    fn answer(&mut self, args: &Args) -> Told<()> {
+        let (topic, value) = (args.text(0)?, args.value(1));
+        let asked = |session: &Session, question: &Question| {
+            if *question.topic == *topic { for_question(session, question, value).0 } else { None }
+        };
+        self.run_to(&in_words_of(&topic, value), |session, question| asked(session, question).is_some(), |_| false)?;
+        let open = self.session()?.questions().to_vec();
+        for question in open {
+            let Some(own) = asked(self.session()?, &question) else { continue };
+            let answer = question.read(&own).map_err(wrong)?;
+            if topic == "card" {
+                self.cards.push(question.tell(&answer));
+            }
+            self.session()?.answer(question.id, answer).map_err(wrong)?;
+            if !matches!(value, Value::Map(_)) {
+                break;
+            }
+        }
+        self.go_on()
+    }
+
+    fn asked(&mut self, args: &Args) -> Told<Value> {
+        let topic = args.text(0)?;
+        let question = self.run_to(&format!("`{topic}`"), |_, question| *question.topic == *topic, |_| false)?;
+        Ok(plain::question(self.session()?, &question))
+    }
+
+    fn open(&mut self) -> Told<Value> {
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        Ok(Value::list(session.questions().iter().map(|question| plain::question(session, question))))
+    }
+
+    fn greyed(&mut self, args: &Args) -> Told<()> {
+        let (about, card, reason) = (args.text(0)?, args.text(1)?, args.optional_text(2)?);
+        let question = self.turn_of(&about, "card")?;
+        let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
+        match option {
+            None => Err(wrong(format!("{card} is not among the options of {about}"))),
+            Some(option) if option.enabled => Err(wrong(format!("{card} is open to {about}"))),
+            Some(option) => {
+                let found = option.reason.clone().unwrap_or_default();
+                match reason.filter(|reason| !found.contains(reason)) {
+                    Some(reason) => Err(wrong(format!(
+                        "{card} is greyed for another reason: expected \"{reason}\", found \"{found}\""
+                    ))),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+
+    fn enabled(&mut self, args: &Args) -> Told<()> {
+        let (about, card) = (args.text(0)?, args.text(1)?);
+        let question = self.turn_of(&about, "card")?;
+        let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
+        match option {
+            None => Err(wrong(format!("{card} is not among the options of {about}"))),
+            Some(option) if !option.enabled => {
+                Err(wrong(format!("{card} is greyed: {}", option.reason.as_deref().unwrap_or_default())))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn run(&mut self, args: &Args) -> Told<()> {
+        let what = args.optional_text(0)?;
+        let session = self.session()?;
+        let rules = session.ruleset().clone();
+        let Some(what) = what else {
+            return match session.advance().map_err(wrong)? {
+                Step::Fault(fault) => Err(wrong(fault)),
+                _ => Ok(()),
+            };
+        };
+        if !rules.entry_names().any(|name| name == what) {
+            return Err(wrong(match nearest(&what, rules.entry_names()) {
+                Some(near) => format!("no agenda entry is called `{what}`; did you mean `{near}`?"),
+                None => format!("no agenda entry is called `{what}`"),
+            }));
+        }
+        for _ in 0..100_000 {
+            let done = session.last_done().0;
+            let step = session.advance_by(1).map_err(wrong)?;
+            if let Step::Fault(fault) = step {
+                return Err(wrong(fault));
+            }
+            // The entry may be the one that ends the game.
+            if session.last_done().0 > done && session.last_done().1 == Some(&*what) {
+                return Ok(());
+            }
+            if let Step::Over(text) = step {
+                return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
+            }
+            take_default(session)?;
+        }
+        Err(wrong(format!("`{what}` never runs")))
+    }
+
+    fn free(&mut self, args: &Args) -> Told<()> {
+        let (seat, name, answers) = (args.text(0)?, args.text(1)?, replies(args.value(2))?);
+        // Once its dice are rolled an action is played to its end first.
+        if self.session()?.dice_are_cast() {
+            self.settle()?;
+        }
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        session.act(&seat, &name).map_err(wrong)?;
+        self.go_on()?;
+        if answers.is_empty() { Ok(()) } else { self.answer_all(answers) }
+    }
+
+    fn edit(&mut self, args: &Args) -> Told<()> {
+        let (title, field, value) = (args.text(0)?, args.text(1)?, args.value(2).clone());
+        let session = self.session()?;
+        let entity = session.view().find(&title).map_err(wrong)?;
+        let value = entity_value(session, entity, &field, value);
+        session.edit(Edit::Set { entity, field, value }).map_err(wrong)?;
+        self.go_on()
+    }
+
+    fn noted(&self, args: &Args) -> Told<()> {
+        let (fate, text) = (args.text(0)?, args.text(1)?);
+        let notes = self.migration.as_ref().map(|migration| &*migration.notes).unwrap_or_default();
+        let lines: Vec<String> = notes
+            .iter()
+            .map(|note| {
+                let rule = note.rule.as_deref().unwrap_or_default();
+                format!("{}: {}: {} {rule}", note.fate.word(), note.topic, note.text)
+            })
+            .collect();
+        if lines.iter().any(|line| line.starts_with(&format!("{fate}: ")) && line.contains(&text)) {
+            return Ok(());
+        }
+        Err(wrong(format!("nothing {fate} was told that contains \"{text}\"; told was:\n{}", lines.join("\n"))))
+    }
+
+    fn rules_refused(&mut self, args: &Args) -> Told<()> {
+        let (id, reason) = (args.text(0)?, args.text(1)?);
+        let rules = self.shelf.ruleset(&id).map_err(wrong)?;
+        let session = self.session()?;
+        let before = session.state_bytes();
+        match session.change_rules(&rules) {
+            Ok(_) => Err(wrong(format!("the change to {id} was not refused"))),
+            Err(error) if !error.to_string().contains(&reason) => Err(wrong(format!(
+                "the change to {id} was refused for another reason: expected \"{reason}\", found \"{error}\""
+            ))),
+            Err(_) if session.state_bytes() != before => {
+                Err(wrong(format!("the change to {id} was refused, but something has changed")))
+            }
+            Err(_) => Ok(()),
+        }
+    }
+
+    fn undo(&mut self) -> Told<()> {
+        let session = self.session()?;
+        session.undo().map_err(wrong)?;
+        session.advance_by(0).map(|_| ()).map_err(wrong)
+    }
+
+    fn redo(&mut self) -> Told<()> {
+        let session = self.session()?;
+        session.redo().map_err(wrong)?;
+        session.advance_by(0).map(|_| ()).map_err(wrong)
+    }
+
+    fn value(&mut self, args: &Args) -> Told<Value> {
+        let (title, field) = (args.text(0)?, args.text(1)?);
+        self.settle()?;
+        value_of(self.session()?, &title, &field, args.rest(2))
+    }
+
+    fn titles(&mut self, args: &Args) -> Told<Value> {
+        let kind = args.text(0)?;
+        self.settle()?;
+        let view = self.session()?.view();
+        Ok(Value::list(view.of_kind(&kind).map(|id| Value::Text(view.title(id)))))
+    }
+
+    fn said(&mut self, args: &Args) -> Told<()> {
+        let text = args.text(0)?;
+        self.settle()?;
+        if self.log().iter().any(|line| line.contains(&text)) {
+            return Ok(());
+        }
+        Err(wrong(format!("nothing that happened contains \"{text}\"")))
+    }
+
+    fn happened(&mut self, args: &Args) -> Told<()> {
+        let (sort, wanted, times) = (args.text(0)?, replies(args.value(1))?, args.optional_count(2)?);
+        let shown = match args.value(1) {
+            Value::None => String::new(),
+            wanted => format!(" {}", words(wanted)),
+        };
+        match (self.count(&sort, &wanted)?, times) {
+            (0, None) => Err(wrong(format!("no event `{sort}`{shown} has happened"))),
+            (found, Some(times)) if found != times => {
+                Err(wrong(format!("`{sort}`{shown}: expected {times} times, found {found}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The exact chance that a card comes to something, compared with the one that is expected.
+    fn odds(&mut self, args: &Args) -> Told<()> {
+        let (about, card, chance) = (args.text(0)?, args.text(1)?, args.text(4)?);
+        let expected = read_chance(&chance).ok_or_else(|| {
+            wrong(format!("`{chance}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\""))
+        })?;
+        let answers = replies(args.value(2))?;
+        let question = self.turn_of(&about, "card")?;
+        let found = odds::chance(self.session()?, &question, &card, answers, args.value(3))?;
+        if found == expected {
+            return Ok(());
+        }
+        Err(wrong(format!("{card} by {about}: expected a chance of {expected}, found {found}")))
+    }
+
+    fn over(&mut self, args: &Args) -> Told<()> {
+        let text = args.optional_text(0)?;
+        self.settle()?;
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        match (session.outcome(), text) {
+            (None, _) => Err(wrong("the game is not over")),
+            (Some(outcome), Some(text)) if !outcome.contains(&text) => {
+                Err(wrong(format!("the outcome is \"{outcome}\", expected \"{text}\"")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn ongoing(&mut self) -> Told<()> {
+        self.settle()?;
+        let session = self.session()?;
+        let _ = session.advance().map_err(wrong)?;
+        match session.outcome() {
+            Some(outcome) => Err(wrong(format!("the game is over: {outcome}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn legal(&self, args: &Args) -> Told<()> {
+        let breaches = self.breaches(args.value(0))?;
+        match breaches.iter().find(|breach| !breach.warning) {
+            Some(breach) => Err(wrong(format!("the sheet breaks {}: {}", breach.rule, breach.text))),
+            None => Ok(()),
+        }
+    }
+
+    fn breach(&self, args: &Args) -> Told<()> {
+        let (rule, text) = (args.text(1)?, args.optional_text(2)?);
+        let breaches = self.breaches(args.value(0))?;
+        let found = breaches
+            .iter()
+            .find(|breach| breach.rule == rule && text.as_ref().is_none_or(|text| breach.text.contains(text)));
+        if found.is_some() {
+            return Ok(());
+        }
+        let all: Vec<String> = breaches.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
+        Err(wrong(format!("the sheet does not break {rule}; it breaks: {}", all.join("; "))))
+    }
+}
+
+fn equal(args: &Args) -> Told<()> {
+    let (found, expected) = (args.value(0), args.value(1));
+    let what = args.optional_text(2)?.map_or(String::new(), |what| format!("{what}: "));
+    if same(found, expected) {
+        return Ok(());
+    }
+    Err(wrong(format!("{what}expected {}, found {}", words(expected), words(found))))
+}
+
+/// `3/5`, `1`, `60 %` or `12.5 %`.
+fn read_chance(text: &str) -> Option<BigRational> {
+    let (number, hundredth) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), true),
+        None => (text.trim(), false),
+    };
+    let (whole, places) = number.split_once('.').unwrap_or((number, ""));
+    let mut chance: BigRational = format!("{whole}{places}").parse().ok()?;
+    if number.contains('/') && !places.is_empty() {
+        return None;
+    }
+    for _ in 0..places.len() + if hundredth { 2 } else { 0 } {
+        chance /= BigRational::from_integer(10.into());
+    }
+    Some(chance)
+}
+
+/// An edit of a reference names the entity by its title.
+fn entity_value(session: &Session, entity: EntityId, field: &str, value: Value) -> Value {
+    let view = session.view();
+    let declared = view.fields(entity).find(|(known, _)| *known.name == *field);
+    let refers = declared.is_some_and(|(known, _)| matches!(known.ty, crate::state::Type::Ref(_)));
+    match &value {
+        Value::Text(title) if refers && &**title == "none" => Value::None,
+        Value::Text(title) if refers => view.find(title).map_or(value.clone(), Value::Entity),
+        _ => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each method of the table does something, even if it is only to say what it must be given.
+    #[test]
+    fn every_method_of_the_table_is_known() {
+        let source = include_str!("methods.rs");
+        let dispatch = source.split("match method {").nth(1).and_then(|rest| rest.split("other =>").next()).unwrap();
+        let known: Vec<&str> =
+            dispatch.lines().filter_map(|line| line.trim().strip_prefix('"')?.split('"').next()).collect();
+        let mut listed: Vec<&str> = crate::script::spec_methods().collect();
+        let mut known = known;
+        known.sort_unstable();
+        listed.sort_unstable();
+        assert_eq!(known, listed);
+    }
+
+    #[test]
+    fn an_argument_that_does_not_fit_is_named() {
+        let values = [Value::text("Ann"), Value::list([])];
+        let args = Args { method: "play", values: &values };
+        assert_eq!(args.text(1).unwrap_err(), "argument 2 of t:play must be a text, not a list");
+        assert_eq!(args.text(2).unwrap_err(), "argument 3 of t:play must be a text, not nothing");
+        assert_eq!(read_chance("60 %"), read_chance("3/5"));
+    }
+}
