@@ -13,12 +13,15 @@ mod fault;
 mod fault_context;
 mod game;
 mod headless;
+mod history;
 mod inputs;
 mod memo;
 mod migration;
 mod observers;
 mod operation;
 mod question;
+#[cfg(feature = "store")]
+mod record;
 mod reload;
 mod reply;
 mod save;
@@ -29,6 +32,8 @@ mod undo;
 mod view;
 
 pub use action::Cause;
+#[cfg(feature = "store")]
+pub(crate) use action::Done;
 pub use edit::Edit;
 pub use event::{Event, Happening};
 pub use explanation::{Explanation, Term};
@@ -51,5 +56,9 @@ pub(crate) use inputs::{Answerer, fits_auto};
 pub use memo::NotRecorded;
 pub(crate) use memo::{Memo, Traces};
 pub(crate) use operation::{Op, settled};
+#[cfg(feature = "store")]
+pub(crate) use record::{Checkpoint, Place, Seating};
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
+#[cfg(feature = "store")]
+pub(crate) use undo::told;

@@ -27,6 +27,8 @@ mod version;
 #[cfg(feature = "watch")]
 mod watch;
 
+#[cfg(feature = "store")]
+pub(crate) use content_hash::ContentHash;
 pub use contrast::{Contrast, ContrastSection, Differing};
 pub(crate) use data::Data;
 pub use difference::changes_between;
