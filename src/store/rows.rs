@@ -1,6 +1,5 @@
 //! The rows of one campaign: read with their sums checked.
 
-
 use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};
 
