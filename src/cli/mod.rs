@@ -1,5 +1,6 @@
 //! The program around the host: its commands, and the table at which games are played.
 
+mod campaigns;
 mod cards;
 mod check;
 mod compare;
@@ -52,6 +53,8 @@ struct Cli {
 enum Command {
     /// Plays a game: at the terminal, from a pipe or from a script
     Play(play::Args),
+    /// Lists campaigns: those in this folder, and those that were played last
+    Campaigns(campaigns::Args),
     /// Runs a Luau program that drives games
     Run(run::Args),
     /// Runs the specs of rulesets
@@ -133,8 +136,9 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         return Err(call_error("put the options after the command: `riskbreaker play --seed 7`"));
     }
     match cli.command {
-        None => play::play(play::Args { scenario: None, table: cli.table }, folder),
+        None => play::play(play::Args { scenario: None, begin: None, table: cli.table }, folder),
         Some(Command::Play(args)) => play::play(args, folder),
+        Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),
         Some(Command::Run(args)) => run::run(args, folder),
         Some(Command::Test(args)) => test::test(args, folder),
         Some(Command::Check(args)) => check::check(args, folder),

@@ -57,7 +57,7 @@ pub(crate) fn replies(table: &Value) -> Result<Vec<(String, Value)>, String> {
 ///
 /// A sentence: there is no such entity or value, or its script fails.
 pub(crate) fn value_of(session: &mut Session, title: &str, name: &str, args: &[Value]) -> Result<Value, String> {
-    let entity = session.view().find(title)?;
+    let entity = session.view().find(title).map_err(|refusal| refusal.to_string())?;
     let field = session.view().field(entity, name).cloned();
     let value = match field {
         Some(value) => value,

@@ -273,7 +273,7 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
     UndoReport { text, changes: Vec::new() }
 }
 
-pub(super) fn told(answer: &Answer) -> String {
+pub(crate) fn told(answer: &Answer) -> String {
     let list = |ids: &[Arc<str>]| ids.iter().map(|id| id.to_string()).collect::<Vec<_>>().join(", ");
     match answer {
         Answer::Choice(id) => id.to_string(),
