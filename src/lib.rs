@@ -7,6 +7,8 @@ mod lab;
 mod play;
 mod ruleset;
 mod script;
+#[cfg(feature = "serve")]
+pub mod serve;
 mod spec;
 mod state;
 #[cfg(feature = "store")]

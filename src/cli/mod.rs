@@ -21,6 +21,7 @@ mod row;
 mod rules;
 mod run;
 mod screen;
+mod serve;
 mod sim;
 mod test;
 mod types;
@@ -72,6 +73,8 @@ enum Command {
     /// Lists, shows and compares rulesets
     #[command(subcommand)]
     Rules(rules::Args),
+    /// Serves games to programs in any language
+    Serve(serve::Args),
     /// Rolls dice
     Roll(roll::Args),
     /// Computes the exact odds of dice or of a card
@@ -140,6 +143,7 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         Some(Command::Play(args)) => play::play(args, folder),
         Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),
         Some(Command::Run(args)) => run::run(args, folder),
+        Some(Command::Serve(args)) => serve::serve(&args, folder),
         Some(Command::Test(args)) => test::test(args, folder),
         Some(Command::Check(args)) => check::check(args, folder),
         Some(Command::Dev(args)) => dev::dev(args, folder),

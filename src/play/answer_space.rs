@@ -7,7 +7,7 @@ use super::{Answer, Ask, Question};
 impl Question {
     /// Every answer that the question takes, in the order of its options; `None` if there are more than `most`, or any
     /// line of text would do.
-    pub(crate) fn answers(&self, most: usize) -> Option<Vec<Answer>> {
+    pub fn answers(&self, most: usize) -> Option<Vec<Answer>> {
         let ids: Vec<Arc<str>> =
             self.ask.options().iter().filter(|option| option.enabled).map(|option| option.id.clone()).collect();
         let answers: Vec<Answer> = match &self.ask {

@@ -236,10 +236,11 @@ impl ActionContext {
                 let rng = &mut self.chance;
                 dice.roll_with(&mut |sides| Some(rng.face(sides)))
             }
-            DiceSource::Written(faces) => {
+            source @ (DiceSource::Written(faces) | DiceSource::Pushed(faces)) => {
                 let (mut at, mut bad) = (self.written as usize, None);
+                let mut rng = matches!(source, DiceSource::Pushed(_)).then_some(&mut self.chance);
                 let roll = dice.roll_with(&mut |sides| {
-                    let face = *faces.get(at)?;
+                    let Some(face) = faces.get(at).copied() else { return Some(rng.as_mut()?.face(sides)) };
                     at += 1;
                     if face < 1 || face > sides {
                         bad = Some((face, sides));

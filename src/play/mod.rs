@@ -3,6 +3,7 @@
 mod action;
 mod answer_check;
 mod answer_space;
+mod answer_value;
 mod card_counts;
 mod context;
 mod edit;

@@ -453,6 +453,28 @@ impl Session {
         self.rules = rules;
     }
 
+    /// Gives the faces of the next rolls, behind those that wait already; then the dice fall as before. For dice of the
+    /// embedder's own. It is no decision: no undo takes it back, and after an undo the same faces come again.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::Invalid`] where people type their dice in.
+    pub fn push_faces(&mut self, faces: &[u32]) -> Result<(), Refusal> {
+        let context = &mut self.game_mut().context;
+        match &mut context.dice {
+            DiceSource::Written(written) | DiceSource::Pushed(written) => written.extend(faces),
+            DiceSource::Seeded => {
+                // Faces that came from an earlier list lie behind.
+                let mut all = vec![1; context.written as usize];
+                all.extend(faces);
+                context.dice = DiceSource::Pushed(all);
+            }
+            DiceSource::Typed => return Err(Refusal::new("the dice are typed in: a roll is a question")),
+        }
+        context.state.renew_identity();
+        Ok(())
+    }
+
     /// Appends faces to those that are written out.
     pub(crate) fn write_dice(&mut self, faces: &[u32]) {
         if let DiceSource::Written(written) = &mut self.game_mut().context.dice {
@@ -488,7 +510,9 @@ impl Session {
     /// Faces written out for this game that have not been rolled.
     pub fn unrolled(&self) -> usize {
         match &self.game().context.dice {
-            DiceSource::Written(faces) => faces.len().saturating_sub(self.game().context.written as usize),
+            DiceSource::Written(faces) | DiceSource::Pushed(faces) => {
+                faces.len().saturating_sub(self.game().context.written as usize)
+            }
             _ => 0,
         }
     }
@@ -510,7 +534,7 @@ impl Session {
 
     /// The same game once more, to look at what could come: without what happened so far, and with other dice than those
     /// to come. Nobody hears of it.
-    pub(crate) fn fork(&self) -> Session {
+    pub fn fork(&self) -> Session {
         let mut game = self.game().fork();
         game.context.keeps_tape = true;
         game.context.chance = DiceRng::stream(self.seed(), OTHER_DICE);

@@ -55,6 +55,8 @@ pub enum DiceSource {
     Seeded,
     /// These faces, in order; running out is a fault.
     Written(Vec<u32>),
+    /// These faces, in order, and then the generator.
+    Pushed(Vec<u32>),
     /// Real dice: each roll is a question.
     Typed,
 }

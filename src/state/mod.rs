@@ -7,6 +7,7 @@ mod dormant;
 mod entity;
 mod schema;
 mod value;
+mod value_json;
 
 pub use agenda::{Agenda, Entry, EntryId, Key};
 pub use change::Change;

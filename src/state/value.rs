@@ -17,9 +17,7 @@ impl fmt::Display for EntityId {
 }
 
 /// The value of a field, an argument or an attachment: plain data, whole numbers only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Value {
     /// An empty reference.
     #[default]

@@ -15,6 +15,7 @@ pub(crate) use former::Former;
 
 /// What other rules would do to a game, or did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Migration {
     /// The ruleset in force.
     pub from: String,
@@ -28,6 +29,7 @@ pub struct Migration {
 
 /// What becomes of one thing under other rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct MigrationNote {
     pub fate: MigrationFate,
     /// What it is about: a kind, the title of an entity, or a word of the ruleset.
@@ -41,6 +43,7 @@ pub struct MigrationNote {
 /// What becomes of a thing under other rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum MigrationFate {
     /// The other rules cannot hold it: they do not come into force before it is changed.
     Refused,

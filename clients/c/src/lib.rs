@@ -1,0 +1,88 @@
+//! Riskbreaker for programs that can call C: the messages of `riskbreaker serve`, without a process in between.
+//!
+//! `riskbreaker.h` is made from this file by cbindgen.
+
+use std::ffi::{CStr, CString, c_char};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::ptr::null_mut;
+
+use riskbreaker::Library;
+use riskbreaker::serve::{Connection, Host};
+
+/// A host of games, with the caller as its operator.
+pub struct Riskbreaker {
+    connection: Connection,
+}
+
+/// Opens a host.
+///
+/// `rulesets` is the folder of the rulesets; NULL stands for `./rulesets`, or else those that are built in. Gives NULL if the
+/// folder cannot be read, or is no UTF-8.
+///
+/// # Safety
+///
+/// `rulesets` is NULL or ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn riskbreaker_open(rulesets: *const c_char) -> *mut Riskbreaker {
+    let open = || {
+        let folder = match rulesets.is_null() {
+            true => None,
+            // Safety: the caller's promise.
+            false => Some(unsafe { CStr::from_ptr(rulesets) }.to_str().ok()?),
+        };
+        let library = Library::locate(folder.map(Path::new)).ok()?;
+        Some(Box::new(Riskbreaker { connection: Host::new(library).connect(true) }))
+    };
+    catch_unwind(open).ok().flatten().map_or(null_mut(), Box::into_raw)
+}
+
+/// Sends a message and waits until it is carried out.
+///
+/// Gives everything that the host says since the last call, one message a line, the answer last; an empty text for a message
+/// without an id that nobody is told of. The text has to be given back with `riskbreaker_free`. Gives NULL if an argument is
+/// NULL. A host is used by one thread at a time.
+///
+/// # Safety
+///
+/// `host` comes from `riskbreaker_open` and was not closed; `message` ends with a zero byte.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn riskbreaker_call(host: *mut Riskbreaker, message: *const c_char) -> *mut c_char {
+    if host.is_null() || message.is_null() {
+        return null_mut();
+    }
+    // Safety: the caller's promise.
+    let (host, message) = unsafe { (&*host, CStr::from_ptr(message)) };
+    let call = || {
+        let said = host.connection.call(&message.to_string_lossy());
+        CString::new(said.join("\n")).ok()
+    };
+    catch_unwind(AssertUnwindSafe(call)).ok().flatten().map_or(null_mut(), CString::into_raw)
+}
+
+/// Gives a text back.
+///
+/// # Safety
+///
+/// `text` is NULL or comes from `riskbreaker_call`, and was not given back before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn riskbreaker_free(text: *mut c_char) {
+    if !text.is_null() {
+        // Safety: the caller's promise.
+        drop(unsafe { CString::from_raw(text) });
+    }
+}
+
+/// Ends a host with all its games.
+///
+/// # Safety
+///
+/// `host` is NULL or comes from `riskbreaker_open`, and was not closed before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn riskbreaker_close(host: *mut Riskbreaker) {
+    if !host.is_null() {
+        // Safety: the caller's promise.
+        let host = unsafe { Box::from_raw(host) };
+        let _ = catch_unwind(AssertUnwindSafe(|| host.connection.close()));
+    }
+}

@@ -1,0 +1,56 @@
+/** Plain JSON. `{entity: 7}` is an entity, `{ratio: "1/2"}` a fraction. */
+export type Value = null | boolean | number | string | Value[] | { [name: string]: Value };
+export type Role = "operator" | "game_master" | "seat" | "watcher";
+
+export interface QuestionId { action: number; ordinal: number }
+export interface Choice {
+  id: string; label: string; enabled: boolean; reason: string | null; note: string | null; max: number | null;
+}
+export type Ask =
+  | { kind: "choose"; options: Choice[]; other?: boolean }
+  | { kind: "choose_many"; options: Choice[]; min: number; max: number }
+  | { kind: "number"; min: number; max: number }
+  | { kind: "allot"; options: Choice[]; total: number; least: number }
+  | { kind: "confirm" }
+  | { kind: "order"; options: Choice[] }
+  | { kind: "line"; max: number }
+  | { kind: "dice"; dice: string; sides: number[] };
+export interface Question {
+  id: QuestionId; seat: string; topic: string; about?: number; title?: string; why: string; ask: Ask;
+  proposal?: Value; sealed: boolean; yours: boolean;
+}
+export interface Line { revision: number; event: string; [name: string]: unknown }
+export interface Entity { id: number; kind: string; title: string; fields: { [name: string]: Value } }
+export type State = { is: "asking" } | { is: "fault"; fault?: object } | { is: "over"; outcome: string };
+export interface Settings {
+  paused: boolean; rules: { id: string; title: string; version: string; hash: string; pending?: string };
+  seats: { [seat: string]: unknown }; switches: { [name: string]: Value };
+}
+export interface View {
+  table: string; role: Role; seat?: string; seq: number; revision: number; state: State; settings: Settings;
+  entities: Entity[]; questions: Question[]; waiting: { seat: string; questions: number }[];
+  undo: { allowed: boolean; decisions: number }; presence: { role: Role; seat?: string; viewers: number }[]; log: Line[];
+}
+export interface Step {
+  table: string; seq: number; cause: string; state: State; events: Line[]; questions: Question[];
+  waiting: View["waiting"]; undo: View["undo"]; changed: (Entity | { id: number; gone: true })[]; settings?: Settings;
+}
+
+export class Refused extends Error { readonly kind: string; readonly data: { kind: string; [name: string]: unknown } }
+
+export class Host {
+  static start(program?: string, ...options: string[]): Promise<Host>;
+  call(method: string, params?: object): Promise<any>;
+  hello(as: { table: string; role: Role; seat?: string }): Promise<Viewer>;
+  close(): Promise<void>;
+}
+
+export class Viewer {
+  readonly number: number;
+  view: View;
+  onStep: (step: Step) => void;
+  call(method: string, params?: object): Promise<any>;
+  mine(): Question[];
+  answer(question: Question, value: Value, key?: string): Promise<{ seq: number }>;
+  undo(): Promise<{ seq: number; undone: object[] }>;
+}

@@ -1,0 +1,398 @@
+//! What each request does to a table or to the host.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use num_traits::ToPrimitive as _;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
+
+use super::error::Failure;
+use super::frames::{OpenQuestion, Sight};
+use super::messages::*;
+use super::table::Game;
+use super::viewer::Role;
+use crate::lab::{Odds, OddsQuery};
+use crate::play::{Answering, Edit, Given, QuestionId, Refusal, Session};
+use crate::ruleset::{Library, Ruleset};
+use crate::state::{EntityId, Value};
+
+/// A request to one table, by somebody with a role.
+pub(super) struct Command<'r> {
+    pub method: &'r str,
+    pub params: Json,
+    pub role: &'r Role,
+    pub table: &'r str,
+    pub library: &'r Library,
+    /// Set when the request is to end.
+    pub interrupt: &'r Arc<AtomicBool>,
+}
+
+/// Reads the parameters of a method.
+pub(super) fn read<T: DeserializeOwned>(params: &Json) -> Result<T, Failure> {
+    T::deserialize(params).map_err(|error| Failure::BadParams { message: error.to_string() })
+}
+
+pub(super) fn written(result: impl Serialize) -> Result<Json, Failure> {
+    serde_json::to_value(result).map_err(|error| Failure::internal(error.to_string()))
+}
+
+/// Most answers that are listed.
+const MOST_ANSWERS: usize = 1_000;
+
+impl Command<'_> {
+    /// Whether the method changes the game: then a key counts, and a pause refuses it to seats.
+    pub fn changes(method: &str) -> bool {
+        super::methods::find(method).is_some_and(|known| known.changes)
+    }
+
+    /// Carries the request out.
+    pub fn run(&self, game: &mut Game) -> Result<Json, Failure> {
+        match self.method {
+            "view" => {
+                let ViewParams { since } = self.read()?;
+                written(game.snapshot(self.table, self.role, since))
+            }
+            "answer" => self.answer(game),
+            "reply" => self.reply(game),
+            "act" => self.act(game),
+            "acts" => {
+                self.role.must_play()?;
+                written(Acts { acts: Sight(self.role).acts(&mut game.session) })
+            }
+            "answers" => self.answers(game),
+            "suggest" => self.suggest(game),
+            "odds" => self.odds(game),
+            "why" => self.why(game),
+            "sheet" => {
+                let EntityParams { entity } = self.read()?;
+                self.must_see(&game.session, entity)?;
+                let lines = game.session.sheet(entity).map_err(Refusal::fault)?;
+                written(Sheet { lines })
+            }
+            "card" => self.card(game),
+            "undo" => self.undo(game),
+            "redo" => self.redo(game),
+            "edit" => {
+                let EditParams { edit } = self.master()?;
+                game.session.edit(edit)?;
+                self.accepted(game, "edit")
+            }
+            "switch" => {
+                let SwitchParams { name, value } = self.master()?;
+                game.session.edit(Edit::Switch { name, value })?;
+                self.accepted(game, "switch")
+            }
+            "remedy" => {
+                let RemedyParams { remedy } = self.master()?;
+                game.session.remedy(remedy)?;
+                self.accepted(game, "remedy")
+            }
+            "dice" => {
+                let DiceParams { faces } = self.master()?;
+                game.session.push_faces(&faces)?;
+                self.accepted(game, "dice")
+            }
+            "rules.preview" | "rules.change" => self.rules(game),
+            "rules.keep" => {
+                let Nothing {} = self.master()?;
+                game.session.keep_rules()?;
+                self.accepted(game, "rules.keep")
+            }
+            "seat" => {
+                let SeatParams { seat, driver } = self.master()?;
+                let rules = game.session.ruleset().clone();
+                if !rules.seats().contains_key(&seat) {
+                    return Err(unknown_seat(&rules, &seat).into());
+                }
+                game.session.set_seat(&seat, driver)?;
+                self.accepted(game, "seat")
+            }
+            "pause" => {
+                let PauseParams { paused } = self.master()?;
+                game.paused = paused;
+                self.accepted(game, "pause")
+            }
+            "table.save" => self.save(game),
+            _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
+        }
+    }
+
+    fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        read(&self.params)
+    }
+
+    /// The parameters of a method that only a game master may use.
+    fn master<T: DeserializeOwned>(&self) -> Result<T, Failure> {
+        self.role.must_be_master()?;
+        self.read()
+    }
+
+    fn accepted(&self, game: &mut Game, cause: &'static str) -> Result<Json, Failure> {
+        written(Accepted { seq: game.publish(self.table, cause, self.role)? })
+    }
+
+    // Deciding
+
+    /// An open question that the role may see.
+    fn question(&self, game: &Game, id: QuestionId) -> Result<OpenQuestion, Failure> {
+        let mut questions = Sight(self.role).questions(&game.session);
+        match questions.iter().position(|question| question.id == id) {
+            Some(at) => Ok(questions.swap_remove(at)),
+            None => Err(Failure::Stale { questions }),
+        }
+    }
+
+    /// An open question that the role may decide.
+    fn own_question(&self, game: &Game, id: QuestionId) -> Result<OpenQuestion, Failure> {
+        self.role.must_play()?;
+        let question = self.question(game, id)?;
+        match self.role.seat() {
+            Some(acting) if !question.yours => {
+                let acting = acting.clone();
+                Err(Refusal::NotYourSeat { seat: question.seat, acting }.into())
+            }
+            _ => Ok(question),
+        }
+    }
+
+    fn answer(&self, game: &mut Game) -> Result<Json, Failure> {
+        let AnswerParams { question, value, acting } = self.read()?;
+        let open = self.own_question(game, question)?;
+        self.acts_for(acting.as_deref(), &open.seat)?;
+        bounded(&value)?;
+        let question = game.session.questions().iter().find(|known| known.id == question);
+        let question = question.ok_or(Refusal::Stale { question: open.id })?;
+        let answer = question.exact_answer(&value)?;
+        game.session.answer(open.id, answer)?;
+        self.accepted(game, "answer")
+    }
+
+    /// `as` names the seat that is asked, and only a game master may act for another.
+    fn acts_for(&self, acting: Option<&str>, seat: &Arc<str>) -> Result<(), Failure> {
+        match acting {
+            Some(acting) if *acting != **seat || !Sight(self.role).plays(seat) => {
+                Err(Refusal::NotYourSeat { seat: seat.clone(), acting: Arc::from(acting) }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn reply(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_play()?;
+        let ReplyParams { pairs } = self.read()?;
+        for (topic, value) in &pairs {
+            bounded(value)?;
+            let open = game.session.questions().iter().find(|question| *question.topic == **topic);
+            // What is asked only later belongs to the same action, and so to the seat that begins it.
+            if let Some(open) = open {
+                self.own_question(game, open.id)?;
+            }
+        }
+        if let Role::Seat(acting) = self.role {
+            let first = game.session.questions().first();
+            if let Some(open) = first.filter(|open| !Sight(self.role).plays(&open.seat)) {
+                let seat = open.seat.clone();
+                return Err(Refusal::NotYourSeat { seat, acting: acting.clone() }.into());
+            }
+        }
+        let _ = game.session.reply(&pairs)?;
+        self.accepted(game, "reply")
+    }
+
+    fn act(&self, game: &mut Game) -> Result<Json, Failure> {
+        self.role.must_play()?;
+        let ActParams { name, acting } = self.read()?;
+        let seat: Arc<str> = match (&acting, self.role) {
+            (Some(acting), _) => Arc::from(acting.as_str()),
+            (None, Role::Seat(seat)) => seat.clone(),
+            (None, _) => return Err(Failure::BadParams { message: "`as` names the seat that acts".into() }),
+        };
+        self.acts_for(acting.as_deref(), &seat)?;
+        game.session.act(&seat, &name)?;
+        self.accepted(game, "act")
+    }
+
+    fn undo(&self, game: &mut Game) -> Result<Json, Failure> {
+        let UndoParams { expect, to } = self.read()?;
+        expected(game, expect)?;
+        let count = game.session.decisions();
+        let target = match to {
+            None => count.checked_sub(1).ok_or(Refusal::NothingToUndo)?,
+            Some(to) => game
+                .decisions_at(to)
+                .ok_or_else(|| Failure::BadParams { message: format!("step {to} does not stand") })?,
+        };
+        let steps = count.saturating_sub(target);
+        if steps == 0 {
+            return Err(Refusal::NothingToUndo.into());
+        }
+        if !game.may_undo(self.role, steps) {
+            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
+        }
+        let mut undone = Vec::new();
+        while game.session.decisions() > target {
+            undone.push(game.session.undo()?);
+        }
+        game.last_undo_by(self.role);
+        let seq = game.publish(self.table, "undo", self.role)?;
+        written(UndoReport { seq, undone })
+    }
+
+    fn redo(&self, game: &mut Game) -> Result<Json, Failure> {
+        let RedoParams { expect } = self.read()?;
+        expected(game, expect)?;
+        if !game.may_redo(self.role) {
+            return Err(Failure::forbidden(self.role.word(), "the game master, or whoever took it back"));
+        }
+        let undone = vec![game.session.redo()?];
+        let seq = game.publish(self.table, "redo", self.role)?;
+        written(UndoReport { seq, undone })
+    }
+
+    fn rules(&self, game: &mut Game) -> Result<Json, Failure> {
+        let RulesParams { ruleset, layers } = self.master()?;
+        let to = load(self.library, &ruleset, &layers)?;
+        let change = self.method == "rules.change";
+        let migration = if change { game.session.change_rules(&to)? } else { game.session.preview_rules(&to)? };
+        let seq = if change { Some(game.publish(self.table, "rules.change", self.role)?) } else { None };
+        let crate::play::Migration { from, to, notes, waits_for } = migration;
+        written(RulesPreview { from, to, notes, waits_for, seq })
+    }
+
+    // Looking
+
+    fn answers(&self, game: &Game) -> Result<Json, Failure> {
+        let AnswersParams { question, most } = self.read()?;
+        let open = self.own_question(game, question)?;
+        let most = most.unwrap_or(MOST_ANSWERS).min(MOST_ANSWERS);
+        let question = game.session.questions().iter().find(|question| question.id == open.id);
+        let answers = question.and_then(|question| question.answers(most));
+        written(Answers { answers: answers.map(|answers| answers.iter().map(crate::play::Answer::to_value).collect()) })
+    }
+
+    fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
+        let SuggestParams { question, policy } = self.read()?;
+        let open = self.own_question(game, question)?;
+        let answer = game.session.suggest(open.id, &policy)?;
+        written(Suggestion { value: answer.map(|answer| answer.to_value()) })
+    }
+
+    fn odds(&self, game: &mut Game) -> Result<Json, Failure> {
+        let OddsParams { question, given } = self.read()?;
+        let open = self.own_question(game, question)?;
+        let given = given.into_iter().map(|(topic, value)| Given { topic, value, about: None }).collect();
+        let query = OddsQuery {
+            given,
+            answering: Answering::Default,
+            blind: self.role.seat().map(|seat| [seat.clone()].into()),
+            interrupt: Some(self.interrupt.clone()),
+            ..OddsQuery::default()
+        };
+        let odds = game.session.odds_at(open.id, query)?;
+        written(report(&odds))
+    }
+
+    fn why(&self, game: &mut Game) -> Result<Json, Failure> {
+        let WhyParams { entity, name } = self.read()?;
+        self.must_see(&game.session, entity)?;
+        if !self.role.is_master() {
+            // A field that the role does not see is told like one that does not exist.
+            let seen = Sight(self.role).entities(&game.session);
+            let view = game.session.view();
+            let derived = view.derived_names(entity).iter().map(|name| &**name);
+            let fields = seen.get(&entity).into_iter().flat_map(|entity| entity.fields.keys().map(|name| &**name));
+            let names: Vec<&str> = fields.chain(derived).collect();
+            if !names.contains(&name.as_str()) {
+                let sentence = format!("{} has no `{name}`", view.title(entity));
+                return Err(Refusal::unknown(sentence, &name, names).into());
+            }
+        }
+        written(WhyReport { explanation: game.session.why(entity, &name)? })
+    }
+
+    fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
+        if Sight(self.role).entities(session).contains_key(&entity) {
+            return Ok(());
+        }
+        Err(Refusal::NoEntity { entity }.into())
+    }
+
+    fn card(&self, game: &Game) -> Result<Json, Failure> {
+        let CardParams { card } = self.read()?;
+        let rules = game.session.ruleset();
+        let Some(found) = rules.card(&card) else {
+            let ids = rules.cards().iter().map(|card| &*card.id);
+            let sentence = format!("{} has no card `{card}`", rules.id());
+            return Err(Refusal::unknown_among_many(sentence, &card, ids).into());
+        };
+        let (id, title) = (found.id.clone(), found.title.clone());
+        written(CardReport { id, title, text: found.text.clone(), rules: found.rules.clone() })
+    }
+
+    fn save(&self, game: &Game) -> Result<Json, Failure> {
+        self.role.must_be_operator()?;
+        let SaveTable { path } = self.read()?;
+        let text = super::saved::write(&game.session, game.seq)?;
+        let seq = game.seq;
+        match path {
+            None => written(SavedTable { path: None, game: Some(text), seq }),
+            Some(path) => {
+                super::saved::put(&path, &text)?;
+                written(SavedTable { path: Some(path), game: None, seq })
+            }
+        }
+    }
+}
+
+/// Refuses a command of somebody who has not seen the last step.
+fn expected(game: &Game, expect: u64) -> Result<(), Failure> {
+    if expect == game.seq { Ok(()) } else { Err(Failure::Moved { expected: expect, seq: game.seq }) }
+}
+
+/// The largest whole number that every client reads exactly.
+const MOST: i64 = (1 << 53) - 1;
+
+/// Refuses numbers that not every client can read back.
+fn bounded(value: &Value) -> Result<(), Failure> {
+    match value {
+        Value::Int(n) if n.abs() > MOST => {
+            Err(Failure::BadParams { message: format!("{n} is beyond {MOST}, the largest whole number") })
+        }
+        Value::List(items) => items.iter().try_for_each(bounded),
+        Value::Map(items) => items.values().try_for_each(bounded),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn unknown_seat(rules: &Ruleset, seat: &str) -> Refusal {
+    Refusal::unknown(format!("{} has no seat `{seat}`", rules.id()), seat, rules.seats().keys().map(String::as_str))
+}
+
+pub(super) fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, Failure> {
+    Ruleset::load_with(library, id, layers).map_err(|error| Failure::NotStarted { message: error.to_string() })
+}
+
+fn report(odds: &Odds) -> OddsReport {
+    let exact = odds.estimate.is_none();
+    let chance = |chance: &num_rational::BigRational| Chance {
+        fraction: exact.then(|| chance.to_string()),
+        decimal: chance.to_f64().unwrap_or(0.0),
+    };
+    let outcomes = odds.lines().into_iter().zip(&odds.outcomes);
+    OddsReport {
+        exact: odds.is_exact(),
+        estimate: odds
+            .estimate
+            .as_ref()
+            .map(|estimate| EstimateReport { samples: estimate.samples, why: estimate.why.clone() }),
+        outcomes: outcomes.map(|(text, (_, of))| OutcomeReport { text, chance: chance(of) }).collect(),
+        remaining: chance(&odds.remaining),
+        answers: odds
+            .answers
+            .iter()
+            .map(|(topic, answer, how)| (topic.clone(), answer.clone(), (*how).to_owned()))
+            .collect(),
+    }
+}

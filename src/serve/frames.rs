@@ -1,0 +1,273 @@
+//! What a viewer is told: everything here is built for one role, by [`Sight`] alone.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::viewer::{Role, RoleName};
+use crate::play::{Ask, Driver, Event, Fault, FreeAct, Happening, Question, QuestionId, Session, Step};
+use crate::state::{EntityId, Value};
+
+/// An open question.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct OpenQuestion {
+    pub id: QuestionId,
+    /// The seat that is asked.
+    pub seat: Arc<str>,
+    /// A short word such as `card` or `targets`.
+    pub topic: Arc<str>,
+    /// The entity that it is asked for, and its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<EntityId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<Arc<str>>,
+    /// What is asked, as a sentence.
+    pub why: String,
+    pub ask: Ask,
+    /// The answer that is proposed, in the form that `answer` takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<Value>,
+    /// The answer stays hidden until all questions that are out together are answered.
+    pub sealed: bool,
+    /// Whether this viewer may answer it.
+    pub yours: bool,
+}
+
+/// Something that happened, as this viewer was told it.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Line {
+    /// Rises by one with everything that this viewer is told.
+    pub revision: u64,
+    #[serde(flatten)]
+    pub told: Told,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Told {
+    Event(Event),
+    Back(Back),
+}
+
+/// What came after a revision does not stand any more.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Back {
+    /// Always `back`.
+    pub event: &'static str,
+    /// The last revision that stands.
+    pub to: u64,
+}
+
+/// An entity with the fields that this viewer may see.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct EntityView {
+    pub id: EntityId,
+    pub kind: Arc<str>,
+    pub title: Arc<str>,
+    pub fields: BTreeMap<Arc<str>, Value>,
+}
+
+/// A change of what there is: an entity as it is now, or the id of one that is gone.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Changed {
+    Now(EntityView),
+    Gone { id: EntityId, gone: bool },
+}
+
+/// A seat that somebody waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Waiting {
+    pub seat: Arc<str>,
+    /// Open questions of the seat that this viewer knows of.
+    pub questions: u32,
+}
+
+/// How far back a viewer may go.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct UndoState {
+    /// Whether this viewer may take back the last decision.
+    pub allowed: bool,
+    /// Decisions that stand; each is one undo.
+    pub decisions: u32,
+}
+
+/// Where the game stands.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "snake_case")]
+pub enum State {
+    /// Questions are open.
+    Asking,
+    /// A script failed; the game master says how to go on.
+    Fault {
+        /// What failed, for the game master.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        fault: Option<Box<Fault>>,
+    },
+    Over {
+        outcome: String,
+    },
+}
+
+/// Rules in force.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct RulesInForce {
+    pub id: String,
+    pub title: String,
+    pub version: String,
+    /// Identifies the content of all files.
+    pub hash: String,
+    /// Rules that are asked for and come into force at the next boundary.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pending: Option<String>,
+}
+
+/// How the table is set.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Settings {
+    /// Whether commands by seats are refused.
+    pub paused: bool,
+    pub rules: RulesInForce,
+    /// Who plays which seat.
+    pub seats: BTreeMap<Arc<str>, Driver>,
+    /// House rules in force.
+    pub switches: BTreeMap<String, Value>,
+}
+
+/// Who is connected.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Present {
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    /// How many viewers are there in this role.
+    pub viewers: u32,
+}
+
+/// Everything that a viewer may know of a table.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Snapshot {
+    pub table: String,
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    pub seq: u64,
+    pub revision: u64,
+    pub state: State,
+    pub settings: Settings,
+    pub entities: Vec<EntityView>,
+    pub questions: Vec<OpenQuestion>,
+    pub waiting: Vec<Waiting>,
+    pub undo: UndoState,
+    pub presence: Vec<Present>,
+    /// The last lines, or everything told since the revision that was asked for.
+    pub log: Vec<Line>,
+}
+
+/// All that one accepted command did, for one viewer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StepFrame {
+    pub table: String,
+    pub seq: u64,
+    /// The method that was accepted.
+    pub cause: &'static str,
+    pub state: State,
+    pub events: Vec<Line>,
+    /// All open questions; they replace those that were known.
+    pub questions: Vec<OpenQuestion>,
+    pub waiting: Vec<Waiting>,
+    pub undo: UndoState,
+    /// Entities that are different now.
+    pub changed: Vec<Changed>,
+    /// How the table is set, where that is different now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settings: Option<Settings>,
+}
+
+/// What a role may see of a game. No frame reads a game but through this.
+pub(super) struct Sight<'r>(pub &'r Role);
+
+impl Sight<'_> {
+    pub fn sees(&self, audience: Option<&str>) -> bool {
+        match audience {
+            None => true,
+            Some(seat) => self.0.is_master() || self.0.seat().is_some_and(|own| **own == *seat),
+        }
+    }
+
+    pub fn questions(&self, session: &Session) -> Vec<OpenQuestion> {
+        let visible = session.questions().iter().filter(|question| self.sees_question(question));
+        visible.map(|question| self.question(session, question)).collect()
+    }
+
+    pub fn sees_question(&self, question: &Question) -> bool {
+        self.sees(question.audience.as_deref()) || self.0.seat() == Some(&question.seat)
+    }
+
+    fn question(&self, session: &Session, question: &Question) -> OpenQuestion {
+        OpenQuestion {
+            id: question.id,
+            seat: question.seat.clone(),
+            topic: question.topic.clone(),
+            about: question.about,
+            title: question.about.map(|id| session.view().title(id)),
+            why: question.why.clone(),
+            ask: question.ask.clone(),
+            proposal: question.proposal().map(crate::play::Answer::to_value),
+            sealed: question.sealed,
+            yours: self.plays(&question.seat),
+        }
+    }
+
+    /// Whether the viewer may decide for a seat.
+    pub fn plays(&self, seat: &str) -> bool {
+        self.0.is_master() || self.0.seat().is_some_and(|own| **own == *seat)
+    }
+
+    pub fn waiting(&self, session: &Session) -> Vec<Waiting> {
+        let mut waiting: BTreeMap<&Arc<str>, u32> = BTreeMap::new();
+        for question in session.questions().iter().filter(|question| self.sees_question(question)) {
+            *waiting.entry(&question.seat).or_default() += 1;
+        }
+        waiting.into_iter().map(|(seat, questions)| Waiting { seat: seat.clone(), questions }).collect()
+    }
+
+    pub fn entities(&self, session: &Session) -> BTreeMap<EntityId, EntityView> {
+        let view = session.view();
+        let shown = |id: EntityId| EntityView {
+            id,
+            kind: view.kind(id).unwrap_or_default().into(),
+            title: view.title(id),
+            fields: view
+                .fields(id)
+                .filter(|(field, _)| self.0.is_master() || field.show && self.sees(field.audience.as_deref()))
+                .map(|(field, value)| (field.name.clone(), value.clone()))
+                .collect(),
+        };
+        view.entities().map(|id| (id, shown(id))).collect()
+    }
+
+    pub fn log(&self, session: &Session) -> Vec<Event> {
+        let mut log = session.log();
+        // The line of an edit names the value, and does not know who may see the field.
+        let told = |happening: &Happening| self.0.is_master() || !matches!(happening, Happening::Edited { .. });
+        log.retain(|event| self.sees(event.audience.as_deref()) && told(&event.happening));
+        log
+    }
+
+    pub fn acts(&self, session: &mut Session) -> Vec<FreeAct> {
+        let mut acts = session.free_acts();
+        acts.retain(|act| self.plays(&act.seat));
+        acts
+    }
+
+    pub fn state(&self, standing: &Step) -> State {
+        match standing {
+            Step::Ask => State::Asking,
+            Step::Fault(fault) => State::Fault { fault: self.0.is_master().then(|| Box::new(fault.clone())) },
+            Step::Over(outcome) => State::Over { outcome: outcome.clone() },
+        }
+    }
+}

@@ -1,0 +1,710 @@
+use std::collections::{BTreeMap, HashMap};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value as Json, json};
+
+use super::commands::{Command, load, read, unknown_seat, written};
+use super::error::Failure;
+use super::messages::*;
+use super::outbox::Outbox;
+use super::table::{Game, Table, fingerprint, tell};
+use super::viewer::{Role, RoleName, Viewer};
+use crate::play::{Driver, Scenario, Session, Setup};
+use crate::ruleset::Library;
+use crate::state::Value;
+
+/// The host of many games: it knows nothing of how its messages travel.
+///
+/// A transport calls [`Host::connect`] for each client, hands every message to [`Connection::receive`], runs the [`Job`]s
+/// that come of it (those of one table in order), and writes what stands in the connection's [`Outbox`].
+#[derive(Clone)]
+pub struct Host {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    library: Library,
+    tables: Mutex<BTreeMap<String, Arc<Table>>>,
+    tokens: Mutex<HashMap<String, Invited>>,
+    /// Counts tables, for names that the host makes.
+    made: AtomicU64,
+}
+
+/// What a token is good for.
+#[derive(Clone)]
+struct Invited {
+    table: Arc<Table>,
+    role: Role,
+    /// Viewers that came by it.
+    viewers: Vec<std::sync::Weak<Viewer>>,
+}
+
+/// One client.
+pub struct Connection {
+    host: Host,
+    outbox: Arc<Outbox>,
+    /// Whether whoever holds the other end is the operator.
+    operator: bool,
+    viewers: Arc<Mutex<BTreeMap<u32, Arc<Viewer>>>>,
+    next: AtomicU32,
+    under_way: Arc<Mutex<HashMap<String, Arc<AtomicBool>>>>,
+}
+
+/// Work at a table that a message asks for.
+pub struct Job {
+    table: Arc<Table>,
+    work: Box<dyn FnOnce() + Send>,
+    refuse: Box<dyn FnOnce(Failure) + Send>,
+}
+
+/// What a message came to.
+#[must_use]
+pub enum Received {
+    /// It is answered already.
+    Done,
+    /// It is answered by this work.
+    Job(Job),
+    /// The host is to end once everything is answered.
+    Shutdown,
+}
+
+impl Job {
+    /// The name of the table: jobs of one table have to run in order, one at a time.
+    pub fn table(&self) -> &str {
+        &self.table.name
+    }
+
+    pub fn run(self) {
+        (self.work)();
+    }
+
+    /// Answers that too much waits already.
+    pub fn refuse_busy(self, waiting: usize) {
+        (self.refuse)(Failure::Busy { waiting });
+    }
+}
+
+/// Most tables of a host.
+const MOST_TABLES: usize = 100_000;
+/// Most viewers of a connection.
+const MOST_VIEWERS: usize = 10_000;
+
+impl Host {
+    /// A host of games by the rulesets of a library.
+    pub fn new(library: Library) -> Host {
+        let shared = Shared { library, tables: Mutex::default(), tokens: Mutex::default(), made: AtomicU64::new(0) };
+        Host { shared: Arc::new(shared) }
+    }
+
+    /// A new client; `operator` says whether it may do everything.
+    pub fn connect(&self, operator: bool) -> Connection {
+        Connection {
+            host: self.clone(),
+            outbox: Arc::new(Outbox::default()),
+            operator,
+            viewers: Arc::default(),
+            next: AtomicU32::new(1),
+            under_way: Arc::default(),
+        }
+    }
+
+    fn tables(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Table>>> {
+        lock(&self.shared.tables)
+    }
+
+    fn table(&self, name: &str) -> Result<Arc<Table>, Failure> {
+        self.tables().get(name).cloned().ok_or_else(|| Failure::UnknownTable { table: name.to_owned() })
+    }
+
+    /// A place for a game that is about to begin.
+    fn reserve(&self, name: Option<&str>) -> Result<Arc<Table>, Failure> {
+        let mut tables = self.tables();
+        if tables.len() >= MOST_TABLES {
+            return Err(Failure::Busy { waiting: tables.len() });
+        }
+        let name = match name {
+            Some(name) if !(1..=64).contains(&name.chars().count()) || name.chars().any(char::is_control) => {
+                let message = "a table's name has 1 to 64 characters".to_owned();
+                return Err(Failure::BadParams { message });
+            }
+            Some(name) if tables.contains_key(name) => {
+                return Err(Failure::BadParams { message: format!("there is a table `{name}` already") });
+            }
+            Some(name) => name.to_owned(),
+            None => loop {
+                let name = format!("t{}", self.shared.made.fetch_add(1, Ordering::Relaxed) + 1);
+                if !tables.contains_key(&name) {
+                    break name;
+                }
+            },
+        };
+        let table = Arc::new(Table::new(name.clone()));
+        tables.insert(name, table.clone());
+        Ok(table)
+    }
+
+    /// Takes a table away, if it still is that one, and ends its invitations.
+    fn forget(&self, table: &Arc<Table>) {
+        let mut tables = self.tables();
+        if tables.get(&table.name).is_some_and(|known| Arc::ptr_eq(known, table)) {
+            tables.remove(&table.name);
+        }
+        drop(tables);
+        lock(&self.shared.tokens).retain(|_, invited| !Arc::ptr_eq(&invited.table, table));
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A request as it came.
+struct Request {
+    /// Nothing for a notification, which is not answered.
+    id: Option<Json>,
+    method: String,
+    params: Json,
+    viewer: Option<u32>,
+    table: Option<String>,
+    key: Option<String>,
+}
+
+/// Who asks, and of which table.
+struct Caller {
+    role: Role,
+    viewer: Option<Arc<Viewer>>,
+    table: Option<Arc<Table>>,
+}
+
+impl Connection {
+    /// What is to be written to the client.
+    pub fn outbox(&self) -> &Arc<Outbox> {
+        &self.outbox
+    }
+
+    /// Takes a message of the client: one JSON object.
+    pub fn receive(&self, message: &str) -> Received {
+        if message.len() > MOST_BYTES {
+            self.reply(Some(Json::Null), Err(Failure::TooLarge { bytes: message.len(), limit: MOST_BYTES }));
+            return Received::Done;
+        }
+        let (id, parsed) = parse(message);
+        let request = match parsed {
+            Ok(request) => request,
+            Err(failure) => {
+                self.reply(Some(id), Err(failure));
+                return Received::Done;
+            }
+        };
+        let id = request.id.clone();
+        match self.take(request) {
+            Ok(received) => received,
+            Err(failure) => {
+                self.reply(id, Err(failure));
+                Received::Done
+            }
+        }
+    }
+
+    /// Carries out a message at once, and gives everything that the client is told: for callers that wait.
+    pub fn call(&self, message: &str) -> Vec<String> {
+        if let Received::Job(job) = self.receive(message) {
+            job.run();
+        }
+        self.outbox.take()
+    }
+
+    /// The client has gone: its viewers leave.
+    pub fn close(&self) {
+        let viewers = std::mem::take(&mut *lock(&self.viewers));
+        for viewer in viewers.into_values() {
+            let _ = viewer.table.with(|game| {
+                game.leave(&viewer);
+                Ok(())
+            });
+        }
+        self.outbox.close();
+    }
+
+    fn reply(&self, id: Option<Json>, result: Result<Json, Failure>) {
+        reply(&self.outbox, id, result);
+    }
+
+    /// Answers a message that the transport could not read.
+    pub(super) fn refuse(&self, failure: Failure) {
+        self.reply(Some(Json::Null), Err(failure));
+    }
+
+    fn done(&self, id: Option<Json>, result: Result<Json, Failure>) -> Received {
+        self.reply(id, result);
+        Received::Done
+    }
+
+    /// Does at once what needs no game, and makes a job of the rest.
+    fn take(&self, request: Request) -> Result<Received, Failure> {
+        let id = request.id.clone();
+        match request.method.as_str() {
+            "ping" => Ok(self.done(id, Ok(json!({})))),
+            "schema" => Ok(self.done(id, Ok(super::schema::schema()))),
+            "hello" => self.hello(request),
+            "cancel" => {
+                let CancelParams { id: other } = read(&request.params)?;
+                let found = lock(&self.under_way).get(&other.to_string()).cloned();
+                let cancelled = found.is_some();
+                if let Some(interrupt) = found {
+                    interrupt.store(true, Ordering::Relaxed);
+                }
+                Ok(self.done(id, written(Cancelled { cancelled })))
+            }
+            "admit" => Err(Failure::Unavailable { reason: "an invitation admits its bearer at once".into() }),
+            "table.list" => {
+                self.must_operate(&request)?;
+                let tables = self.host.tables().keys().cloned().collect();
+                Ok(self.done(id, written(TableList { tables })))
+            }
+            "rulesets" => {
+                self.must_operate(&request)?;
+                Ok(self.done(id, written(RulesetList { rulesets: self.host.shared.library.ids() })))
+            }
+            "table.new" | "table.load" => {
+                self.must_operate(&request)?;
+                self.open(request)
+            }
+            "shutdown" => {
+                self.must_operate(&request)?;
+                self.reply(id, Ok(json!({})));
+                Ok(Received::Shutdown)
+            }
+            method => match super::methods::find(method) {
+                Some(_) => self.at_table(request),
+                None => {
+                    let names = super::methods::METHODS.iter().map(|method| method.name);
+                    let near = crate::ruleset::nearest(method, names).map(str::to_owned);
+                    Err(Failure::UnknownMethod { method: method.chars().take(64).collect(), near })
+                }
+            },
+        }
+    }
+
+    fn must_operate(&self, request: &Request) -> Result<(), Failure> {
+        match request.viewer {
+            None | Some(0) if self.operator => Ok(()),
+            // The table that is named need not be there yet.
+            _ => self.caller(request)?.role.must_be_operator(),
+        }
+    }
+
+    /// Who asks: a viewer of this connection, or its operator.
+    fn caller(&self, request: &Request) -> Result<Caller, Failure> {
+        let viewers = lock(&self.viewers);
+        let of = |viewer: &Arc<Viewer>| Caller {
+            role: viewer.role.clone(),
+            viewer: Some(viewer.clone()),
+            table: Some(viewer.table.clone()),
+        };
+        match request.viewer {
+            Some(number) if number != 0 || !self.operator => {
+                let viewer = viewers.get(&number).filter(|viewer| !viewer.is_gone());
+                viewer.map(of).ok_or(Failure::UnknownViewer { viewer: number })
+            }
+            _ if self.operator => {
+                let table = request.table.as_deref().map(|name| self.host.table(name)).transpose()?;
+                Ok(Caller { role: Role::Operator, viewer: None, table })
+            }
+            _ => match viewers.values().collect::<Vec<_>>().as_slice() {
+                [only] if !only.is_gone() => Ok(of(only)),
+                _ => Err(Failure::UnknownViewer { viewer: 0 }),
+            },
+        }
+    }
+
+    fn hello(&self, request: Request) -> Result<Received, Failure> {
+        let hello: Hello = read(&request.params)?;
+        if hello.protocol != PROTOCOL {
+            return Err(Failure::UnsupportedProtocol { supported: vec![PROTOCOL] });
+        }
+        let (table, role) = match (&hello.token, hello.role) {
+            (Some(token), _) => {
+                let invited = lock(&self.host.shared.tokens).get(token).cloned().ok_or(Failure::UnknownToken)?;
+                (invited.table, invited.role)
+            }
+            (None, None) if self.operator => {
+                let welcome = welcome(&Role::Operator, None, None);
+                return Ok(self.done(request.id, written(welcome)));
+            }
+            (None, Some(role)) if self.operator => {
+                let name = request.table.as_deref().ok_or_else(|| needs("table"))?;
+                (self.host.table(name)?, role_of(role, hello.seat.as_deref())?)
+            }
+            (None, _) => return Err(Failure::UnknownToken),
+        };
+        if lock(&self.viewers).len() >= MOST_VIEWERS {
+            return Err(Failure::Busy { waiting: MOST_VIEWERS });
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let viewer = Arc::new(Viewer::new(number, role, table.clone(), self.outbox.clone()));
+        if let Some(token) = &hello.token
+            && let Some(invited) = lock(&self.host.shared.tokens).get_mut(token)
+        {
+            invited.viewers.retain(|viewer| viewer.strong_count() > 0);
+            invited.viewers.push(Arc::downgrade(&viewer));
+        }
+        let viewers = self.viewers.clone();
+        Ok(self.job(request.id, table, move |table| {
+            let view = table.with(|game| {
+                if let Role::Seat(seat) = &viewer.role {
+                    let rules = game.session.ruleset();
+                    if !rules.seats().contains_key(&**seat) {
+                        return Err(unknown_seat(rules, seat).into());
+                    }
+                }
+                game.enter(viewer.clone());
+                Ok(game.snapshot(&table.name, &viewer.role, hello.since))
+            })?;
+            lock(&viewers).insert(number, viewer.clone());
+            written(welcome(&viewer.role, Some(number), Some(view)))
+        }))
+    }
+
+    /// Begins a game, or goes on with one that was saved.
+    fn open(&self, request: Request) -> Result<Received, Failure> {
+        let is_new = request.method == "table.new";
+        let (mut new, mut saved) = (None, None);
+        if is_new {
+            new = Some(read::<NewTable>(&request.params)?);
+        } else {
+            saved = Some(read::<LoadTable>(&request.params)?);
+        }
+        let campaign = new.as_ref().and_then(|new| new.campaign.as_ref());
+        if campaign.is_some() {
+            let reason = "this host keeps no campaign files yet; `table.save` and `table.load` keep games".to_owned();
+            return Err(Failure::Unavailable { reason });
+        }
+        let table = self.host.reserve(request.table.as_deref())?;
+        let (host, place) = (self.host.clone(), table.clone());
+        Ok(self.job(request.id, table, move |table| {
+            let library = &host.shared.library;
+            let opened = (|| {
+                let game = match (new, saved) {
+                    (Some(new), _) => Game::start(begin(library, new)?, 1)?,
+                    (None, saved) => {
+                        let LoadTable { path, game } = saved.unwrap_or(LoadTable { path: None, game: None });
+                        let text = match (path, game) {
+                            (Some(path), None) => super::saved::get(&path)?,
+                            (None, Some(game)) => game,
+                            _ => return Err(needs("either `path` or `game`")),
+                        };
+                        let (session, seq) = super::saved::read(library, &text)?;
+                        Game::start(session, seq + 1)?
+                    }
+                };
+                let rules = game.session.ruleset();
+                let opened = TableOpened {
+                    table: table.name.clone(),
+                    seq: game.seq,
+                    ruleset: rules.name(),
+                    hash: rules.hash(),
+                    seed: game.session.seed(),
+                    seats: game.session.seats().clone(),
+                };
+                table.begin(game);
+                written(opened)
+            })();
+            if opened.is_err() {
+                host.forget(&place);
+            }
+            opened
+        }))
+    }
+
+    /// Everything that is about one table.
+    fn at_table(&self, request: Request) -> Result<Received, Failure> {
+        let Caller { role, viewer, table } = self.caller(&request)?;
+        let table = table.ok_or_else(|| needs("table"))?;
+        let Request { id, method, params, key, .. } = request;
+        if key.as_ref().is_some_and(|key| key.chars().count() > 64) {
+            return Err(Failure::BadParams { message: "a key has at most 64 characters".into() });
+        }
+        let host = self.host.clone();
+        match method.as_str() {
+            "bye" => {
+                let viewer = viewer.ok_or_else(|| needs("viewer"))?;
+                let viewers = self.viewers.clone();
+                return Ok(self.job(id, table, move |table| {
+                    lock(&viewers).remove(&viewer.id);
+                    let _ = table.with(|game| {
+                        game.leave(&viewer);
+                        Ok(())
+                    });
+                    Ok(json!({}))
+                }));
+            }
+            "table.close" => {
+                role.must_be_operator()?;
+                let place = table.clone();
+                return Ok(self.job(id, table, move |table| {
+                    let closed = table.close("the table was closed");
+                    host.forget(&place);
+                    if closed { Ok(json!({})) } else { Err(Failure::UnknownTable { table: table.name.clone() }) }
+                }));
+            }
+            "invite" | "revoke" => {
+                role.must_be_master()?;
+                let place = table.clone();
+                return Ok(self.job(id, table, move |_| match method.as_str() {
+                    "invite" => host.invite(&place, &role, &params),
+                    _ => host.revoke(&place, &params),
+                }));
+            }
+            _ => {}
+        }
+        let interrupt = Arc::new(AtomicBool::new(false));
+        let name = id.as_ref().map(Json::to_string).filter(|_| method == "odds");
+        if let Some(name) = &name {
+            lock(&self.under_way).insert(name.clone(), interrupt.clone());
+        }
+        let under_way = self.under_way.clone();
+        Ok(self.job(id, table, move |table| {
+            let library = &host.shared.library;
+            let result = table.with(|game| {
+                let changes = Command::changes(&method);
+                if changes && game.paused && !role.is_master() {
+                    return Err(Failure::Paused);
+                }
+                let request = fingerprint(&method, &params);
+                let key = key.filter(|_| changes);
+                if let Some(key) = &key
+                    && let Some(earlier) = game.earlier(&role, key, request)?
+                {
+                    return Ok(earlier);
+                }
+                if let Some(viewer) = viewer.as_ref().filter(|_| method == "view") {
+                    viewer.set_behind(false);
+                }
+                let command = Command {
+                    method: &method,
+                    params,
+                    role: &role,
+                    table: &table.name,
+                    library,
+                    interrupt: &interrupt,
+                };
+                let result = command.run(game)?;
+                if let Some(key) = key {
+                    game.keep(&role, &key, request, result.clone());
+                }
+                Ok(result)
+            });
+            if let Some(name) = name {
+                lock(&under_way).remove(&name);
+            }
+            result
+        }))
+    }
+
+    /// Work at a table, whose result is the answer. A panic ends the table, and nothing else.
+    fn job(
+        &self,
+        id: Option<Json>,
+        table: Arc<Table>,
+        work: impl FnOnce(&Table) -> Result<Json, Failure> + Send + 'static,
+    ) -> Received {
+        let (outbox, other, host, place) = (self.outbox.clone(), self.outbox.clone(), self.host.clone(), table.clone());
+        let (again, asked) = (id.clone(), id);
+        Received::Job(Job {
+            table,
+            work: Box::new(move || {
+                let result = catch_unwind(AssertUnwindSafe(|| work(&place))).unwrap_or_else(|_| {
+                    let _ = catch_unwind(AssertUnwindSafe(|| place.close("the host failed at this table")));
+                    host.forget(&place);
+                    Err(Failure::internal("this table had to be closed; the others go on"))
+                });
+                reply(&outbox, asked, result);
+            }),
+            refuse: Box::new(move |failure| reply(&other, again, Err(failure))),
+        })
+    }
+}
+
+impl Host {
+    fn invite(&self, table: &Arc<Table>, role: &Role, params: &Json) -> Result<Json, Failure> {
+        let InviteParams { role: invited, seat, token } = read(params)?;
+        let invited = role_of(invited, seat.as_deref())?;
+        if invited == Role::Operator {
+            return Err(Failure::forbidden(role.word(), "the operator's own connection"));
+        }
+        if let Role::Seat(seat) = &invited {
+            table.with(|game| {
+                let rules = game.session.ruleset();
+                if rules.seats().contains_key(&**seat) { Ok(()) } else { Err(unknown_seat(rules, seat).into()) }
+            })?;
+        }
+        let token = match token {
+            Some(token) => {
+                role.must_be_operator()?;
+                if !(8..=128).contains(&token.chars().count()) {
+                    return Err(Failure::BadParams { message: "a token has 8 to 128 characters".into() });
+                }
+                token
+            }
+            None => random_token(),
+        };
+        let mut tokens = lock(&self.shared.tokens);
+        if tokens.contains_key(&token) {
+            return Err(Failure::BadParams { message: "there is an invitation with this token already".into() });
+        }
+        tokens.insert(token.clone(), Invited { table: table.clone(), role: invited, viewers: Vec::new() });
+        written(Invitation { token })
+    }
+
+    fn revoke(&self, table: &Arc<Table>, params: &Json) -> Result<Json, Failure> {
+        let RevokeParams { token } = read(params)?;
+        let mut tokens = lock(&self.shared.tokens);
+        let known = tokens.get(&token).is_some_and(|invited| Arc::ptr_eq(&invited.table, table));
+        let invited = if known { tokens.remove(&token) } else { None }.ok_or(Failure::UnknownToken)?;
+        drop(tokens);
+        for viewer in invited.viewers.iter().filter_map(std::sync::Weak::upgrade) {
+            let notice = ByeNotice { table: table.name.clone(), reason: "the invitation was revoked".into() };
+            tell(&viewer, "bye", &notice);
+            table.with(|game| {
+                game.leave(&viewer);
+                Ok(())
+            })?;
+        }
+        Ok(json!({}))
+    }
+}
+
+fn needs(what: &str) -> Failure {
+    Failure::BadParams { message: format!("the request needs {what}") }
+}
+
+fn role_of(name: RoleName, seat: Option<&str>) -> Result<Role, Failure> {
+    Ok(match (name, seat) {
+        (RoleName::Operator, _) => Role::Operator,
+        (RoleName::GameMaster, _) => Role::GameMaster,
+        (RoleName::Watcher, _) => Role::Watcher,
+        (RoleName::Seat, Some(seat)) => Role::Seat(Arc::from(seat)),
+        (RoleName::Seat, None) => return Err(needs("seat")),
+    })
+}
+
+fn welcome(role: &Role, viewer: Option<u32>, view: Option<super::frames::Snapshot>) -> Welcome {
+    Welcome {
+        protocol: PROTOCOL,
+        host: concat!("riskbreaker ", env!("CARGO_PKG_VERSION")).to_owned(),
+        role: role.name(),
+        seat: role.seat().cloned(),
+        viewer,
+        limits: ProtocolLimits { message: MOST_BYTES, waiting: MOST_WAITING, keys: KEYS_KEPT },
+        view,
+    }
+}
+
+/// Sets a game up.
+fn begin(library: &Library, new: NewTable) -> Result<Session, Failure> {
+    let id = match new.ruleset.or_else(|| library.default_id()) {
+        Some(id) => id,
+        None => return Err(needs("ruleset")),
+    };
+    let rules = load(library, &id, &new.layers)?;
+    let scenario = match (new.scenario, new.position) {
+        (None, None) => Scenario::Default,
+        (Some(name), None) => Scenario::Named(name),
+        (None, Some(position)) => Scenario::Table(position),
+        (Some(_), Some(_)) => return Err(needs("either `scenario` or `position`, not both")),
+    };
+    let mut setup = Setup { scenario, dice: new.dice, ..Setup::default() }.seed(new.seed.unwrap_or_else(random_seed));
+    for (seat, driver) in new.seats {
+        let Ok(driver) = driver.parse::<Driver>();
+        setup = setup.seat(seat, driver);
+    }
+    for (switch, value) in new.switches {
+        setup = setup.switch(switch, Value::text(value.to_string()));
+    }
+    Ok(Session::start(&rules, setup)?)
+}
+
+fn random_seed() -> u64 {
+    random_word() % 999_999 + 1
+}
+
+fn random_word() -> u64 {
+    use std::hash::{BuildHasher as _, RandomState};
+    RandomState::new().hash_one(std::time::SystemTime::now())
+}
+
+/// 128 bits from the system's own randomness.
+fn random_token() -> String {
+    let mut bytes = [0; 16];
+    let from_system = std::fs::File::open("/dev/urandom")
+        .and_then(|mut source| std::io::Read::read_exact(&mut source, &mut bytes))
+        .is_ok();
+    if !from_system {
+        bytes[..8].copy_from_slice(&random_word().to_le_bytes());
+        bytes[8..].copy_from_slice(&random_word().to_le_bytes());
+    }
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads a message; the id is needed for the answer even where the rest is wrong.
+fn parse(message: &str) -> (Json, Result<Request, Failure>) {
+    let parsed: Json = match serde_json::from_str(message) {
+        Ok(parsed) => parsed,
+        Err(error) => return (Json::Null, Err(Failure::NotJson { at: error.column() })),
+    };
+    let Json::Object(mut fields) = parsed else {
+        let what =
+            if parsed.is_array() { "there are no batches; send one object a line" } else { "a request is an object" };
+        return (Json::Null, Err(Failure::NotARequest { message: what.to_owned() }));
+    };
+    let id = fields.remove("id");
+    let known = id.clone().filter(|id| id.is_string() || id.is_number()).unwrap_or_default();
+    let wrong = |message: &str| (known.clone(), Err(Failure::NotARequest { message: message.to_owned() }));
+    if id.as_ref().is_some_and(|id| !(id.is_string() || id.is_number() || id.is_null())) {
+        return wrong("`id` is a text, a number or null");
+    }
+    if fields.get("jsonrpc").and_then(Json::as_str) != Some("2.0") {
+        return wrong("`jsonrpc` has to be \"2.0\"");
+    }
+    let Some(Json::String(method)) = fields.remove("method") else { return wrong("`method` has to be a text") };
+    let mut params = match fields.remove("params") {
+        None => serde_json::Map::new(),
+        Some(Json::Object(params)) => params,
+        Some(_) => return (known, Err(Failure::BadParams { message: "`params` has to be an object".into() })),
+    };
+    let viewer = match params.remove("viewer") {
+        None => None,
+        Some(viewer) => match viewer.as_u64().and_then(|viewer| u32::try_from(viewer).ok()) {
+            Some(viewer) => Some(viewer),
+            None => return (known, Err(Failure::BadParams { message: "`viewer` has to be a number".into() })),
+        },
+    };
+    let mut text = |name: &str| match params.remove(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text)),
+        Some(_) => Err(Failure::BadParams { message: format!("`{name}` has to be a text") }),
+    };
+    let (table, key) = match (text("table"), text("key")) {
+        (Ok(table), Ok(key)) => (table, key),
+        (Err(failure), _) | (_, Err(failure)) => return (known, Err(failure)),
+    };
+    let request = Request { id, method, params: Json::Object(params), viewer, table, key };
+    (known, Ok(request))
+}
+
+/// Answers a request; notifications are not answered.
+fn reply(outbox: &Outbox, id: Option<Json>, result: Result<Json, Failure>) {
+    let Some(id) = id else { return };
+    let message = match result {
+        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+        Err(failure) => {
+            let data = serde_json::to_value(&failure).unwrap_or_default();
+            let error = json!({ "code": failure.code(), "message": failure.to_string(), "data": data });
+            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+        }
+    };
+    outbox.reply(message.to_string());
+}

@@ -1,0 +1,438 @@
+//! The requests with what they take and give. Every request may also have `viewer` (see `hello`), `table` (for an operator),
+//! and, where it changes a game, `key`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::frames::Snapshot;
+use super::viewer::RoleName;
+use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, QuestionId, Remedy, Undone};
+use crate::state::{EntityId, Value};
+
+/// The version of the protocol.
+pub const PROTOCOL: u32 = 1;
+/// Most bytes of one message to the host.
+pub const MOST_BYTES: usize = 64 * 1024;
+/// Most requests that wait at one table.
+pub const MOST_WAITING: usize = 64;
+/// Results of commands that are kept for repeated keys, a table.
+pub const KEYS_KEPT: usize = 1024;
+/// Lines of the log in a snapshot.
+pub const LINES_SHOWN: usize = 50;
+
+fn protocol() -> u32 {
+    PROTOCOL
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Hello {
+    #[serde(default = "protocol")]
+    pub protocol: u32,
+    /// What the client calls itself.
+    #[serde(default)]
+    pub client: Option<String>,
+    /// An invitation.
+    #[serde(default)]
+    pub token: Option<String>,
+    /// For an operator: what this viewer is to be at `table`. Nothing: only the host's own data are asked for.
+    #[serde(default)]
+    pub role: Option<RoleName>,
+    /// For an operator: the seat of a viewer with the role `seat`.
+    #[serde(default)]
+    pub seat: Option<String>,
+    /// The revision that was told last: `view.log` begins behind it.
+    #[serde(default)]
+    pub since: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Welcome {
+    pub protocol: u32,
+    pub host: String,
+    pub role: RoleName,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
+    /// The number of the new viewer, for `viewer` in further requests; it stands in all that this viewer is told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub viewer: Option<u32>,
+    pub limits: ProtocolLimits,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub view: Option<Snapshot>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ProtocolLimits {
+    /// Most bytes of one message to the host.
+    pub message: usize,
+    /// Most requests that wait at one table.
+    pub waiting: usize,
+    /// Results that are kept for repeated keys, a table.
+    pub keys: usize,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct Nothing {}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Done {}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ViewParams {
+    /// The log begins behind this revision.
+    #[serde(default)]
+    pub since: Option<u64>,
+}
+
+/// What an accepted command gives: the number of its step.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Accepted {
+    pub seq: u64,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct AnswerParams {
+    pub question: QuestionId,
+    /// The answer in its exact form: an option's id, a list of ids, a number, points by option id, true or false, a line.
+    pub value: Value,
+    /// For a game master: the seat that is answered for. It has to be the seat that is asked.
+    #[serde(rename = "as", default)]
+    pub acting: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ReplyParams {
+    /// Loose answers by topic, in order: options by name, beginning or number. All are taken, or none.
+    pub pairs: Vec<(String, Value)>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct ActParams {
+    pub name: String,
+    /// For a game master: the seat that acts.
+    #[serde(rename = "as", default)]
+    pub acting: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct QuestionParams {
+    pub question: QuestionId,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct AnswersParams {
+    pub question: QuestionId,
+    /// Most answers to list; 1,000 if it is left out, and at most.
+    #[serde(default)]
+    pub most: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Answers {
+    /// Every answer that the question takes; nothing where there are more than `most`, or any line would do.
+    pub answers: Option<Vec<Value>>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SuggestParams {
+    pub question: QuestionId,
+    /// The policy of the ruleset to ask.
+    pub policy: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Suggestion {
+    /// The answer in its exact form; nothing where the policy does not answer.
+    pub value: Option<Value>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct OddsParams {
+    pub question: QuestionId,
+    /// Answers that are given, by topic.
+    #[serde(default)]
+    pub given: Vec<(String, Value)>,
+}
+
+/// What the open action can come to.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OddsReport {
+    /// Whether the chances are exact; otherwise they are shares of random plays.
+    pub exact: bool,
+    /// Why they are estimated, and from how many plays.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub estimate: Option<EstimateReport>,
+    pub outcomes: Vec<OutcomeReport>,
+    /// The chance of what was not followed to its end.
+    pub remaining: Chance,
+    /// What was answered for lack of an answer: topic, answer, why that one.
+    pub answers: Vec<(String, String, String)>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct EstimateReport {
+    pub samples: u64,
+    pub why: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct OutcomeReport {
+    pub text: String,
+    pub chance: Chance,
+}
+
+/// A chance: as a fraction only where it is known exactly.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Chance {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fraction: Option<String>,
+    pub decimal: f64,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct CancelParams {
+    /// The id of the request of this connection that is to end.
+    pub id: Json,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Cancelled {
+    /// Whether the request was under way and could be ended.
+    pub cancelled: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct WhyParams {
+    pub entity: EntityId,
+    /// A field or a derived value.
+    pub name: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct WhyReport {
+    pub explanation: Explanation,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct EntityParams {
+    pub entity: EntityId,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Sheet {
+    /// Label and text, line by line.
+    pub lines: Vec<(String, String)>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct CardParams {
+    pub card: String,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CardReport {
+    pub id: Arc<str>,
+    pub title: Arc<str>,
+    pub text: String,
+    /// Ids of the rules that it implements.
+    pub rules: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Acts {
+    pub acts: Vec<FreeAct>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct UndoParams {
+    /// The `seq` that the client has seen: nobody takes back what they have not seen.
+    pub expect: u64,
+    /// Goes back to where the table was after this step; without it, by one decision.
+    #[serde(default)]
+    pub to: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RedoParams {
+    /// The `seq` that the client has seen.
+    pub expect: u64,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct UndoReport {
+    pub seq: u64,
+    /// What was taken back or done again, the last first.
+    pub undone: Vec<Undone>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct EditParams {
+    pub edit: Edit,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RemedyParams {
+    pub remedy: Remedy,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SwitchParams {
+    pub name: String,
+    pub value: Value,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RulesParams {
+    pub ruleset: String,
+    #[serde(default)]
+    pub layers: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RulesPreview {
+    pub from: String,
+    pub to: String,
+    pub notes: Vec<MigrationNote>,
+    /// The agenda entry that the change waits for.
+    pub waits_for: Option<String>,
+    /// The step of the change, where one was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SeatParams {
+    pub seat: String,
+    pub driver: Driver,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct PauseParams {
+    pub paused: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct InviteParams {
+    pub role: RoleName,
+    /// For the role `seat`.
+    #[serde(default)]
+    pub seat: Option<String>,
+    /// For an operator who makes tokens: 8 to 128 characters. Otherwise the host makes one.
+    #[serde(default)]
+    pub token: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Invitation {
+    pub token: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct RevokeParams {
+    pub token: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct DiceParams {
+    /// Faces that the next rolls show, in order, behind those that wait already. They are no decision: no undo takes them back.
+    pub faces: Vec<u32>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct NewTable {
+    /// The library's default if it is left out.
+    #[serde(default)]
+    pub ruleset: Option<String>,
+    #[serde(default)]
+    pub layers: Vec<String>,
+    /// A scenario of the ruleset by name; its default if it is left out.
+    #[serde(default)]
+    pub scenario: Option<String>,
+    /// A starting position of one's own instead of a scenario.
+    #[serde(default)]
+    pub position: Option<Value>,
+    /// The seed of the dice; chosen at random if it is left out.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    #[serde(default)]
+    pub dice: DiceSource,
+    /// Who plays a seat: `human`, `absent`, or the id of a policy.
+    #[serde(default)]
+    pub seats: BTreeMap<String, String>,
+    #[serde(default)]
+    pub switches: BTreeMap<String, Value>,
+    /// A campaign file.
+    #[serde(default)]
+    pub campaign: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct LoadTable {
+    /// The file of a saved game.
+    #[serde(default)]
+    pub path: Option<String>,
+    /// A saved game itself, as `table.save` gives it.
+    #[serde(default)]
+    pub game: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct SaveTable {
+    /// The file to write; without it the game is given back.
+    #[serde(default)]
+    pub path: Option<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct SavedTable {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub game: Option<String>,
+    pub seq: u64,
+}
+
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct TableOpened {
+    pub table: String,
+    pub seq: u64,
+    pub ruleset: String,
+    pub hash: String,
+    pub seed: u64,
+    /// Who plays which seat.
+    pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TableList {
+    pub tables: Vec<String>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct RulesetList {
+    pub rulesets: Vec<String>,
+}
+
+/// Somebody came or went.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct PresenceNotice {
+    pub table: String,
+    pub presence: Vec<super::frames::Present>,
+}
+
+/// Steps were dropped because the connection reads too slowly. None come before the next `view`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ResyncNotice {
+    pub table: String,
+    pub reason: String,
+}
+
+/// The viewer is no more.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct ByeNotice {
+    pub table: String,
+    pub reason: String,
+}

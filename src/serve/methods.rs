@@ -1,0 +1,124 @@
+//! The methods of the protocol, each with its parameters and result: the schema and the page in the guide come from here.
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::frames::{Snapshot, StepFrame};
+use super::messages::*;
+
+/// A method of the protocol.
+pub struct Method {
+    pub name: &'static str,
+    pub who: Who,
+    /// Whether it changes a game: then a `key` counts.
+    pub changes: bool,
+    /// What it does, in a sentence.
+    pub text: &'static str,
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+    pub result: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// Who may call a method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Who {
+    Anyone,
+    /// Seats, game masters and the operator.
+    Players,
+    Masters,
+    Operator,
+}
+
+impl Who {
+    pub fn words(self) -> &'static str {
+        match self {
+            Who::Anyone => "all",
+            Who::Players => "seat, game master",
+            Who::Masters => "game master",
+            Who::Operator => "operator",
+        }
+    }
+}
+
+const fn method<P: JsonSchema, R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -> Method {
+    Method {
+        name,
+        who,
+        changes: false,
+        text,
+        params: SchemaGenerator::subschema_for::<P>,
+        result: SchemaGenerator::subschema_for::<R>,
+    }
+}
+
+/// A method that changes a game.
+const fn command<P: JsonSchema, R: JsonSchema>(name: &'static str, who: Who, text: &'static str) -> Method {
+    Method { changes: true, ..method::<P, R>(name, who, text) }
+}
+
+use Who::{Anyone, Masters, Operator, Players};
+
+/// All methods.
+pub const METHODS: &[Method] = &[
+    method::<Hello, Welcome>("hello", Anyone, "opens a viewer: by a token, or as an operator at any table in any role"),
+    method::<Nothing, Done>("bye", Anyone, "closes the viewer"),
+    method::<Nothing, Done>("ping", Anyone, "is answered at once, also while scripts run"),
+    method::<ViewParams, Snapshot>("view", Anyone, "everything that this viewer may know"),
+    command::<AnswerParams, Accepted>("answer", Players, "answers a question exactly"),
+    command::<ReplyParams, Accepted>("reply", Players, "answers by topic with loose values, all or none"),
+    command::<ActParams, Accepted>("act", Players, "takes a free act"),
+    method::<Nothing, Acts>("acts", Players, "the free acts of the viewer's seats"),
+    method::<AnswersParams, Answers>("answers", Players, "every answer that a question takes"),
+    method::<SuggestParams, Suggestion>("suggest", Players, "what a policy of the ruleset would answer"),
+    method::<OddsParams, OddsReport>("odds", Players, "what the open action can come to; may be cancelled"),
+    method::<CancelParams, Cancelled>("cancel", Anyone, "ends an `odds` of this connection"),
+    method::<WhyParams, WhyReport>("why", Anyone, "where a number comes from"),
+    method::<EntityParams, Sheet>("sheet", Anyone, "the sheet of an entity"),
+    method::<CardParams, CardReport>("card", Anyone, "the text of a card"),
+    command::<UndoParams, UndoReport>(
+        "undo",
+        Players,
+        "takes decisions back: a game master any, a seat its own last ones",
+    ),
+    command::<RedoParams, UndoReport>("redo", Players, "does again what the last undo took back"),
+    command::<EditParams, Accepted>("edit", Masters, "changes something by hand"),
+    command::<RemedyParams, Accepted>("remedy", Masters, "says how the game goes on after a fault"),
+    command::<SwitchParams, Accepted>("switch", Masters, "sets a house rule"),
+    command::<DiceParams, Accepted>("dice", Masters, "gives the faces of the next rolls"),
+    method::<RulesParams, RulesPreview>("rules.preview", Masters, "what other rules would do to the game"),
+    command::<RulesParams, RulesPreview>("rules.change", Masters, "asks for other rules"),
+    command::<Nothing, Accepted>("rules.keep", Masters, "calls the change of rules off"),
+    command::<SeatParams, Accepted>("seat", Masters, "says who plays a seat"),
+    command::<PauseParams, Accepted>("pause", Masters, "refuses commands by seats, or takes them again"),
+    method::<InviteParams, Invitation>("invite", Masters, "makes a token for a role at this table"),
+    method::<RevokeParams, Done>("revoke", Masters, "ends an invitation and the viewers that came by it"),
+    method::<Nothing, Done>("admit", Masters, "not offered: an invitation admits its bearer at once"),
+    method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
+    method::<LoadTable, TableOpened>("table.load", Operator, "goes on with a saved game; `table` names it"),
+    method::<SaveTable, SavedTable>("table.save", Operator, "saves a game to a file, or gives it back"),
+    method::<Nothing, TableList>("table.list", Operator, "the names of the tables"),
+    method::<Nothing, Done>("table.close", Operator, "ends a table for all viewers"),
+    method::<Nothing, RulesetList>("rulesets", Operator, "the rulesets of the library"),
+    method::<Nothing, serde_json::Value>("schema", Anyone, "this schema"),
+    method::<Nothing, Done>("shutdown", Operator, "ends the host once all requests are answered"),
+];
+
+/// What a host sends without being asked.
+pub struct Notice {
+    pub name: &'static str,
+    pub text: &'static str,
+    pub params: fn(&mut SchemaGenerator) -> Schema,
+}
+
+const fn notice<P: JsonSchema>(name: &'static str, text: &'static str) -> Notice {
+    Notice { name, text, params: SchemaGenerator::subschema_for::<P> }
+}
+
+pub const NOTICES: &[Notice] = &[
+    notice::<StepFrame>("step", "all that one accepted command did, for this viewer"),
+    notice::<PresenceNotice>("presence", "somebody came or went"),
+    notice::<ResyncNotice>("resync", "steps were dropped; none come before the next `view`"),
+    notice::<ByeNotice>("bye", "the viewer is no more: its table was closed, or its invitation revoked"),
+];
+
+pub(super) fn find(name: &str) -> Option<&'static Method> {
+    METHODS.iter().find(|method| method.name == name)
+}

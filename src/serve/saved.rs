@@ -1,0 +1,63 @@
+//! A table as a file: the saved game with the number of its last step, so that no number comes again after a restart.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use serde_json::Value as Json;
+
+use super::error::Failure;
+use crate::play::Session;
+use crate::ruleset::Library;
+
+/// The member of a saved game that keeps the number of the last step.
+const SEQ: &str = "seq";
+
+pub(super) fn write(session: &Session, seq: u64) -> Result<String, Failure> {
+    let mut saved: Json =
+        serde_json::from_str(&session.save()).map_err(|error| Failure::internal(error.to_string()))?;
+    saved[SEQ] = seq.into();
+    Ok(saved.to_string())
+}
+
+/// Reads a saved game and the number of its last step; 0 in a save that was not made at a table.
+pub(super) fn read(library: &Library, text: &str) -> Result<(Session, u64), Failure> {
+    let session = Session::load(library, text)?;
+    let saved: Json = serde_json::from_str(text).unwrap_or_default();
+    Ok((session, saved[SEQ].as_u64().unwrap_or(0).min((1 << 53) - 2)))
+}
+
+/// Writes a file whole or not at all; an existing file has to be a regular one.
+pub(super) fn put(path: &str, text: &str) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::File { message: format!("{path}: {error}") };
+    let target = Path::new(path);
+    if fs::symlink_metadata(target).is_ok_and(|found| !found.is_file()) {
+        return Err(Failure::File { message: format!("{path}: not a regular file") });
+    }
+    let part = format!("{path}.{}.part", std::process::id());
+    let write = || {
+        let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&part)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        fs::rename(&part, target)
+    };
+    write().map_err(|error| {
+        let _ = fs::remove_file(&part);
+        failed(error)
+    })
+}
+
+/// Most bytes of a saved game that are read.
+const MOST_BYTES: u64 = 64 << 20;
+
+pub(super) fn get(path: &str) -> Result<String, Failure> {
+    let failed = |message: String| Failure::File { message: format!("{path}: {message}") };
+    let found = fs::metadata(path).map_err(|error| failed(error.to_string()))?;
+    if !found.is_file() {
+        return Err(failed("not a regular file".into()));
+    }
+    if found.len() > MOST_BYTES {
+        return Err(failed(format!("more than {} MiB", MOST_BYTES >> 20)));
+    }
+    fs::read_to_string(path).map_err(|error| failed(error.to_string()))
+}

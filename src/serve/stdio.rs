@@ -1,0 +1,101 @@
+use std::io::{self, BufRead, Write};
+use std::sync::Arc;
+
+use super::error::Failure;
+use super::host::{Host, Received};
+use super::messages::MOST_BYTES;
+use super::outbox::Outbox;
+use super::queue::Queue;
+
+/// Serves one client, its operator, over a pair of streams: one message a line. Ends at the end of `input`, or when it is
+/// told to shut down; everything that was asked is answered first.
+///
+/// # Errors
+///
+/// If `input` cannot be read or `output` not be written, or no thread can be started.
+pub fn serve(host: &Host, mut input: impl BufRead, mut output: impl Write + Send) -> io::Result<()> {
+    let connection = host.connect(true);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let queue = Queue::start(threads)?;
+    let outbox = connection.outbox().clone();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(move || write_all(&outbox, &mut output));
+        let read = read_all(&connection, &queue, &mut input);
+        queue.finish();
+        connection.close();
+        let written = writer.join().unwrap_or_else(|_| Err(io::Error::other("the writer has failed")));
+        read.and(written)
+    })
+}
+
+fn read_all(connection: &super::host::Connection, queue: &Queue, input: &mut impl BufRead) -> io::Result<()> {
+    let mut line = Vec::new();
+    loop {
+        connection.outbox().wait_for_room();
+        line.clear();
+        match read_line(input, &mut line)? {
+            None => return Ok(()),
+            Some(bytes) if bytes > MOST_BYTES => {
+                connection.refuse(Failure::TooLarge { bytes, limit: MOST_BYTES });
+                continue;
+            }
+            Some(_) => {}
+        }
+        let Ok(text) = std::str::from_utf8(&line) else {
+            connection.refuse(Failure::NotARequest { message: "the line is not UTF-8".into() });
+            continue;
+        };
+        let text = text.trim();
+        if text.is_empty() {
+            continue;
+        }
+        match connection.receive(text) {
+            Received::Done => {}
+            Received::Job(job) => queue.push(job),
+            Received::Shutdown => return Ok(()),
+        }
+    }
+}
+
+/// Reads a line without its end; of one that is too long only the beginning is kept. Gives its length, nothing at the end.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<usize>> {
+    let mut length = 0;
+    loop {
+        let buffer = match input.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if buffer.is_empty() {
+            return Ok((length > 0).then_some(length));
+        }
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        length += part.len();
+        if line.len() <= MOST_BYTES {
+            line.extend_from_slice(part);
+        }
+        let used = end.map_or(part.len(), |end| end + 1);
+        input.consume(used);
+        if end.is_some() {
+            return Ok(Some(length));
+        }
+    }
+}
+
+/// Writes whatever the host says, each message as one line.
+fn write_all(outbox: &Arc<Outbox>, output: &mut impl Write) -> io::Result<()> {
+    let mut bytes = Vec::new();
+    while let Some(messages) = outbox.wait() {
+        bytes.clear();
+        for message in messages {
+            bytes.extend_from_slice(message.as_bytes());
+            bytes.push(b'\n');
+        }
+        if let Err(error) = output.write_all(&bytes).and_then(|()| output.flush()) {
+            outbox.close();
+            return Err(error);
+        }
+    }
+    Ok(())
+}

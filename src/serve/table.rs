@@ -1,0 +1,385 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde::Serialize;
+use serde_json::Value as Json;
+
+use super::error::Failure;
+use super::frames::{
+    Changed, EntityView, Line, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState,
+};
+use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
+use super::story::Story;
+use super::viewer::{Role, Viewer};
+use crate::play::{Session, Step};
+use crate::state::EntityId;
+
+/// A game with those who look at it. One command is carried out at a time.
+pub(super) struct Table {
+    pub name: String,
+    /// Nothing before the game has begun, and after it was closed.
+    game: Mutex<Option<Game>>,
+}
+
+/// The game of a table.
+pub(super) struct Game {
+    pub session: Session,
+    pub seq: u64,
+    pub paused: bool,
+    standing: Step,
+    viewers: Vec<Arc<Viewer>>,
+    seen: HashMap<Role, Seen>,
+    keys: Keys,
+    /// For each decision that stands, the last first: how many there were after it, who made it, and in which step.
+    decisions: Vec<Decision>,
+    /// Steps whose decisions do not stand any more.
+    taken_back: BTreeSet<u64>,
+    undone_by: Option<Role>,
+    /// The settings that were told last.
+    told: Option<Settings>,
+    /// The first step, and how many decisions there were then.
+    began: (u64, u32),
+}
+
+struct Decision {
+    count: u32,
+    by: Role,
+    seq: u64,
+}
+
+/// What the viewers of one role have been told.
+#[derive(Default)]
+struct Seen {
+    story: Story,
+    entities: BTreeMap<EntityId, EntityView>,
+}
+
+/// Results by idempotency key.
+#[derive(Default)]
+struct Keys {
+    results: HashMap<(Role, String), (u64, Json)>,
+    order: VecDeque<(Role, String)>,
+}
+
+impl Table {
+    pub fn new(name: String) -> Table {
+        Table { name, game: Mutex::new(None) }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Game>> {
+        // A panic inside has been caught and the game closed; the lock itself is sound.
+        self.game.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub fn begin(&self, game: Game) {
+        *self.lock() = Some(game);
+    }
+
+    /// Does something with the game.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::UnknownTable`] if it has not begun or is closed; otherwise whatever `work` gives.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Game) -> Result<R, Failure>) -> Result<R, Failure> {
+        let mut game = self.lock();
+        let game = game.as_mut().ok_or_else(|| Failure::UnknownTable { table: self.name.clone() })?;
+        work(game)
+    }
+
+    /// Ends the game for all who look at it.
+    pub fn close(&self, reason: &str) -> bool {
+        let Some(game) = self.lock().take() else { return false };
+        for viewer in &game.viewers {
+            viewer.leave();
+            tell(viewer, "bye", &ByeNotice { table: self.name.clone(), reason: reason.to_owned() });
+        }
+        true
+    }
+}
+
+impl Game {
+    /// A game that has just been set up or loaded, played on to where somebody has to decide.
+    pub fn start(mut session: Session, seq: u64) -> Result<Game, Failure> {
+        let standing = session.advance()?;
+        session.take_events();
+        let began = (seq, session.decisions());
+        let mut game = Game {
+            session,
+            seq,
+            paused: false,
+            standing,
+            viewers: Vec::new(),
+            seen: HashMap::new(),
+            keys: Keys::default(),
+            decisions: Vec::new(),
+            taken_back: BTreeSet::new(),
+            undone_by: None,
+            told: None,
+            began,
+        };
+        game.told = Some(game.settings());
+        Ok(game)
+    }
+
+    // Viewers
+
+    pub fn enter(&mut self, viewer: Arc<Viewer>) {
+        let table = viewer.table.name.clone();
+        self.viewers.retain(|other| !other.is_gone());
+        self.viewers.push(viewer.clone());
+        self.tell_presence(&table, Some(&viewer));
+    }
+
+    pub fn leave(&mut self, viewer: &Arc<Viewer>) {
+        viewer.leave();
+        self.viewers.retain(|other| !Arc::ptr_eq(other, viewer) && !other.is_gone());
+        let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
+        // What nobody looks at is worked out anew when somebody comes; the story goes on, for those who come back.
+        for (role, seen) in &mut self.seen {
+            if !still_there(role) {
+                seen.entities.clear();
+            }
+        }
+        self.tell_presence(&viewer.table.name, None);
+    }
+
+    fn tell_presence(&self, table: &str, except: Option<&Arc<Viewer>>) {
+        let presence = self.presence();
+        for viewer in &self.viewers {
+            if except.is_none_or(|other| !Arc::ptr_eq(other, viewer)) {
+                tell(viewer, "presence", &PresenceNotice { table: table.to_owned(), presence: presence.clone() });
+            }
+        }
+    }
+
+    fn presence(&self) -> Vec<Present> {
+        let mut presence: Vec<Present> = Vec::new();
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone()) {
+            let (role, seat) = (viewer.role.name(), viewer.role.seat());
+            match presence.iter_mut().find(|present| present.role == role && present.seat.as_ref() == seat) {
+                Some(present) => present.viewers += 1,
+                None => presence.push(Present { role, seat: seat.cloned(), viewers: 1 }),
+            }
+        }
+        presence
+    }
+
+    // Telling
+
+    /// Everything that a role may know.
+    pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
+        let sight = Sight(role);
+        let seen = self.seen.entry(role.clone()).or_default();
+        seen.story.follow(&sight.log(&self.session));
+        seen.entities = sight.entities(&self.session);
+        let log = since.and_then(|since| seen.story.since(since)).map(<[Line]>::to_vec);
+        let log = log.unwrap_or_else(|| seen.story.last(LINES_SHOWN));
+        let (revision, entities) = (seen.story.revision(), seen.entities.values().cloned().collect());
+        let settings = self.settings();
+        Snapshot {
+            table: table.to_owned(),
+            role: role.name(),
+            seat: role.seat().cloned(),
+            seq: self.seq,
+            revision,
+            state: sight.state(&self.standing),
+            settings,
+            entities,
+            questions: sight.questions(&self.session),
+            waiting: sight.waiting(&self.session),
+            undo: self.undo_state(role),
+            presence: self.presence(),
+            log,
+        }
+    }
+
+    fn settings(&self) -> Settings {
+        let rules = self.session.ruleset();
+        Settings {
+            paused: self.paused,
+            rules: RulesInForce {
+                id: rules.id().to_owned(),
+                title: rules.title().to_owned(),
+                version: rules.version().to_owned(),
+                hash: rules.hash(),
+                pending: self.session.pending_rules().map(|rules| rules.name()),
+            },
+            seats: self.session.seats().clone(),
+            switches: self.session.switches().clone(),
+        }
+    }
+
+    fn undo_state(&self, role: &Role) -> UndoState {
+        UndoState { allowed: self.may_undo(role, 1), decisions: self.session.decisions() }
+    }
+
+    /// Plays on to where somebody has to decide, and tells everybody what came of it.
+    pub fn publish(&mut self, table: &str, cause: &'static str, by: &Role) -> Result<u64, Failure> {
+        self.standing = self.session.advance()?;
+        self.session.take_events();
+        self.seq += 1;
+        self.count_decisions(by);
+        self.viewers.retain(|viewer| !viewer.is_gone());
+        let settings = Some(self.settings()).filter(|now| self.told.as_ref() != Some(now));
+        if settings.is_some() {
+            self.told.clone_from(&settings);
+        }
+        let mut bodies: HashMap<Role, String> = HashMap::new();
+        for at in 0..self.viewers.len() {
+            let viewer = self.viewers[at].clone();
+            if viewer.is_behind() {
+                continue;
+            }
+            let body = match bodies.get(&viewer.role) {
+                Some(body) => body,
+                None => {
+                    let frame = self.frame(table, cause, &viewer.role, settings.clone());
+                    let body = serde_json::to_string(&frame).map_err(|error| Failure::internal(error.to_string()))?;
+                    bodies.entry(viewer.role.clone()).or_insert(body)
+                }
+            };
+            tell_body(&viewer, "step", body);
+        }
+        Ok(self.seq)
+    }
+
+    /// What the last command did, for a role.
+    fn frame(&mut self, table: &str, cause: &'static str, role: &Role, settings: Option<Settings>) -> StepFrame {
+        let sight = Sight(role);
+        let undo = self.undo_state(role);
+        let now = sight.entities(&self.session);
+        let seen = self.seen.entry(role.clone()).or_default();
+        let events = seen.story.follow(&sight.log(&self.session)).to_vec();
+        let mut changed: Vec<Changed> = now
+            .iter()
+            .filter(|(id, entity)| seen.entities.get(id) != Some(entity))
+            .map(|(_, entity)| Changed::Now(entity.clone()))
+            .collect();
+        let gone = seen.entities.keys().filter(|id| !now.contains_key(id));
+        changed.extend(gone.map(|id| Changed::Gone { id: *id, gone: true }));
+        seen.entities = now;
+        StepFrame {
+            table: table.to_owned(),
+            seq: self.seq,
+            cause,
+            state: sight.state(&self.standing),
+            events,
+            questions: sight.questions(&self.session),
+            waiting: sight.waiting(&self.session),
+            undo,
+            changed,
+            settings,
+        }
+    }
+
+    // Undo
+
+    /// Brings the decisions that stand up to date after a command.
+    fn count_decisions(&mut self, by: &Role) {
+        let count = self.session.decisions();
+        self.began.1 = self.began.1.min(count);
+        let mut whose = by.clone();
+        while let Some(last) = self.decisions.pop_if(|last| last.count > count) {
+            self.taken_back.insert(last.seq);
+            // What is left of several decisions of one step stays with whoever made them.
+            whose = last.by;
+        }
+        if self.decisions.last().map_or(self.began.1, |last| last.count) < count {
+            self.decisions.push(Decision { count, by: whose, seq: self.seq });
+        }
+    }
+
+    /// Whether a role may take back so many decisions: a game master any, a seat its own.
+    pub fn may_undo(&self, role: &Role, steps: u32) -> bool {
+        let count = self.session.decisions();
+        if count < steps || *role == Role::Watcher {
+            return false;
+        }
+        let own = |number: u32| {
+            let decision = self.decisions.iter().find(|decision| decision.count >= number);
+            decision.is_some_and(|decision| decision.by == *role)
+        };
+        role.is_master() || (count - steps + 1..=count).all(own)
+    }
+
+    /// Whether a role may do again what was taken back: a game master, or whoever took it back.
+    pub fn may_redo(&self, role: &Role) -> bool {
+        role.is_master() || self.undone_by.as_ref() == Some(role) && *role != Role::Watcher
+    }
+
+    pub fn last_undo_by(&mut self, role: &Role) {
+        self.undone_by = Some(role.clone());
+    }
+
+    /// How many decisions there were after a step; nothing if the step was taken back or never was.
+    pub fn decisions_at(&self, seq: u64) -> Option<u32> {
+        if seq < self.began.0 || seq > self.seq || self.taken_back.contains(&seq) {
+            return None;
+        }
+        let last = self.decisions.iter().rev().find(|decision| decision.seq <= seq);
+        Some(last.map_or(self.began.1, |decision| decision.count))
+    }
+
+    // Keys
+
+    /// The result of an earlier request with this key.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::KeyReused`] if that was another request.
+    pub fn earlier(&self, role: &Role, key: &str, request: u64) -> Result<Option<Json>, Failure> {
+        match self.keys.results.get(&(role.clone(), key.to_owned())) {
+            Some((earlier, result)) if *earlier == request => Ok(Some(result.clone())),
+            Some(_) => Err(Failure::KeyReused { key: key.to_owned() }),
+            None => Ok(None),
+        }
+    }
+
+    pub fn keep(&mut self, role: &Role, key: &str, request: u64, result: Json) {
+        let name = (role.clone(), key.to_owned());
+        if self.keys.results.insert(name.clone(), (request, result)).is_none() {
+            self.keys.order.push_back(name);
+        }
+        while self.keys.order.len() > KEYS_KEPT {
+            if let Some(oldest) = self.keys.order.pop_front() {
+                self.keys.results.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// Tells requests with the same key apart.
+pub(super) fn fingerprint(method: &str, params: &Json) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    method.hash(&mut hasher);
+    params.to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Sends a notice to a viewer.
+pub(super) fn tell(viewer: &Viewer, method: &str, notice: &impl Serialize) {
+    if let Ok(body) = serde_json::to_string(notice) {
+        tell_body(viewer, method, &body);
+    }
+}
+
+/// Sends a notice whose parameters are an object in JSON already. A connection that does not read is told to start over.
+fn tell_body(viewer: &Viewer, method: &str, body: &str) {
+    if viewer.is_behind() {
+        return;
+    }
+    let line = |method: &str, body: &str| {
+        let (id, rest) = (viewer.id, &body[1..]);
+        format!(r#"{{"jsonrpc":"2.0","method":"{method}","params":{{"viewer":{id},{rest}}}"#)
+    };
+    if !viewer.outbox.notice(line(method, body)) {
+        viewer.set_behind(true);
+        let notice =
+            ResyncNotice { table: viewer.table.name.clone(), reason: "the connection reads too slowly".into() };
+        if let Ok(body) = serde_json::to_string(&notice) {
+            // It is short, and comes once: there is always room for it.
+            viewer.outbox.reply(line("resync", &body));
+        }
+    }
+}

@@ -1,0 +1,111 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::error::Failure;
+use super::outbox::Outbox;
+use super::table::Table;
+
+/// What a viewer is at a table. It comes from the connection: from its token, or from an operator's own pipe.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Role {
+    /// Opens and closes tables, reads and writes files; at each table what its game master is.
+    Operator,
+    /// Sees all of one table and may change anything in it.
+    GameMaster,
+    /// Plays a seat.
+    Seat(Arc<str>),
+    /// Sees what everybody sees.
+    Watcher,
+}
+
+/// The word for a role in messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RoleName {
+    Operator,
+    GameMaster,
+    Seat,
+    Watcher,
+}
+
+impl Role {
+    pub fn name(&self) -> RoleName {
+        match self {
+            Role::Operator => RoleName::Operator,
+            Role::GameMaster => RoleName::GameMaster,
+            Role::Seat(_) => RoleName::Seat,
+            Role::Watcher => RoleName::Watcher,
+        }
+    }
+
+    pub fn seat(&self) -> Option<&Arc<str>> {
+        match self {
+            Role::Seat(seat) => Some(seat),
+            _ => None,
+        }
+    }
+
+    /// Whether all of the table is shown, and everything at it allowed.
+    pub fn is_master(&self) -> bool {
+        matches!(self, Role::Operator | Role::GameMaster)
+    }
+
+    pub(super) fn word(&self) -> &'static str {
+        match self {
+            Role::Operator => "operator",
+            Role::GameMaster => "game master",
+            Role::Seat(_) => "seat",
+            Role::Watcher => "watcher",
+        }
+    }
+
+    pub(super) fn must_be_master(&self) -> Result<(), Failure> {
+        if self.is_master() { Ok(()) } else { Err(Failure::forbidden(self.word(), "the game master")) }
+    }
+
+    pub(super) fn must_be_operator(&self) -> Result<(), Failure> {
+        if *self == Role::Operator { Ok(()) } else { Err(Failure::forbidden(self.word(), "the operator")) }
+    }
+
+    pub(super) fn must_play(&self) -> Result<(), Failure> {
+        if *self == Role::Watcher { Err(Failure::forbidden(self.word(), "a seat")) } else { Ok(()) }
+    }
+}
+
+/// Somebody who looks at a table through a connection.
+pub(super) struct Viewer {
+    /// Its number on its connection.
+    pub id: u32,
+    pub role: Role,
+    pub table: Arc<Table>,
+    pub outbox: Arc<Outbox>,
+    /// Set when a step was dropped because the connection reads too slowly: no more come before the next `view`.
+    behind: AtomicBool,
+    gone: AtomicBool,
+}
+
+impl Viewer {
+    pub fn new(id: u32, role: Role, table: Arc<Table>, outbox: Arc<Outbox>) -> Viewer {
+        Viewer { id, role, table, outbox, behind: AtomicBool::new(false), gone: AtomicBool::new(false) }
+    }
+
+    pub fn is_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
+    pub fn set_behind(&self, behind: bool) {
+        self.behind.store(behind, Ordering::Relaxed);
+    }
+
+    pub fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    pub fn leave(&self) {
+        self.gone.store(true, Ordering::Relaxed);
+    }
+}

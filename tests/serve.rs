@@ -1,0 +1,677 @@
+//! The protocol: transcripts, clients that come and go, silly messages, and the clients in other languages.
+
+#![cfg(feature = "serve")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use riskbreaker::Library;
+use riskbreaker::serve::{Connection, Host, Received, methods::METHODS, schema};
+use serde_json::{Value as Json, json};
+
+const RULESETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rulesets");
+
+fn host() -> Host {
+    Host::new(Library::open(RULESETS).unwrap())
+}
+
+fn root(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// Sends a request, carries it out, and gives its answer with whatever else was told.
+fn ask(connection: &Connection, method: &str, params: Json) -> (Json, Vec<Json>) {
+    let message = json!({ "jsonrpc": "2.0", "id": "x", "method": method, "params": params }).to_string();
+    let mut told: Vec<Json> =
+        connection.call(&message).iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let answer = told.pop().unwrap_or_else(|| panic!("{method} is not answered"));
+    assert_eq!(answer["id"], "x", "{answer}");
+    (answer, told)
+}
+
+fn done(connection: &Connection, method: &str, params: Json) -> (Json, Vec<Json>) {
+    let (answer, told) = ask(connection, method, params);
+    assert!(answer.get("error").is_none(), "{method}: {answer}");
+    (answer["result"].clone(), told)
+}
+
+fn refused(connection: &Connection, method: &str, params: Json) -> Json {
+    let (answer, told) = ask(connection, method, params);
+    assert!(told.is_empty(), "{method}: {told:?}");
+    let error = &answer["error"]["data"];
+    assert!(error["kind"].is_string(), "{method}: {answer}");
+    if error["kind"] == "refused" { error["refusal"].clone() } else { error.clone() }
+}
+
+/// What a client knows that never asks again.
+#[derive(Clone)]
+struct Mirror {
+    viewer: Json,
+    view: Json,
+}
+
+impl Mirror {
+    fn hello(connection: &Connection, params: Json) -> Mirror {
+        let (welcome, _) = done(connection, "hello", params);
+        Mirror { viewer: welcome["viewer"].clone(), view: welcome["view"].clone() }
+    }
+
+    fn take(&mut self, told: &[Json]) {
+        let viewer = self.viewer.clone();
+        for notice in told.iter().filter(|notice| notice["params"]["viewer"] == viewer) {
+            let step = &notice["params"];
+            match notice["method"].as_str() {
+                Some("presence") => self.view["presence"] = step["presence"].clone(),
+                Some("step") => self.step(step),
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    fn step(&mut self, step: &Json) {
+        assert_eq!(step["seq"].as_u64(), self.view["seq"].as_u64().map(|seq| seq + 1), "no hole in the numbers");
+        let list = |value: &Json| value.as_array().cloned().unwrap_or_default();
+        let mut entities: BTreeMap<u64, Json> =
+            list(&self.view["entities"]).into_iter().map(|entity| (entity["id"].as_u64().unwrap(), entity)).collect();
+        for entity in list(&step["changed"]) {
+            let id = entity["id"].as_u64().unwrap();
+            if entity["gone"] == true {
+                entities.remove(&id)
+            } else {
+                entities.insert(id, entity)
+            };
+        }
+        self.view["entities"] = entities.into_values().collect();
+        let mut log = list(&self.view["log"]);
+        for line in list(&step["events"]) {
+            self.view["revision"] = line["revision"].clone();
+            if line["event"] == "back" {
+                log.retain(|known| known["revision"].as_u64() <= line["to"].as_u64());
+            } else {
+                log.push(line);
+            }
+        }
+        self.view["log"] = log.into();
+        for name in ["seq", "state", "questions", "waiting", "undo", "settings"] {
+            if let Some(now) = step.get(name) {
+                self.view[name] = now.clone();
+            }
+        }
+    }
+
+    fn assert_fresh(&self, connection: &Connection) {
+        let (fresh, told) = done(connection, "view", json!({ "viewer": self.viewer }));
+        assert!(told.is_empty(), "{told:?}");
+        for name in ["seq", "revision", "state", "settings", "entities", "questions", "waiting", "undo", "presence"] {
+            assert_eq!(self.view[name], fresh[name], "{name}");
+        }
+        // A client may have fewer lines, where old ones were out of its first view, or more than a view shows.
+        let (own, fresh) = (self.view["log"].as_array().unwrap(), fresh["log"].as_array().unwrap());
+        let count = own.len().min(fresh.len());
+        assert_eq!(own[own.len() - count..], fresh[fresh.len() - count..]);
+    }
+}
+
+/// Random numbers that are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % most.max(1) as u64) as usize
+    }
+
+    fn pick<'t, T>(&mut self, from: &'t [T]) -> &'t T {
+        &from[self.below(from.len())]
+    }
+}
+
+#[test]
+fn clients_that_drop_resume_repeat_and_send_late_know_what_a_fresh_view_tells() {
+    for seed in 1..=6 {
+        let host = host();
+        let (operator, other) = (host.connect(true), host.connect(false));
+        done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": seed }));
+        let token = |role: &str, seat: Json| {
+            let params = json!({ "table": "a", "role": role, "seat": seat });
+            done(&operator, "invite", params).0["token"].as_str().unwrap().to_owned()
+        };
+        let tokens = [
+            token("seat", json!("left")),
+            token("seat", json!("right")),
+            token("watcher", Json::Null),
+            token("game_master", Json::Null),
+        ];
+        let mut mirrors: Vec<Mirror> = Vec::new();
+        for token in &tokens {
+            mirrors.push(Mirror::hello(&other, json!({ "token": token })));
+        }
+        let mut presence = Vec::new();
+        for message in other.call(r#"{"jsonrpc":"2.0","method":"ping"}"#) {
+            presence.push(serde_json::from_str(&message).unwrap());
+        }
+        mirrors.iter_mut().for_each(|mirror| mirror.take(&presence));
+        // Presence that was told while others came in went to those who were there; a fresh view has it all.
+        for mirror in &mut mirrors {
+            mirror.view["presence"] = done(&other, "view", json!({ "viewer": mirror.viewer })).0["presence"].clone();
+        }
+        let mut dice = Dice(seed * 7919);
+        let mut sent: Vec<(&str, Json)> = Vec::new();
+        let mut seqs = vec![1];
+        for turn in 0..60 {
+            let who = dice.below(4);
+            let mirror = &mirrors[who];
+            let (viewer, view) = (mirror.viewer.clone(), &mirror.view);
+            let request = match dice.below(10) {
+                0 if !sent.is_empty() => dice.pick(&sent).clone(),
+                1 => ("undo", json!({ "viewer": viewer, "expect": view["seq"], "key": format!("u{turn}") })),
+                2 => ("redo", json!({ "viewer": viewer, "expect": view["seq"] })),
+                3 => ("edit", json!({ "viewer": viewer, "edit": { "say": { "text": format!("turn {turn}") } } })),
+                4 => ("undo", json!({ "viewer": viewer, "expect": view["seq"], "to": dice.pick(&seqs) })),
+                _ => {
+                    let questions = view["questions"].as_array().unwrap();
+                    let key = format!("a{turn}");
+                    match questions.first() {
+                        // It is over: the game master takes something back.
+                        None => ("undo", json!({ "viewer": mirrors[3].viewer, "expect": view["seq"], "key": key })),
+                        Some(question) => {
+                            let options = question["ask"]["options"].as_array().cloned().unwrap_or_default();
+                            let ids = options.iter().map(|option| option["id"].clone());
+                            let value = dice.pick(&ids.chain([json!(1), json!(2)]).collect::<Vec<_>>()).clone();
+                            (
+                                "answer",
+                                json!({ "viewer": viewer, "question": question["id"], "value": value, "key": key }),
+                            )
+                        }
+                    }
+                }
+            };
+            sent.push(request.clone());
+            let (answer, told) = ask(&other, request.0, request.1);
+            assert_ne!(answer["error"]["data"]["kind"], "internal", "{answer}");
+            mirrors.iter_mut().for_each(|mirror| mirror.take(&told));
+            if let Some(step) = told.first() {
+                let seq = step["params"]["seq"].as_u64().unwrap();
+                assert!(seqs.iter().all(|earlier| *earlier < seq), "a number never comes again");
+                seqs.push(seq);
+            }
+            for mirror in &mirrors {
+                mirror.assert_fresh(&other);
+            }
+            if dice.below(8) == 0 {
+                // One drops, and comes back to where it was.
+                let known = mirrors[who].clone();
+                done(&other, "bye", json!({ "viewer": known.viewer }));
+                let since = known.view["revision"].clone();
+                let welcome = done(&other, "hello", json!({ "token": tokens[who], "since": since })).0;
+                assert_eq!(welcome["view"]["log"], json!([]), "nothing happened meanwhile");
+                mirrors[who] = Mirror { viewer: welcome["viewer"].clone(), view: known.view };
+                for name in ["seq", "state", "settings", "entities", "questions", "waiting", "undo"] {
+                    mirrors[who].view[name] = welcome["view"][name].clone();
+                }
+                for mirror in &mut mirrors {
+                    mirror.view["presence"] =
+                        done(&other, "view", json!({ "viewer": mirror.viewer })).0["presence"].clone();
+                }
+            }
+        }
+        assert!(seqs.len() > 10, "{seqs:?}");
+    }
+}
+
+#[test]
+fn a_repeated_key_gets_the_first_result_and_another_request_with_it_is_refused() {
+    let host = host();
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let answer = json!({ "table": "a", "question": { "action": 2, "ordinal": 0 }, "value": "pull", "key": "k" });
+    let (first, _) = done(&connection, "answer", answer.clone());
+    let (again, told) = done(&connection, "answer", answer);
+    assert_eq!((first, told.len()), (again, 0));
+    let other = json!({ "table": "a", "edit": { "say": { "text": "no" } }, "key": "k" });
+    assert_eq!(refused(&connection, "edit", other)["kind"], "key_reused");
+}
+
+#[test]
+fn roles_come_from_the_connection() {
+    let host = host();
+    let (operator, other) = (host.connect(true), host.connect(false));
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    for (method, params) in [
+        ("view", json!({ "table": "a" })),
+        ("table.list", json!({})),
+        ("hello", json!({ "table": "a", "role": "game_master" })),
+        ("hello", json!({ "token": "no such token" })),
+        ("view", json!({ "table": "a", "viewer": 0 })),
+    ] {
+        let kind = refused(&other, method, params)["kind"].clone();
+        assert!(kind == "unknown_viewer" || kind == "unknown_token", "{method}: {kind}");
+    }
+    let token = done(&operator, "invite", json!({ "table": "a", "role": "watcher" })).0["token"].clone();
+    done(&other, "hello", json!({ "token": token, "role": "game_master" }));
+    for (method, params) in [
+        ("answer", json!({ "question": { "action": 2, "ordinal": 0 }, "value": "pull", "as": "left" })),
+        ("edit", json!({ "edit": { "say": { "text": "no" } } })),
+        ("table.save", json!({})),
+        ("table.close", json!({})),
+        ("shutdown", json!({})),
+        ("invite", json!({ "role": "game_master" })),
+    ] {
+        assert_eq!(refused(&other, method, params)["kind"], "forbidden", "{method}");
+    }
+    let (_, told) = done(&operator, "revoke", json!({ "table": "a", "token": token }));
+    assert!(told.is_empty());
+    assert_eq!(refused(&other_after(&other), "view", json!({}))["kind"], "unknown_viewer");
+}
+
+/// The connection, once it has been told what happened to its viewers.
+fn other_after(connection: &Connection) -> &Connection {
+    let told = connection.outbox().take();
+    assert!(told.iter().any(|line| line.contains(r#""method":"bye""#)), "{told:?}");
+    connection
+}
+
+#[test]
+fn what_only_the_game_master_may_see_is_in_no_message_to_others() {
+    const MARK: &str = "CANARY-4711";
+    let host = host();
+    let (operator, other) = (host.connect(true), host.connect(false));
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "dicey", "seed": 5 }));
+    let mut viewers = Vec::new();
+    for (role, seat) in [("seat", json!("player")), ("watcher", Json::Null)] {
+        let token = done(&operator, "invite", json!({ "table": "a", "role": role, "seat": seat })).0["token"].clone();
+        viewers.push(done(&other, "hello", json!({ "token": token })).0["viewer"].clone());
+    }
+    let (view, _) = done(&operator, "view", json!({ "table": "a" }));
+    let pot = view["entities"].as_array().unwrap().iter().find(|entity| entity["kind"] == "pot").unwrap()["id"].clone();
+    let edit = json!({ "set": { "entity": pot, "field": "plan", "value": MARK } });
+    done(&operator, "edit", json!({ "table": "a", "edit": edit }));
+    let (master, _) = done(&operator, "view", json!({ "table": "a" }));
+    assert!(master.to_string().contains(MARK), "the game master sees it");
+    let question = master["questions"][0]["id"].clone();
+    let mut told = Vec::new();
+    for viewer in &viewers {
+        for method in METHODS.iter().filter(|method| !["bye", "hello"].contains(&method.name)) {
+            let params = json!({
+                "viewer": viewer, "entity": pot, "name": "plan", "question": question, "policy": "bold", "card": "coin",
+                "expect": 2, "pairs": [["card", "coin"]], "value": "coin", "id": 1,
+            });
+            told.push(ask(&other, method.name, params).0.to_string());
+        }
+    }
+    told.extend(other.outbox().take());
+    for line in &told {
+        // A seat may not be told an edit of what it may not see; the edit's line names the value.
+        assert!(!line.contains(MARK), "{line}");
+    }
+}
+
+#[test]
+fn a_reader_that_does_not_read_is_told_to_start_over_and_nobody_waits_for_it() {
+    let host = host();
+    let (operator, slow) = (host.connect(true), host.connect(false));
+    done(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let token = done(&operator, "invite", json!({ "table": "a", "role": "watcher" })).0["token"].clone();
+    done(&slow, "hello", json!({ "token": token }));
+    for turn in 0..2_100 {
+        let edit = json!({ "say": { "text": turn.to_string() } });
+        done(&operator, "edit", json!({ "table": "a", "edit": edit }));
+    }
+    let told = slow.outbox().take();
+    let resyncs = told.iter().filter(|line| line.contains(r#""method":"resync""#)).count();
+    assert_eq!((told.len(), resyncs), (2_001, 1));
+    done(&operator, "edit", json!({ "table": "a", "edit": { "say": { "text": "unheard" } } }));
+    assert!(slow.outbox().take().is_empty());
+    done(&slow, "view", json!({}));
+    done(&operator, "edit", json!({ "table": "a", "edit": { "say": { "text": "heard" } } }));
+    assert_eq!(slow.outbox().take().len(), 1);
+}
+
+#[test]
+fn a_ping_is_answered_while_a_table_works() {
+    let host = host();
+    let connection = host.connect(true);
+    let new = r#"{"jsonrpc":"2.0","id":1,"method":"table.new","params":{"ruleset":"tug"}}"#;
+    let Received::Job(job) = connection.receive(new) else { panic!("a game is begun by a job") };
+    let ping = r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#;
+    assert_eq!(connection.call(ping), [r#"{"id":2,"jsonrpc":"2.0","result":{}}"#]);
+    job.run();
+    assert!(connection.outbox().take()[0].contains(r#""table":"t1""#));
+}
+
+/// Messages that are nearly right, and others: `RISKBREAKER_FUZZ=100000 cargo test --release --test serve silly`.
+#[test]
+fn silly_messages_are_answered_and_touch_no_other_game() {
+    let count = std::env::var("RISKBREAKER_FUZZ").ok().and_then(|count| count.parse().ok()).unwrap_or(3_000);
+    let host = host();
+    let (operator, witness) = (host.connect(true), host.connect(true));
+    for table in ["a", "witness"] {
+        done(&operator, "table.new", json!({ "table": table, "ruleset": "tug", "seed": 5 }));
+    }
+    done(&operator, "hello", json!({ "table": "a", "role": "seat", "seat": "left" }));
+    let before = done(&witness, "view", json!({ "table": "witness" })).0;
+    let mut dice = Dice(20_261_122);
+    let methods: Vec<&str> =
+        METHODS.iter().map(|method| method.name).filter(|name| !["shutdown", "schema"].contains(name)).collect();
+    for turn in 0..count {
+        let message = silly(&mut dice, &methods);
+        if message.contains("witness") {
+            continue;
+        }
+        let told = operator.call(&message);
+        let answers: Vec<Json> = told
+            .iter()
+            .map(|line| serde_json::from_str::<Json>(line).unwrap_or_else(|_| panic!("{line}")))
+            .filter(|told| told.get("method").is_none())
+            .collect();
+        let id = serde_json::from_str::<Json>(&message).ok().and_then(|message| message.get("id").cloned());
+        if id.is_some() {
+            assert_eq!(answers.len(), 1, "{message}: {told:?}");
+        }
+        for answer in &answers {
+            assert_ne!(answer["error"]["data"]["kind"], "internal", "{message}: {answer}");
+        }
+        if turn % 500 == 0 {
+            ask(&operator, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+            // Games that the messages began.
+            for name in done(&operator, "table.list", json!({})).0["tables"].as_array().unwrap() {
+                if name != "a" && name != "witness" {
+                    done(&operator, "table.close", json!({ "table": name }));
+                }
+            }
+        }
+    }
+    assert_eq!(done(&witness, "view", json!({ "table": "witness" })).0, before);
+    done(&witness, "answer", json!({ "table": "witness", "question": { "action": 2, "ordinal": 0 }, "value": "pull" }));
+}
+
+fn silly(dice: &mut Dice, methods: &[&str]) -> String {
+    const NAMES: [&str; 30] = [
+        "viewer", "table", "key", "question", "value", "expect", "to", "edit", "seat", "role", "token", "ruleset",
+        "layers", "scenario", "position", "seed", "dice", "seats", "switches", "path", "game", "pairs", "name",
+        "entity", "faces", "as", "driver", "remedy", "paused", "most",
+    ];
+    let mut params = serde_json::Map::new();
+    if dice.below(2) == 0 {
+        params.insert("table".into(), json!("a"));
+    }
+    for _ in 0..dice.below(5) {
+        // No file is written or read.
+        let name = *dice.pick(&NAMES);
+        if name != "path" {
+            params.insert(name.into(), silly_value(dice, 3));
+        }
+    }
+    let method = if dice.below(20) == 0 { json!(silly_value(dice, 1)) } else { json!(dice.pick(methods)) };
+    let mut message = json!({ "jsonrpc": "2.0", "id": dice.below(99), "method": method, "params": params });
+    match dice.below(12) {
+        0 => message["params"] = silly_value(dice, 2),
+        1 => message["id"] = silly_value(dice, 1),
+        2 => message["jsonrpc"] = silly_value(dice, 1),
+        3 => message = silly_value(dice, 4),
+        _ => {}
+    }
+    let mut text = message.to_string();
+    if dice.below(10) == 0 {
+        // Cut or bent in the middle, on a character's edge.
+        let at = (0..=dice.below(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        if dice.below(2) == 0 {
+            text.truncate(at)
+        } else {
+            text.insert_str(at, dice.pick::<&str>(&["{", "\"", "\\", "é", "[[", "\u{0}"]))
+        }
+    }
+    text
+}
+
+fn silly_value(dice: &mut Dice, depth: usize) -> Json {
+    const TEXTS: [&str; 22] = [
+        "a",
+        "left",
+        "right",
+        "gm",
+        "pull",
+        "rest",
+        "human",
+        "absent",
+        "seat",
+        "watcher",
+        "game_master",
+        "tug",
+        "nonsense",
+        "",
+        "é\u{202e}",
+        "1/0",
+        "retry",
+        "skip_action",
+        "typed",
+        "seeded",
+        "wins_at",
+        "let_go",
+    ];
+    match dice.below(if depth == 0 { 6 } else { 13 }) {
+        0 => Json::Null,
+        1 => json!(dice.below(2) == 0),
+        2 => json!(dice.below(9)),
+        3 => json!(*dice.pick(&[i64::MIN, -1, i64::MAX, 1 << 53, i64::from(u32::MAX), 0])),
+        4 => json!(*dice.pick(&[0.5, 1e300, -0.0])),
+        5 => json!(dice.pick(&TEXTS)),
+        6 => json!({ "action": dice.below(5), "ordinal": dice.below(3) }),
+        7 => json!([[dice.pick(&["card", "risk", "x"]), silly_value(dice, depth - 1)]]),
+        8 => {
+            json!({ "set": { "entity": dice.below(5), "field": dice.pick(&["at", "name", "seat", "x"]), "value": silly_value(dice, depth - 1) } })
+        }
+        9 => {
+            json!({ *dice.pick(&["remove", "cancel", "face", "leave_out", "take_in", "switch", "say"]): silly_value(dice, depth - 1) })
+        }
+        10 => {
+            json!({ *dice.pick(&["entity", "ratio", "map", "written", "pushed", "policy", "x"]): silly_value(dice, depth - 1) })
+        }
+        11 => (0..dice.below(4)).map(|_| silly_value(dice, depth - 1)).collect(),
+        _ => {
+            json!({ "entity": dice.below(5), "entry": dice.below(5), "ordinal": dice.below(5), "faces": [dice.below(12)], "name": dice.pick(&TEXTS), "value": dice.pick(&TEXTS), "text": "t" })
+        }
+    }
+}
+
+#[test]
+fn too_long_and_too_deep_messages_are_refused() {
+    let host = host();
+    let connection = host.connect(true);
+    let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#, "y".repeat(70_000));
+    let deep =
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}1{}}}"#, "[".repeat(20_000), "]".repeat(20_000));
+    for (message, kind) in [(long, "too_large"), (deep, "not_json")] {
+        let answer: Json = serde_json::from_str(&connection.call(&message)[0]).unwrap();
+        assert_eq!(answer["error"]["data"]["kind"], kind);
+    }
+}
+
+/// The program under test, over its pipes.
+struct Program {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Program {
+    fn start() -> Program {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+            .args(["serve", "--stdio", "--rulesets", RULESETS])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        Program { child, input, output }
+    }
+
+    /// Sends a line, and gives what comes up to its answer.
+    fn send(&mut self, line: &str) -> Vec<String> {
+        writeln!(self.input, "{line}").unwrap();
+        let mut told = Vec::new();
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "the program has ended: {told:?}");
+            let is_answer = serde_json::from_str::<Json>(&line).unwrap().get("method").is_none();
+            told.push(line.trim_end().to_owned());
+            if is_answer {
+                return told;
+            }
+        }
+    }
+
+    fn request(&mut self, method: &str, params: Json) -> Json {
+        let message = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        serde_json::from_str(&self.send(&message).pop().unwrap()).unwrap()
+    }
+}
+
+/// `>` is sent, `<` comes back. `TRYCMD=overwrite cargo test --test serve transcripts` writes anew what comes back.
+#[test]
+fn transcripts_are_as_written() {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(root("tests/serve")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    for path in paths {
+        let written = fs::read_to_string(&path).unwrap();
+        let mut program = Program::start();
+        let mut told = String::new();
+        for line in written.lines().filter(|line| !line.starts_with("< ")) {
+            told += &format!("{line}\n");
+            if let Some(message) = line.strip_prefix("> ") {
+                for answer in program.send(message) {
+                    told += &format!("< {answer}\n");
+                }
+            }
+        }
+        drop(program.input);
+        assert!(program.child.wait().unwrap().success());
+        if std::env::var("TRYCMD").is_ok_and(|what| what == "overwrite") {
+            fs::write(&path, told).unwrap();
+        } else {
+            assert_eq!(told, written, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn everything_that_was_asked_before_the_end_of_input_is_answered() {
+    let mut program = Program::start();
+    let mut lines = String::new();
+    for table in 0..20 {
+        lines += &json!({ "jsonrpc": "2.0", "id": table, "method": "table.new", "params": { "table": table.to_string(), "ruleset": "tug" } }).to_string();
+        lines.push('\n');
+        lines +=
+            &json!({ "jsonrpc": "2.0", "id": 100 + table, "method": "view", "params": { "table": table.to_string() } })
+                .to_string();
+        lines.push('\n');
+    }
+    lines += "no JSON, and no end of line";
+    program.input.write_all(lines.as_bytes()).unwrap();
+    drop(program.input);
+    let told: Vec<Json> = program.output.lines().map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
+    assert_eq!(told.len(), 41);
+    assert_eq!(told.iter().filter(|told| told.get("result").is_some()).count(), 40);
+    assert!(program.child.wait().unwrap().success());
+}
+
+#[test]
+fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served.json");
+    let path = path.to_str().unwrap();
+    let mut program = Program::start();
+    program.request("table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    for turn in 0..4 {
+        let view = program.request("view", json!({ "table": "a" }))["result"].clone();
+        let value = *["pull", "rest"].get(turn % 2).unwrap();
+        program.request("answer", json!({ "table": "a", "question": view["questions"][0]["id"], "value": value }));
+    }
+    let before = program.request("view", json!({ "table": "a" }))["result"].clone();
+    let saved = program.request("table.save", json!({ "table": "a", "path": path }));
+    assert_eq!(saved["result"]["seq"], before["seq"], "{saved}");
+    program.child.kill().unwrap();
+    let _ = program.child.wait();
+    let mut program = Program::start();
+    let loaded = program.request("table.load", json!({ "table": "a", "path": path }));
+    assert!(loaded["result"]["seq"].as_u64() > before["seq"].as_u64(), "{loaded}");
+    let after = program.request("view", json!({ "table": "a" }))["result"].clone();
+    for name in ["entities", "questions", "waiting", "settings", "state", "log"] {
+        assert_eq!(after[name], before[name], "{name}");
+    }
+    program.child.kill().unwrap();
+    let _ = program.child.wait();
+}
+
+/// `TRYCMD=overwrite` writes it anew.
+#[test]
+fn the_published_schema_is_that_of_the_program() {
+    let path = root("docs/protocol.schema.json");
+    let text = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+    if std::env::var("TRYCMD").is_ok_and(|what| what == "overwrite") {
+        fs::write(&path, &text).unwrap();
+    }
+    assert!(fs::read_to_string(&path).unwrap() == text, "TRYCMD=overwrite cargo test --test serve schema");
+    let page = fs::read_to_string(root("docs/protocol.md")).unwrap();
+    for method in METHODS {
+        let row = format!("| `{}` | {} | {} |", method.name, method.who.words(), method.text);
+        assert!(page.contains(&row), "docs/protocol.md lacks: {row}");
+    }
+}
+
+/// Runs a test of a client in another language, where the language is installed.
+fn client(program: &str, arguments: &[&str]) {
+    if Command::new(program).arg("--version").output().is_err() {
+        eprintln!("{program} is not installed: its client is not tested");
+        return;
+    }
+    let output = Command::new(program).args(arguments).env("PYTHONDONTWRITEBYTECODE", "1").output().unwrap();
+    let told = [output.stdout.as_slice(), &output.stderr].concat();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&told));
+}
+
+#[test]
+fn the_python_client_plays() {
+    let test = root("clients/python/test_client.py");
+    client("python3", &[test.to_str().unwrap(), env!("CARGO_BIN_EXE_riskbreaker"), RULESETS]);
+}
+
+#[test]
+fn the_javascript_client_plays() {
+    let test = root("clients/javascript/test_client.mjs");
+    client("node", &[test.to_str().unwrap(), env!("CARGO_BIN_EXE_riskbreaker"), RULESETS]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_c_interface_plays() {
+    if Command::new("cc").arg("--version").output().is_err() {
+        eprintln!("cc is not installed: the C interface is not tested");
+        return;
+    }
+    let built = Path::new(env!("CARGO_BIN_EXE_riskbreaker")).with_file_name("examples");
+    let library = built.join("libriskbreaker_c.so");
+    // `cargo test` builds it; `cargo test --test serve` builds it with `--example riskbreaker_c` besides.
+    if !library.exists() {
+        eprintln!("{} is not built: the C interface is not tested", library.display());
+        return;
+    }
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("test_client");
+    let compiled = Command::new("cc")
+        .args(["-std=c99", "-Wall", "-Werror", "-o"])
+        .arg(&program)
+        .arg(root("clients/c/test_client.c"))
+        .arg(&library)
+        .arg(format!("-Wl,-rpath,{}", built.display()))
+        .output()
+        .unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let output = Command::new(&program).arg(RULESETS).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
