@@ -14,8 +14,9 @@ use super::messages::*;
 use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Odds, OddsQuery};
+use crate::play::Ruleset;
 use crate::play::{Answering, Edit, Given, QuestionId, Refusal, Session};
-use crate::ruleset::{Library, Ruleset};
+use crate::ruleset::Library;
 use crate::state::{EntityId, Value};
 
 /// A request to one table, by somebody with a role.
