@@ -41,8 +41,8 @@ impl Dice {
     ///
     /// # Errors
     ///
-    /// [`TooWide`] if that would take more than some tens of megabytes or about a second; `100d6kh50`, `100d100` and
-    /// `1000d6` do not.
+    /// [`TooWide`] if that would take more than some tens of megabytes or about a second; `100d6kh50`, `100d100`,
+    /// `1000d6` and `d1000000` do not.
     pub fn distribution(&self) -> Result<Distribution, TooWide> {
         let mut effort = Effort::new();
         let mut sum = Distribution::certain(self.constant);
@@ -69,6 +69,11 @@ impl Distribution {
     /// The chance of `total` or less, 0 to 1, among what is listed.
     pub fn at_most(&self, total: i64) -> BigRational {
         self.share(..=total)
+    }
+
+    /// The chance of `low` to `high`, both included, 0 to 1, among what is listed.
+    pub fn between(&self, low: i64, high: i64) -> BigRational {
+        self.share(low..=high)
     }
 
     /// The chance of less than `total`, 0 to 1, among what is listed.
@@ -109,6 +114,11 @@ impl Distribution {
         self.weights.iter().map(|(total, weight)| (*total, ratio(weight.clone(), &self.whole)))
     }
 
+    /// The totals that can come, in rising order.
+    pub fn totals(&self) -> impl DoubleEndedIterator<Item = i64> + ExactSizeIterator + '_ {
+        self.weights.iter().map(|(total, _)| *total)
+    }
+
     /// The least total that a roll can have which is not listed, since dice exploded too often; `None` if it cannot be
     /// told, or if all are listed.
     pub(super) fn least_unlisted(dice: &Dice) -> Option<i64> {
@@ -120,15 +130,18 @@ impl Distribution {
             if explodes && (*times <= 0 || pool.keep.is_some_and(Keep::prefers_low)) {
                 return None;
             }
-            let most = if *times < 0 { i64::from(pool.sides) } else { 1 };
-            low += times * kept * most;
+            let (least, most) = match pool.successes {
+                Some(_) => (0, 1),
+                None => (i64::from(pool.shown(1)), i64::from(pool.shown(pool.sides))),
+            };
+            low += times * kept * if *times < 0 { most } else { least };
             if explodes {
                 let rest = Distribution::of_rest(pool).ok()?;
                 let (exploding, _) = rest.weights.split(|face| pool.explodes_on(face as u32));
-                let least_face = exploding.iter().next().map_or(1, |(face, _)| *face);
+                let least_worth = exploding.iter().map(|(face, _)| pool.worth(*face as u32)).min().unwrap_or(least);
                 let rounds = rounds(&ratio(exploding.sum(), &rest.whole), pool.count);
-                // The die that exploded so often is one of those that count, instead of one that shows a 1.
-                let total = times * (i64::from(rounds) * least_face - 1);
+                // The die that exploded so often is one of those that count, instead of one that shows the least.
+                let total = times * (i64::from(rounds) * least_worth - least);
                 more = Some(more.map_or(total, |more| more.min(total)));
             }
         }
@@ -159,11 +172,16 @@ impl Distribution {
     /// What one die of `pool` comes to with its rerolls and explosions.
     fn of_die(pool: &Pool, effort: &mut Effort) -> Result<Distribution, TooMuch> {
         let rest = Distribution::of_rest(pool)?;
+        let worth = |weights: Weights| match pool.successes {
+            None => weights,
+            Some(_) => weights.mapped(|face| pool.worth(face as u32)),
+        };
         if pool.explode.is_none() {
-            return Ok(rest);
+            return Ok(Distribution { weights: worth(rest.weights), whole: rest.whole });
         }
         let (exploding, resting) = rest.weights.split(|face| pool.explodes_on(face as u32));
         let rounds = rounds(&ratio(exploding.sum(), &rest.whole), pool.count);
+        let (exploding, resting) = (worth(exploding), worth(resting));
         // All that came of dice that exploded exactly so often, over rest.whole to that power.
         let mut exploded = Weights::certain(0);
         let mut sum = Weights::default();
@@ -180,17 +198,22 @@ impl Distribution {
     /// The face on which one die of `pool` comes to rest after its rerolls.
     pub(super) fn of_rest(pool: &Pool) -> Result<Distribution, TooMuch> {
         let sides = pool.sides;
-        let taken = pool.reroll.map_or(1..1, |reroll| reroll.faces().of(sides));
-        let again = taken.len() as u32;
+        let taken = pool.reroll.as_ref().map(Reroll::faces);
+        let again = taken.map_or(0, |taken| pool.count_of(taken));
         // In parts of `whole`: a face that is rolled again, and one that is not.
-        let (low, high, whole) = match pool.reroll {
+        let (low, high, whole) = match &pool.reroll {
             None => (0, 1, u64::from(sides)),
             Some(Reroll::While(_)) => (0, 1, u64::from(sides - again)),
             Some(Reroll::Once(_)) => (again, sides + again, u64::from(sides) * u64::from(sides)),
         };
-        let weight = |face| if taken.contains(&face) { low } else { high };
-        let weights = Weights::new((1..=sides).map(|face| (i64::from(face), weight(face).into())))?;
-        Ok(Distribution { weights, whole: whole.into() })
+        let weight = |face| if taken.is_some_and(|taken| taken.holds(face)) { low } else { high };
+        let weights = pool.all_shown().map(|face| (i64::from(face), weight(face).into()));
+        let weights = Weights::new(weights)?;
+        // Several faces may show the same.
+        Ok(Distribution {
+            weights: if pool.own.is_some() { weights.mapped(|face| face) } else { weights },
+            whole: whole.into(),
+        })
     }
 
     /// The totals with their weights, and what the weights are parts of.
@@ -204,8 +227,7 @@ impl Distribution {
     }
 
     fn share(&self, totals: impl RangeBounds<i64>) -> BigRational {
-        let listed = self.weights.iter().filter(|(total, _)| totals.contains(total));
-        ratio(listed.map(|(_, weight)| weight).sum(), &self.whole)
+        ratio(self.weights.within(totals).iter().map(|(_, weight)| weight).sum(), &self.whole)
     }
 
     /// The sum of weight times total to the power of `n`.
@@ -270,9 +292,11 @@ mod tests {
                 asked.push(sides);
                 given.next().copied()
             });
-            let endless = |pool: &Pool| matches!(pool.reroll, Some(Reroll::While(_)));
             let rerolls = |faces: &[u32]| match &dice.terms[..] {
-                [Term { pool, .. }] if endless(pool) => faces.iter().any(|&f| pool.reroll.unwrap().faces().holds(f)),
+                [Term { pool, .. }] => match &pool.reroll {
+                    Some(Reroll::While(taken)) => faces.iter().any(|face| taken.holds(pool.shown(*face))),
+                    _ => false,
+                },
                 _ => false,
             };
             match roll {
@@ -367,11 +391,44 @@ mod tests {
     }
 
     #[test]
+    fn successes_are_counted_die_by_die() {
+        let ten = distribution("10d6>=5");
+        for (n, ways) in [(0, 1024), (1, 5120), (10, 1)] {
+            assert_eq!(ten.chance(n), of(ways, 59_049), "{n}");
+        }
+        assert_eq!(ten.mean(), of(10, 3));
+        assert_eq!(distribution("3d6=1,6").chance(3), of(1, 27));
+        assert_eq!(distribution("2d6<=2-1").chance(-1), of(4, 9));
+        // A die that explodes counts every success that it brings: a 6 with 1/6, and again.
+        let open = distribution("d6!6>=5");
+        assert_eq!((open.chance(0), open.chance(1)), (of(4, 6), of(1, 6) + of(1, 6) * of(4, 6)));
+        assert_sums_to_1(&open);
+        assert_eq!(distribution("4d6ro1>=5").mean(), of(4 * 14, 36));
+    }
+
+    #[test]
+    fn dice_with_faces_of_their_own_are_exact() {
+        let die = distribution("2d[0,0,1,3]");
+        let totals: Vec<_> = die.iter().collect();
+        assert_eq!(
+            totals,
+            [(0, of(4, 16)), (1, of(4, 16)), (2, of(1, 16)), (3, of(4, 16)), (4, of(2, 16)), (6, of(1, 16))]
+        );
+        assert_eq!(distribution("d[0,0,1,3]rr0"), distribution("d[1,3]"));
+        assert_eq!(distribution("d[0,0,1,3]ro0").chance(0), of(1, 4));
+        assert_eq!(distribution("3d[1,1,2]kh1").chance(1), of(8, 27));
+        assert_eq!(distribution("4d[0,1,1]=1"), distribution("4d[0,1,1]"));
+    }
+
+    #[test]
     fn pools_come_in_any_size_until_they_are_refused() {
         for dice in ["100d6kh50", "40d20", "40d20kl20", "100d6dl50", "10000d6kh2", "20d10!>=9kh5"] {
             assert_sums_to_1(&distribution(dice));
         }
-        for dice in ["10000d1000000", "1000d1000", "10000d6kh5000", "d100!>=2", "d1000000", "d100000+100000*d100000"] {
+        let large = distribution("2*d1000000+1");
+        assert_eq!((large.chance(3), large.at_least(2_000_001)), (of(1, 1_000_000), of(1, 1_000_000)));
+        assert_eq!((large.totals().len(), large.mean()), (1_000_000, of(1_000_002, 1)));
+        for dice in ["10000d1000000", "1000d1000", "10000d6kh5000", "d100!>=2", "2d1000000", "d100000+100000*d100000"] {
             let error = Dice::parse(dice).unwrap().distribution().unwrap_err();
             assert!(error.to_string().starts_with(&format!("`{dice}` has too many outcomes")), "{error}");
         }
@@ -383,11 +440,21 @@ mod tests {
         #[test]
         fn pools_agree_with_rolling_one_by_one(
             count in 1u32..=4, sides in 1u32..=5, times in -2i64..=2, reroll: Option<(u8, u8)>, keep: Option<(u8, u8)>,
+            own: Option<[u8; 5]>, counted: Option<u8>,
         ) {
             let once = matches!(reroll, Some((word, _)) if word % 2 == 0);
             let count = if once { count.min(2) } else { count };
+            let keep = keep.filter(|_| counted.is_none());
             let pool = crate::dice::tests::pool_text(count, sides, [reroll, None, keep]);
-            if let Ok(dice) = Dice::parse(&format!("{times}*{count}d{sides}{pool}")) {
+            let faces = match own {
+                None => sides.to_string(),
+                Some(own) => {
+                    let faces: Vec<String> = own[..sides as usize].iter().map(|n| (n % 6).to_string()).collect();
+                    format!("[{}]", faces.join(","))
+                }
+            };
+            let counted = counted.map_or(String::new(), |n| format!(">={}", u32::from(n) % sides + 1));
+            if let Ok(dice) = Dice::parse(&format!("{times}*{count}d{faces}{pool}{counted}")) {
                 let exact: BTreeMap<_, _> = dice.distribution().unwrap().iter().collect();
                 prop_assert_eq!(exact, rolled_one_by_one(&dice), "{}", dice);
             }

@@ -22,12 +22,21 @@ mod tests {
 
     /// Expressions with up to three pools of up to twelve dice, and everything that can be done to them.
     pub fn any_dice() -> impl Strategy<Value = Dice> {
-        let pool = (1u32..=12, 1u32..=20, any::<[Option<(u8, u8)>; 3]>());
+        let more = (any::<Option<u8>>(), proptest::option::weighted(0.2, proptest::collection::vec(0u8..9, 1..6)));
+        let pool = (1u32..=12, 1u32..=20, any::<[Option<(u8, u8)>; 3]>(), more);
         let text = (proptest::collection::vec((-3i64..=3, pool), 0..=3), -9i64..=9).prop_map(|(terms, constant)| {
             let mut text = String::new();
-            for (times, (count, sides, done)) in terms {
-                text += &format!("{}{}*{count}d{sides}", if times < 0 { '-' } else { '+' }, times.abs());
+            for (times, (count, sides, done, (successes, own))) in terms {
+                let faces = own.map_or(sides.to_string(), |own| {
+                    format!("[{}]", own.iter().map(u8::to_string).collect::<Vec<_>>().join(","))
+                });
+                text += &format!("{}{}*{count}d{faces}", if times < 0 { '-' } else { '+' }, times.abs());
+                let counted = successes.filter(|_| done[2].is_none());
                 text += &pool_text(count, sides, done);
+                // Behind `!` alone a comparison would be read as the faces that explode.
+                if let Some(n) = counted {
+                    text += &format!(">={}", u32::from(n) % sides + 1);
+                }
             }
             format!("{text}{constant:+}")
         });

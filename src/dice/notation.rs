@@ -23,14 +23,17 @@ use super::reader::Reader;
 /// | written | means |
 /// |---|---|
 /// | `3d6`, `d6`, `d%` | three dice with faces 1 to 6; one; one with 100 faces |
-/// | `+`, `-`, `2*d6` | sum, difference, dice times a constant |
+/// | `d[0,0,1,1,2,3]` | a die with faces of its own, whole numbers from 0 on |
+/// | `+`, `-`, `2*d6`, `2*(d6+1)` | sum, difference, dice or a sum in brackets times a constant |
 /// | `kh2`, `kl2`, `dh2`, `dl2` | keep the 2 highest, the 2 lowest; drop the 2 highest, the 2 lowest; 1 if no number |
-/// | `ro1`, `ro<3`, `ro>=9` | roll a die that shows such a face again, once |
+/// | `ro1`, `ro<3`, `ro1,>=9` | roll a die that shows such a face again, once |
 /// | `rr1` | roll it again as long as it shows such a face |
 /// | `!`, `!>=9` | a die that shows its highest face, or such a face, brings one more; up to 1000 a die |
+/// | `10d6>=5`, `4d6=1,6` | the number of dice that show such a face, instead of their sum |
 ///
-/// Whatever the order they are written in, a die is rerolled first, then explodes, and dice are kept or dropped last;
-/// a die with all that it brought counts as one die then. Capitals and spaces are read as well.
+/// Whatever the order they are written in, a die is rerolled first, then explodes, and dice are kept, dropped or counted
+/// last. A die with all that it brought is kept or dropped as one die; of successes each of its faces counts. Capitals
+/// and spaces are read as well.
 ///
 /// Two expressions are equal if they ask for the same dice in the same order. [`Display`](fmt::Display) gives the one
 /// canonical text, which parses to the same expression; serde writes that text.
@@ -156,6 +159,18 @@ mod tests {
             ("3d10 ! >= 9", "3d10!>=9"),
             ("d8rr<3", "d8rr<3"),
             ("10000d1000000", "10000d1000000"),
+            ("(2d6+1)*2", "2*2d6+2"),
+            ("10-(d6-(d4-1))", "-d6+d4+9"),
+            ("2*3*(d6)", "6*d6"),
+            ("( (4) ) * (2d8)", "4*2d8"),
+            ("10 D6 >= 5", "10d6>=5"),
+            ("4d6=6, 1", "4d6=1,6"),
+            ("6d6>=5!", "6d6!6>=5"),
+            ("6d6!>=5", "6d6!>=5"),
+            ("d6ro3,1,1", "d6ro1,3"),
+            ("3d[3, 0,0 ,1]", "3d[0,0,1,3]"),
+            ("d{1,2,3}", "d3"),
+            ("d[0,5]!", "d[0,5]!"),
             ("007d06", "7d6"),
         ] {
             assert_eq!(canonical(written), shown, "{written}");
@@ -168,7 +183,7 @@ mod tests {
         let simple = |text| Dice::parse(text).unwrap().simple();
         assert_eq!(simple("d10"), Some((1, 10, 0)));
         assert_eq!(simple("2+3d12-4"), Some((3, 12, -2)));
-        for other in ["5", "d6+d8", "2*d6", "-d6", "2d6kh1", "d6!", "d6ro1"] {
+        for other in ["5", "d6+d8", "2*d6", "-d6", "2d6kh1", "d6!", "d6ro1", "2d6>=5", "d[0,1]"] {
             assert_eq!(simple(other), None, "{other}");
         }
     }
@@ -189,7 +204,7 @@ mod tests {
 
         #[test]
         fn spaces_and_capitals_between_words_change_nothing(dice in crate::dice::tests::any_dice()) {
-            let words = ["+", "-", "*", "!", "kh", "kl", "dh", "dl", "ro", "rr"];
+            let words = ["+", "-", "*", "!", "kh", "kl", "dh", "dl", "ro", "rr", ",", ">=", "["];
             let spaced = words.iter().fold(dice.to_string(), |text, word| {
                 text.replace(word, &format!(" {} ", word.to_uppercase()))
             });
@@ -198,7 +213,7 @@ mod tests {
 
         #[test]
         fn no_text_panics_and_refusals_are_one_line(
-            text in "[ 0-9dDkKhlro!%<>=+*()a-]{0,24}|\\PC{0,12}|[0-9]{0,30}d[0-9]{0,3}[kdr!][hlor]?[<>=0-9]{0,4}"
+            text in "[ 0-9dDkKhlro!%<>=+*()\\[\\],a-]{0,24}|\\PC{0,12}|[0-9]{0,30}d[0-9]{0,3}[kdr!][hlor]?[<>=0-9]{0,4}"
         ) {
             match Dice::parse(&text) {
                 Ok(dice) => prop_assert_eq!(&Dice::parse(&dice.to_string()).unwrap(), &dice),

@@ -71,12 +71,17 @@ impl Dice {
             Seen::Cuts(cuts) => {
                 let mut bands: BTreeMap<usize, Branch> = BTreeMap::new();
                 let totals = self.distribution()?;
-                for (total, chance) in totals.iter() {
-                    let reached = cuts.iter().filter(|cut| total >= **cut).count();
-                    bands
-                        .entry(reached)
-                        .and_modify(|band| band.chance += &chance)
-                        .or_insert_with(|| Branch::of(total, chance.clone()));
+                let mut edges: Vec<i64> = cuts.clone();
+                edges.extend([i64::MIN, i64::MAX]);
+                edges.sort_unstable();
+                edges.dedup();
+                for pair in edges.windows(2) {
+                    let last = if pair[1] == i64::MAX { i64::MAX } else { pair[1] - 1 };
+                    let chance = totals.between(pair[0], last);
+                    if let Some(total) = totals.totals().find(|total| (pair[0]..=last).contains(total)) {
+                        let reached = cuts.iter().filter(|cut| total >= **cut).count();
+                        bands.insert(reached, Branch::of(total, chance));
+                    }
                 }
                 let mut rest = totals.remaining();
                 // Dice that exploded too often to be listed are above every cut all the same.
@@ -130,6 +135,9 @@ fn ratio(part: BigUint, whole: &BigUint) -> BigRational {
 
 /// What one die can show with its rerolls and explosions, face by face, in parts of the second value.
 fn of_die(pool: &Pool) -> Option<(Ways, BigUint)> {
+    if pool.sides as usize > MOST {
+        return None;
+    }
     let (rest, whole) = Distribution::of_rest(pool).ok()?.parts();
     let single = |(face, weight): (i64, BigUint)| (vec![face as u32], weight);
     if pool.explode.is_none() {

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Dice of one sort that are rolled together, with what is done to them: `4d6ro1kh3`.
 ///
@@ -9,25 +10,33 @@ use std::ops::Range;
 pub(super) struct Pool {
     /// How many dice, at least 1.
     pub count: u32,
-    /// Faces of each die, at least 1: they are numbered 1 to `sides`.
+    /// Faces of each die, at least 1: they are drawn as 1 to `sides`.
     pub sides: u32,
+    /// What the faces show where that is not their number, in rising order.
+    pub own: Option<Arc<[u32]>>,
     pub reroll: Option<Reroll>,
     /// The faces that bring one more die; that die is rerolled and explodes like the first.
-    pub explode: Option<Condition>,
+    pub explode: Option<Faces>,
     pub keep: Option<Keep>,
+    /// The faces that count 1 each; the total is their number then, and not the sum of the faces.
+    pub successes: Option<Faces>,
 }
 
 /// Which faces of a die are rolled again, and how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Reroll {
     /// `ro`: once; what comes then stands.
-    Once(Condition),
+    Once(Faces),
     /// `rr`: as long as the die shows such a face.
-    While(Condition),
+    While(Faces),
 }
 
-/// A set of faces: `3`, `<3`, `<=3`, `>3`, `>=3`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// The faces for which one of these conditions holds, at least one: `1`, `<3`, `1,>=5`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Faces(pub Box<[Condition]>);
+
+/// A set of faces without gaps: `3`, `<3`, `<=3`, `>3`, `>=3`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Condition {
     Exactly(u32),
     Under(u32),
@@ -48,17 +57,58 @@ pub(super) enum Keep {
 impl Pool {
     /// True if every die counts with the first face that it shows.
     pub fn is_plain(&self) -> bool {
-        self.reroll.is_none() && self.explode.is_none() && self.keep.is_none()
+        self.own.is_none()
+            && self.reroll.is_none()
+            && self.explode.is_none()
+            && self.keep.is_none()
+            && self.successes.is_none()
     }
 
-    /// True if a die that may rest on `face` brings one more.
+    /// True if a die that may rest and shows `face` brings one more.
     pub fn explodes_on(&self, face: u32) -> bool {
-        self.explode.is_some_and(|faces| faces.holds(face))
+        self.explode.as_ref().is_some_and(|faces| faces.holds(face))
+    }
+
+    /// What a face shows that was drawn as this number from 1 to `sides`.
+    #[inline]
+    pub fn shown(&self, drawn: u32) -> u32 {
+        match &self.own {
+            None => drawn,
+            Some(own) => own[drawn as usize - 1],
+        }
+    }
+
+    /// What every face shows, in rising order; one value for each face.
+    pub fn all_shown(&self) -> impl Iterator<Item = u32> + '_ {
+        (1..=self.sides).map(|drawn| self.shown(drawn))
+    }
+
+    /// What a die adds to the total that shows `face`.
+    pub fn worth(&self, face: u32) -> i64 {
+        match &self.successes {
+            None => i64::from(face),
+            Some(wanted) => i64::from(wanted.holds(face)),
+        }
+    }
+
+    /// How many of the faces are among `faces`.
+    pub fn count_of(&self, faces: &Faces) -> u32 {
+        match (&self.own, &*faces.0) {
+            (None, [only]) => only.of(self.sides).len() as u32,
+            _ => self.all_shown().filter(|face| faces.holds(*face)).count() as u32,
+        }
+    }
+}
+
+impl Faces {
+    #[inline]
+    pub fn holds(&self, face: u32) -> bool {
+        self.0.iter().any(|condition| condition.holds(face))
     }
 }
 
 impl Reroll {
-    pub fn faces(self) -> Condition {
+    pub fn faces(&self) -> &Faces {
         match self {
             Reroll::Once(faces) | Reroll::While(faces) => faces,
         }
@@ -114,19 +164,40 @@ impl fmt::Display for Pool {
         if self.count != 1 {
             write!(f, "{}", self.count)?;
         }
-        write!(f, "d{}", self.sides)?;
-        if let Some(reroll) = self.reroll {
+        match &self.own {
+            None => write!(f, "d{}", self.sides)?,
+            Some(own) => {
+                let own: Vec<String> = own.iter().map(u32::to_string).collect();
+                write!(f, "d[{}]", own.join(","))?;
+            }
+        }
+        if let Some(reroll) = &self.reroll {
             write!(f, "{reroll}")?;
         }
-        match self.explode {
-            Some(Condition::Exactly(n)) if n == self.sides => write!(f, "!")?,
+        match &self.explode {
+            // What follows would be read as the faces that explode.
+            Some(faces) if self.successes.is_some() => write!(f, "!{faces}")?,
+            Some(faces) if *faces.0 == [Condition::Exactly(self.shown(self.sides))] => write!(f, "!")?,
             Some(faces) => write!(f, "!{faces}")?,
             None => {}
         }
-        match self.keep {
-            Some(keep) => write!(f, "{keep}"),
+        if let Some(keep) = self.keep {
+            write!(f, "{keep}")?;
+        }
+        match &self.successes {
+            Some(faces) if matches!(faces.0[0], Condition::Exactly(_)) => write!(f, "={faces}"),
+            Some(faces) => write!(f, "{faces}"),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for Faces {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, condition) in self.0.iter().enumerate() {
+            write!(f, "{}{condition}", if at == 0 { "" } else { "," })?;
+        }
+        Ok(())
     }
 }
 

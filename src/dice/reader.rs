@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use super::notation::{Dice, NotationError, Term};
-use super::pool::{Condition, Keep, Pool, Reroll};
+use super::pool::{Condition, Faces, Keep, Pool, Reroll};
 
 /// The longest expression that is read, in characters.
 const LONGEST: usize = 1_000;
@@ -11,6 +13,8 @@ const MOST_FACES: u32 = 1_000_000;
 const LARGEST_CONSTANT: i64 = 1_000_000_000;
 /// The largest number that dice are multiplied by, either sign.
 const LARGEST_FACTOR: i64 = 100_000;
+/// The most brackets inside each other.
+const DEEPEST: u32 = 20;
 /// One face in so many has to be left by `rr`, so that a die comes to rest soon.
 const LEAST_SHARE_LEFT: u64 = 100;
 
@@ -18,6 +22,10 @@ const LEAST_SHARE_LEFT: u64 = 100;
 pub(super) struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// Dice that were read so far.
+    rolled: u32,
+    /// Brackets that are open.
+    open: u32,
 }
 
 impl<'a> Reader<'a> {
@@ -44,20 +52,12 @@ impl<'a> Reader<'a> {
             };
             return refuse(i + 1, format!("`{}` is no part of the notation", c.escape_debug()), cure);
         }
-        Ok(Reader { text, at: 0 })
+        Ok(Reader { text, at: 0, rolled: 0, open: 0 })
     }
 
     /// Reads the whole text.
     pub fn expression(mut self) -> Result<Dice, NotationError> {
-        let mut dice = Dice { terms: Vec::new(), constant: 0 };
-        let mut negative = self.sign().unwrap_or(false);
-        loop {
-            self.product(negative, &mut dice)?;
-            match self.sign() {
-                Some(sign) => negative = sign,
-                None => break,
-            }
-        }
+        let dice = self.sum()?;
         if self.peek().is_some() {
             return Err(self.unexpected());
         }
@@ -65,6 +65,45 @@ impl<'a> Reader<'a> {
         if self.text.len() > LONGEST / 2 && dice.to_string().len() > LONGEST {
             let message = format!("an expression has at most {LONGEST} characters in full");
             return Err(self.error(self.at, message, "roll it in parts".to_owned()));
+        }
+        Ok(dice)
+    }
+
+    /// Reads products with signs between them.
+    fn sum(&mut self) -> Result<Dice, NotationError> {
+        let mut dice = Dice { terms: Vec::new(), constant: 0 };
+        let mut negative = self.sign().unwrap_or(false);
+        loop {
+            self.product(negative, &mut dice)?;
+            match self.sign() {
+                Some(sign) => negative = sign,
+                None => return Ok(dice),
+            }
+        }
+    }
+
+    /// Reads a sum in brackets; the opening one is next.
+    fn brackets(&mut self) -> Result<Dice, NotationError> {
+        self.skip_spaces();
+        let opened = self.at;
+        self.at += 1;
+        self.open += 1;
+        if self.open > DEEPEST {
+            let message = format!("at most {DEEPEST} brackets stand inside each other");
+            return Err(self.error(opened, message, "write the sum out".to_owned()));
+        }
+        let dice = self.sum()?;
+        if !self.take(b')') {
+            if self.peek().is_some() {
+                return Err(self.unexpected());
+            }
+            return Err(self.error(opened, "this bracket is not closed".to_owned(), "write `)` at its end".to_owned()));
+        }
+        self.open -= 1;
+        if let Some(b'k' | b'd' | b'r' | b'!' | b'<' | b'>' | b'=') = self.peek() {
+            let message = "brackets hold a sum, and only dice take what follows here".to_owned();
+            self.skip_spaces();
+            return Err(self.error(self.at, message, "write it behind the dice, as in `(2d6kh1+1)*2`".to_owned()));
         }
         Ok(dice)
     }
@@ -81,65 +120,80 @@ impl<'a> Reader<'a> {
         Some(sign)
     }
 
-    /// Reads factors, of which one may be a pool, and adds them to `dice`.
+    /// Reads factors, of which one may hold dice, and adds them to `dice`.
     fn product(&mut self, negative: bool, dice: &mut Dice) -> Result<(), NotationError> {
         self.skip_spaces();
         let start = self.at;
-        let mut times = if negative { -1 } else { 1 };
-        let mut pool = None;
+        let mut times: i64 = if negative { -1 } else { 1 };
+        let mut held: Option<Dice> = None;
         loop {
             self.skip_spaces();
             let factor_at = self.at;
-            let number = match self.peek() {
-                Some(b'0'..=b'9') => Some(self.number()),
-                Some(b'd') => None,
+            let factor = match self.peek() {
+                Some(b'(') => self.brackets()?,
+                Some(b'0'..=b'9') => {
+                    let number = self.number();
+                    if self.peek() == Some(b'd') {
+                        self.dice(Some(number), factor_at)?
+                    } else {
+                        Dice { terms: Vec::new(), constant: number }
+                    }
+                }
+                Some(b'd') => self.dice(None, factor_at)?,
                 _ => return Err(self.unexpected()),
             };
-            if self.take(b'd') {
-                if pool.is_some() {
-                    let message = "dice are multiplied by dice".to_owned();
-                    return Err(self.error(factor_at, message, "multiply by a constant, as in `2*d6`".to_owned()));
-                }
-                let rolled: u32 = dice.terms.iter().map(|term| term.pool.count).sum();
-                pool = Some(self.pool(number, rolled, factor_at)?);
-            } else if let Some(number) = number {
-                if number > LARGEST_CONSTANT {
+            if factor.terms.is_empty() {
+                if factor.constant.abs() > LARGEST_CONSTANT {
                     return Err(self.too_large(factor_at));
                 }
-                times = number.saturating_mul(times);
+                times = factor.constant.saturating_mul(times);
+            } else if held.is_some() {
+                let message = "dice are multiplied by dice".to_owned();
+                return Err(self.error(factor_at, message, "multiply by a constant, as in `2*d6`".to_owned()));
+            } else {
+                held = Some(factor);
             }
             if !self.take(b'*') {
                 break;
             }
         }
-        match pool {
-            Some(_) if times.abs() > LARGEST_FACTOR => {
-                let message = format!("dice are multiplied by more than {LARGEST_FACTOR}");
-                Err(self.error(start, message, "write a smaller factor".to_owned()))
-            }
-            Some(pool) => {
-                dice.terms.push(Term { times, pool });
-                Ok(())
-            }
-            None => {
-                dice.constant = dice.constant.saturating_add(times);
-                if times.abs() > LARGEST_CONSTANT || dice.constant.abs() > LARGEST_CONSTANT {
-                    return Err(self.too_large(start));
+        let added = match held {
+            None => times,
+            Some(Dice { terms, constant }) => {
+                for Term { times: own, pool } in terms {
+                    let times = own.saturating_mul(times);
+                    if times.abs() > LARGEST_FACTOR {
+                        let message = format!("dice are multiplied by more than {LARGEST_FACTOR}");
+                        return Err(self.error(start, message, "write a smaller factor".to_owned()));
+                    }
+                    dice.terms.push(Term { times, pool });
                 }
-                Ok(())
+                constant.saturating_mul(times)
             }
+        };
+        dice.constant = dice.constant.saturating_add(added);
+        if added.abs() > LARGEST_CONSTANT || dice.constant.abs() > LARGEST_CONSTANT {
+            return Err(self.too_large(start));
         }
+        Ok(())
     }
 
-    /// Reads what follows the `d` of a pool: its faces and what is done to it. `start` is where its term began and
-    /// `rolled` how many dice came before it.
-    fn pool(&mut self, count: Option<i64>, rolled: u32, start: usize) -> Result<Pool, NotationError> {
+    /// Reads a pool whose `d` is next.
+    fn dice(&mut self, count: Option<i64>, start: usize) -> Result<Dice, NotationError> {
+        self.take(b'd');
+        let pool = self.pool(count, start)?;
+        self.rolled += pool.count;
+        Ok(Dice { terms: vec![Term { times: 1, pool }], constant: 0 })
+    }
+
+    /// Reads what follows the `d` of a pool: its faces and what is done to it. `start` is where its term began.
+    fn pool(&mut self, count: Option<i64>, start: usize) -> Result<Pool, NotationError> {
         let count = count.unwrap_or(1);
         if count == 0 {
             let cure = format!("write `{}`", self.rewritten(start, self.digits_at(start), "1"));
             return Err(self.error(start, "there is no die in it".to_owned(), cure));
         }
-        let room = MOST_DICE.saturating_sub(rolled);
+        let room = MOST_DICE.saturating_sub(self.rolled);
         let count = match u32::try_from(count) {
             Ok(count) if count <= room => count,
             _ => {
@@ -147,8 +201,11 @@ impl<'a> Reader<'a> {
                 return Err(self.error(start, message, "roll fewer dice".to_owned()));
             }
         };
-        let sides = self.sides()?;
-        let mut pool = Pool { count, sides, reroll: None, explode: None, keep: None };
+        let (sides, own) = match self.peek() {
+            Some(close @ (b'[' | b'{')) => self.own_faces(if close == b'[' { b']' } else { b'}' })?,
+            _ => (self.sides()?, None),
+        };
+        let mut pool = Pool { count, sides, own, reroll: None, explode: None, keep: None, successes: None };
         loop {
             self.skip_spaces();
             let at = self.at;
@@ -158,11 +215,17 @@ impl<'a> Reader<'a> {
                     if pool.explode.is_some() {
                         return Err(self.twice(at, "a pool explodes in one way only", "!"));
                     }
-                    let faces = match self.condition(&pool)? {
+                    let faces = match self.faces(&pool)? {
                         Some(faces) => faces,
-                        None => Condition::Exactly(sides),
+                        None => Faces([Condition::Exactly(pool.shown(sides))].into()),
                     };
                     pool.explode = Some(faces);
+                }
+                Some(b'<' | b'>' | b'=') => {
+                    if pool.successes.is_some() {
+                        return Err(self.twice(at, "successes of a pool are counted in one way only", ">=5"));
+                    }
+                    pool.successes = self.faces(&pool)?;
                 }
                 Some(b'r') => {
                     let once = match self.letter_after(at) {
@@ -176,12 +239,12 @@ impl<'a> Reader<'a> {
                     if pool.reroll.is_some() {
                         return Err(self.twice(at, "a pool is rerolled in one way only", "ro<=2"));
                     }
-                    let Some(faces) = self.condition(&pool)? else {
+                    let Some(faces) = self.faces(&pool)? else {
                         let cure = format!("write `{}`", self.rewritten(at + 2, 0, "1"));
                         return Err(self.error(self.at, "it does not say which faces to roll again".to_owned(), cure));
                     };
                     if !once {
-                        self.check_end_of_rerolls(at, sides, faces)?;
+                        self.check_end_of_rerolls(at, &pool, &faces)?;
                     }
                     pool.reroll = Some(if once { Reroll::Once(faces) } else { Reroll::While(faces) });
                 }
@@ -208,7 +271,69 @@ impl<'a> Reader<'a> {
             }
         }
         self.check_end_of_explosions(start, &pool)?;
+        if pool.keep.is_some() && pool.successes.is_some() {
+            let message = "a pool either keeps dice or counts successes".to_owned();
+            return Err(self.error(start, message, "leave out kh, kl, dh or dl, or what is counted".to_owned()));
+        }
         Ok(pool)
+    }
+
+    /// Reads a list of faces in brackets, `[0,0,1,1,2,3]`: how many there are, and the list unless it is 1, 2, 3...
+    #[allow(clippy::type_complexity)] // two values of a pool
+    fn own_faces(&mut self, close: u8) -> Result<(u32, Option<Arc<[u32]>>), NotationError> {
+        self.skip_spaces();
+        let opened = self.at;
+        self.at += 1;
+        let mut own: Vec<u32> = Vec::new();
+        loop {
+            self.skip_spaces();
+            let at = self.at;
+            let Some(b'0'..=b'9') = self.peek() else {
+                let message = "a face is missing here".to_owned();
+                return Err(self.error(at, message, "list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`".to_owned()));
+            };
+            match u32::try_from(self.number()) {
+                Ok(face) if face <= MOST_FACES => own.push(face),
+                _ => {
+                    let message = format!("a face shows at most {MOST_FACES}");
+                    return Err(self.error(at, message, "write a smaller number".to_owned()));
+                }
+            }
+            if self.take(close) {
+                break;
+            }
+            if !self.take(b',') {
+                let message = "the list of faces is not closed".to_owned();
+                let cure = format!("write `,` between faces and `{}` at the end", char::from(close));
+                return Err(self.error(opened, message, cure));
+            }
+        }
+        own.sort_unstable();
+        let sides = own.len() as u32;
+        let plain = own.iter().zip(1..).all(|(face, number)| *face == number);
+        Ok((sides, (!plain).then(|| own.into())))
+    }
+
+    /// Reads the faces that a reroll, an explosion or a count is for, if they are next: conditions with commas between.
+    fn faces(&mut self, pool: &Pool) -> Result<Option<Faces>, NotationError> {
+        let Some(first) = self.condition(pool)? else { return Ok(None) };
+        let mut conditions = vec![first];
+        while self.take(b',') {
+            match self.condition(pool)? {
+                Some(more) => conditions.push(more),
+                None => {
+                    let message = "a face is missing after the comma".to_owned();
+                    return Err(self.error(
+                        self.at,
+                        message,
+                        "write one, as in `ro1,3`, or leave out the comma".to_owned(),
+                    ));
+                }
+            }
+        }
+        conditions.sort_unstable();
+        conditions.dedup();
+        Ok(Some(Faces(conditions.into())))
     }
 
     fn sides(&mut self) -> Result<u32, NotationError> {
@@ -262,21 +387,26 @@ impl<'a> Reader<'a> {
             }
             _ => return Ok(None),
         };
+        let (low, high) = (pool.shown(1), pool.shown(pool.sides));
         let Some(b'0'..=b'9') = self.peek() else {
             let message = "a face is missing after the comparison".to_owned();
-            let cure = format!("write a number from 1 to {}", pool.sides);
+            let cure = format!("write a number from {low} to {high}");
             return Err(self.error(self.at, message, cure));
         };
         self.skip_spaces();
         let number_at = self.at;
         let face = u32::try_from(self.number()).unwrap_or(u32::MAX);
-        if !(1..=pool.sides).contains(&face) {
-            let message = format!("a d{} has no face {}", pool.sides, self.shown(number_at));
-            return Err(self.error(number_at, message, format!("write a number from 1 to {}", pool.sides)));
+        let die = match &pool.own {
+            None => format!("d{}", pool.sides),
+            Some(_) => "die with these faces".to_owned(),
+        };
+        if !(low..=high).contains(&face) {
+            let message = format!("a {die} has no face {}", self.shown(number_at));
+            return Err(self.error(number_at, message, format!("write a number from {low} to {high}")));
         }
         let faces = compare(face);
-        if faces.of(pool.sides).is_empty() {
-            let message = format!("no face of a d{} is `{faces}`", pool.sides);
+        if pool.count_of(&Faces([faces].into())) == 0 {
+            let message = format!("no face of a {die} is `{faces}`");
             let cure = "name at least one face, or leave it out".to_owned();
             return Err(self.error(at, message, cure));
         }
@@ -310,11 +440,13 @@ impl<'a> Reader<'a> {
         Err(self.error(number_at, message, format!("{verb} at most {most}")))
     }
 
-    fn check_end_of_rerolls(&self, at: usize, sides: u32, faces: Condition) -> Result<(), NotationError> {
-        let left = sides - faces.of(sides).len() as u32;
-        let cure = || format!("write `{}` to roll again once, or name fewer faces", Reroll::Once(faces));
+    fn check_end_of_rerolls(&self, at: usize, pool: &Pool, faces: &Faces) -> Result<(), NotationError> {
+        let sides = pool.sides;
+        let left = sides - pool.count_of(faces);
+        let cure = || format!("write `{}` to roll again once, or name fewer faces", Reroll::Once(faces.clone()));
         if left == 0 {
-            let message = format!("rolling every face of a d{sides} again never ends");
+            let die = if pool.own.is_some() { "die".to_owned() } else { format!("d{sides}") };
+            let message = format!("rolling every face of a {die} again never ends");
             return Err(self.error(at, message, cure()));
         }
         if u64::from(left) * LEAST_SHARE_LEFT < u64::from(sides) {
@@ -325,21 +457,15 @@ impl<'a> Reader<'a> {
     }
 
     fn check_end_of_explosions(&self, at: usize, pool: &Pool) -> Result<(), NotationError> {
-        let Some(explode) = pool.explode else {
-            return Ok(());
-        };
-        let all = 1..pool.sides + 1;
-        let exploding = explode.of(pool.sides);
-        // The faces that `rr` leaves lie on one or both sides of those that it takes.
-        let taken = match pool.reroll {
-            Some(Reroll::While(faces)) => faces.of(pool.sides),
-            _ => 1..1,
-        };
-        let rests = (all.start..taken.start).chain(taken.end..all.end);
-        if rests.into_iter().any(|face| !exploding.contains(&face)) {
+        if pool.explode.is_none() {
             return Ok(());
         }
-        let message = format!("each d{} would explode without end", pool.sides);
+        let taken = |face: u32| matches!(&pool.reroll, Some(Reroll::While(faces)) if faces.holds(face));
+        if pool.all_shown().any(|face| !taken(face) && !pool.explodes_on(face)) {
+            return Ok(());
+        }
+        let die = if pool.own.is_some() { "die".to_owned() } else { format!("d{}", pool.sides) };
+        let message = format!("each {die} would explode without end");
         Err(self.error(at, message, "leave at least one face that does not explode".to_owned()))
     }
 
@@ -427,9 +553,15 @@ impl<'a> Reader<'a> {
         };
         let c = char::from(c);
         let (message, cure) = match c {
-            '(' | ')' | '[' | ']' | '{' | '}' => {
-                (format!("there are no brackets such as `{c}`"), "write the sum out, as in `2*d6+2`")
+            '(' => ("a sign is missing before this bracket".to_owned(), "write `*` before it, as in `2*(d6+1)`"),
+            ')' if self.open > 0 => {
+                ("a number or dice should stand before this bracket".to_owned(), "write a sum in it, as in `2*(d6+1)`")
             }
+            ')' => ("no bracket is open here".to_owned(), "leave it out, or write `(` before the sum"),
+            '[' | ']' | '{' | '}' => (
+                format!("`{c}` is not known here"),
+                "write faces of a die behind its `d`, as in `d[0,0,1]`, sums in `(` and `)`",
+            ),
             '/' => ("there is no division".to_owned(), "divide the total afterwards"),
             'x' | 'X' => (format!("`{c}` is not known here"), "write `*` to multiply"),
             '0'..='9' => ("two numbers stand side by side".to_owned(), "put `+`, `-`, `*` or `d` between them"),
@@ -512,7 +644,40 @@ mod tests {
             ("4d6dl4", "column 6: 4 of 4 dice cannot be dropped; drop at most 3"),
             ("4d6kh0", "column 6: there is nothing to keep; write 1 or more, or leave it out"),
             ("d6dl", "column 3: dropping the only die leaves none; roll more dice, or leave it out"),
-            ("(2d6)", "column 1: there are no brackets such as `(`; write the sum out, as in `2*d6+2`"),
+            ("(2d6", "column 1: this bracket is not closed; write `)` at its end"),
+            ("2d6)", "column 4: no bracket is open here; leave it out, or write `(` before the sum"),
+            ("2(d6)", "column 2: a sign is missing before this bracket; write `*` before it, as in `2*(d6+1)`"),
+            (
+                "2*()",
+                "column 4: a number or dice should stand before this bracket; write a sum in it, as in `2*(d6+1)`",
+            ),
+            (
+                "(d6+d8)kh1",
+                "column 8: brackets hold a sum, and only dice take what follows here; write it behind the dice, as in `(2d6kh1+1)*2`",
+            ),
+            ("(d6)*(d8)", "column 6: dice are multiplied by dice; multiply by a constant, as in `2*d6`"),
+            ("50000*(3*d6)", "column 1: dice are multiplied by more than 100000; write a smaller factor"),
+            ("(6000d6)+(5000d6)", "column 11: an expression has at most 10000 dice; roll fewer dice"),
+            ("d[0,,1]", "column 5: a face is missing here; list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`"),
+            ("d[]", "column 3: a face is missing here; list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`"),
+            ("d[0,1", "column 2: the list of faces is not closed; write `,` between faces and `]` at the end"),
+            ("d[-1,0,1]", "column 3: a face is missing here; list whole numbers from 0 on, as in `d[0,0,1,1,2,3]`"),
+            ("d[0,5]!3", "column 8: no face of a die with these faces is `3`; name at least one face, or leave it out"),
+            (
+                "d[2,2]rr2",
+                "column 7: rolling every face of a die again never ends; write `ro2` to roll again once, or name fewer faces",
+            ),
+            ("4d6>=5<=2", "column 7: successes of a pool are counted in one way only; write it once, such as `>=5`"),
+            (
+                "4d6kh3>=5",
+                "column 1: a pool either keeps dice or counts successes; leave out kh, kl, dh or dl, or what is counted",
+            ),
+            ("4d6>=7", "column 6: a d6 has no face 7; write a number from 1 to 6"),
+            ("d6ro1,", "column 7: a face is missing after the comma; write one, as in `ro1,3`, or leave out the comma"),
+            (
+                "d6rr1,>=2",
+                "column 3: rolling every face of a d6 again never ends; write `ro1,>=2` to roll again once, or name fewer faces",
+            ),
             ("2d6/2", "column 4: there is no division; divide the total afterwards"),
             ("2d6x2", "column 4: `x` is not known here; write `*` to multiply"),
             ("d6*d6", "column 4: dice are multiplied by dice; multiply by a constant, as in `2*d6`"),

@@ -34,7 +34,8 @@ pub struct Roll {
 pub struct Face {
     /// How many faces the die has, 1..=1 000 000.
     pub sides: u32,
-    /// What it showed, 1..=sides.
+    /// Which face came up, 1..=sides: what it showed, except on a die with faces of its own such as `d[0,0,1]`, whose
+    /// faces are numbered in rising order.
     pub value: u32,
     /// What became of it.
     pub fate: Fate,
@@ -186,14 +187,15 @@ impl Roll {
 
     /// The faces that were kept: of each pool the highest first, or in the order rolled.
     pub(crate) fn kept(&self, in_order: bool) -> Vec<u32> {
-        let kept = |faces: &[Face]| -> Vec<u32> {
-            let faces = faces.iter().filter(|face| face.fate == Fate::Kept).map(|face| face.value).collect();
+        let kept = |(faces, term): (&[Face], &Term)| -> Vec<u32> {
+            let kept = faces.iter().filter(|face| face.fate == Fate::Kept);
+            let faces = kept.map(|face| term.pool.shown(face.value)).collect();
             if in_order { faces } else { high_first(faces) }
         };
         if self.standing {
             return self.faces.iter().map(|face| face.value).collect();
         }
-        self.pools().flat_map(kept).collect()
+        self.pools().zip(&self.dice.terms).flat_map(kept).collect()
     }
 
     /// What every face showed, in the order drawn: all that is needed to build the roll again.
@@ -203,7 +205,8 @@ impl Roll {
 
     /// One line that adds up: `4d6kh3 = 5 + 4 + 4 (dropped 2) = 13`.
     ///
-    /// `6!` is a face that exploded; what it brought comes next. With several pools each has its brackets:
+    /// `6!` is a face that exploded; what it brought comes next. Where successes are counted, each is marked, as in
+    /// `4d6>=5 = 6* 2 5* 1 = 2`. With several pools each has its brackets:
     /// `2d6-2*d4+1 = [5 + 3] - 2 * 4 + 1 = 1`. After 30 faces of a pool the rest is only counted.
     pub fn explain(&self) -> String {
         let mut line = self.dice.to_string();
@@ -222,10 +225,12 @@ impl Roll {
             if times.abs() != 1 {
                 let _ = write!(sum, "{} * ", times.abs());
             }
-            if of_pool.len() > 1 && (terms.len() > 1 || *times != 1) {
-                let _ = write!(sum, "[{}]", shown(of_pool));
+            if of_pool.len() > 1
+                && (terms.len() > 1 || *times != 1 || (pool.successes.is_some() && self.dice.constant != 0))
+            {
+                let _ = write!(sum, "[{}]", shown(of_pool, pool));
             } else {
-                sum += &shown(of_pool);
+                sum += &shown(of_pool, pool);
             }
         }
         let constant = self.dice.constant;
@@ -248,9 +253,15 @@ impl Roll {
 impl Pool {
     /// Rolls every die, adds its faces to `faces` and returns the sum of those kept.
     fn roll(&self, next: &mut impl FnMut(u32) -> Option<u32>, faces: &mut Vec<Face>) -> Option<i64> {
+        let first = faces.len();
         let Some(keep) = self.keep else {
-            return (0..self.count)
-                .try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |face| faces.push(face))?));
+            let sum =
+                (0..self.count).try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |face| faces.push(face))?))?;
+            let counted = |face: &Face| face.fate == Fate::Kept && self.worth(self.shown(face.value)) > 0;
+            return Some(match &self.successes {
+                None => sum,
+                Some(_) => faces[first..].iter().filter(|face| counted(face)).count() as i64,
+            });
         };
         let mut dice = Vec::with_capacity(self.count as usize);
         for _ in 0..self.count {
@@ -284,7 +295,15 @@ impl Pool {
             return (0..self.count).try_fold(0, |sum, _| Some(sum + i64::from(draw(self.sides, next)?)));
         }
         let Some(keep) = self.keep else {
-            return (0..self.count).try_fold(0, |sum, _| Some(sum + self.roll_die(next, &mut |_| {})?));
+            let mut worth = 0;
+            for _ in 0..self.count {
+                self.roll_die(next, &mut |face| {
+                    if face.fate == Fate::Kept {
+                        worth += self.worth(self.shown(face.value));
+                    }
+                })?;
+            }
+            return Some(worth);
         };
         let mut few = [0; 32];
         let mut many = Vec::new();
@@ -309,9 +328,10 @@ impl Pool {
         let mut sum = 0;
         for explosion in 0..=EXPLOSIONS {
             let value = self.rest(next, record)?;
-            let exploded = explosion < EXPLOSIONS && self.explodes_on(value);
+            let shown = self.shown(value);
+            let exploded = explosion < EXPLOSIONS && self.explodes_on(shown);
             record(Face { sides, value, fate: Fate::Kept, exploded });
-            sum += i64::from(value);
+            sum += i64::from(shown);
             if !exploded {
                 break;
             }
@@ -324,21 +344,21 @@ impl Pool {
     fn rest(&self, next: &mut impl FnMut(u32) -> Option<u32>, record: &mut impl FnMut(Face)) -> Option<u32> {
         let sides = self.sides;
         let value = draw(sides, next)?;
-        let (faces, patience) = match self.reroll {
+        let (faces, patience) = match &self.reroll {
             None => return Some(value),
             Some(Reroll::Once(faces)) => (faces, 1),
             Some(Reroll::While(faces)) => (faces, REROLLS),
         };
         let mut value = value;
         for _ in 0..patience {
-            if !faces.holds(value) {
+            if !faces.holds(self.shown(value)) {
                 return Some(value);
             }
             record(Face { sides, value, fate: Fate::Rerolled, exploded: false });
             value = draw(sides, next)?;
         }
         match self.reroll {
-            Some(Reroll::While(_)) if faces.holds(value) => None,
+            Some(Reroll::While(_)) if faces.holds(self.shown(value)) => None,
             _ => Some(value),
         }
     }
@@ -363,18 +383,29 @@ fn is_face(value: u32, sides: u32) -> bool {
 }
 
 /// The faces of a pool as a sum, and those that do not count behind it.
-fn shown(faces: &[Face]) -> String {
+fn shown(faces: &[Face], pool: &Pool) -> String {
+    let counts = pool.successes.is_some();
     let list = |fate: Fate, between: &str| {
         let of_fate = || faces.iter().filter(|face| face.fate == fate);
-        let word = |face: &Face| format!("{}{}", face.value, if face.exploded { "!" } else { "" });
+        let word = |face: &Face| {
+            let value = pool.shown(face.value);
+            let exploded = if face.exploded { "!" } else { "" };
+            let success = if counts && fate == Fate::Kept && pool.worth(value) > 0 { "*" } else { "" };
+            format!("{value}{exploded}{success}")
+        };
         let mut words: Vec<String> = of_fate().take(LISTED).map(word).collect();
-        let (left, sum) = of_fate().skip(LISTED).fold((0, 0), |(n, sum), face| (n + 1, sum + u64::from(face.value)));
+        let add = |(n, sum): (u64, i64), face: &Face| (n + 1, sum + pool.worth(pool.shown(face.value)));
+        let (left, sum) = of_fate().skip(LISTED).fold((0, 0), add);
         if left > 0 {
-            words.push(if fate == Fate::Kept { format!("{sum} from {left} more") } else { format!("{left} more") });
+            words.push(match fate {
+                Fate::Kept if counts => format!("{sum} successes from {left} more"),
+                Fate::Kept => format!("{sum} from {left} more"),
+                _ => format!("{left} more"),
+            });
         }
         words.join(between)
     };
-    let mut text = list(Fate::Kept, " + ");
+    let mut text = list(Fate::Kept, if counts { " " } else { " + " });
     let notes = [("rerolled", list(Fate::Rerolled, ", ")), ("dropped", list(Fate::Dropped, ", "))];
     let notes: Vec<String> =
         notes.iter().filter(|(_, l)| !l.is_empty()).map(|(word, l)| format!("{word} {l}")).collect();
@@ -435,6 +466,12 @@ mod tests {
             ("2d6!kh1", &[6, 1, 5], "2d6!kh1 = 6! + 1 (dropped 5) = 7"),
             ("2d6!kl1", &[6, 1, 5], "2d6!kl1 = 5 (dropped 6!, 1) = 5"),
             ("d6ro6!>=5", &[6, 6, 5, 6, 2], "d6ro6!>=5 = 6! + 5! + 2 (rerolled 6, 6) = 13"),
+            ("4d6>=5", &[6, 2, 5, 1], "4d6>=5 = 6* 2 5* 1 = 2"),
+            ("4d6>=5+1", &[6, 2, 5, 1], "4d6>=5+1 = [6* 2 5* 1] + 1 = 3"),
+            ("2d6!6>=5", &[6, 5, 1], "2d6!6>=5 = 6!* 5* 1 = 2"),
+            ("2d6ro1=6,3", &[1, 6, 3], "2d6ro1=3,6 = 6* 3* (rerolled 1) = 2"),
+            ("3d[0,0,1,5]", &[1, 4, 3], "3d[0,0,1,5] = 0 + 5 + 1 = 6"),
+            ("2d[0,0,1,5]ro0!", &[1, 3, 4, 2, 3], "2d[0,0,1,5]ro0! = 1 + 5! + 1 (rerolled 0, 0) = 7"),
         ] {
             assert_eq!(explained(dice, faces), line, "{dice}");
         }

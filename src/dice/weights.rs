@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::ops::{Bound, RangeBounds};
 
 use num_bigint::BigUint;
 use num_traits::{One, Zero};
@@ -68,6 +69,30 @@ impl Weights {
         self.ways.iter()
     }
 
+    /// The part of the list whose totals lie in a range.
+    pub fn within(&self, totals: impl RangeBounds<i64>) -> &[(i64, BigUint)] {
+        let from = match totals.start_bound() {
+            Bound::Included(low) => self.ways.partition_point(|(total, _)| total < low),
+            Bound::Excluded(low) => self.ways.partition_point(|(total, _)| total <= low),
+            Bound::Unbounded => 0,
+        };
+        let to = match totals.end_bound() {
+            Bound::Included(high) => self.ways.partition_point(|(total, _)| total <= high),
+            Bound::Excluded(high) => self.ways.partition_point(|(total, _)| total < high),
+            Bound::Unbounded => self.ways.len(),
+        };
+        &self.ways[from..to.max(from)]
+    }
+
+    /// Every total replaced; those that become equal are added up.
+    pub fn mapped(self, into: impl Fn(i64) -> i64) -> Weights {
+        let mut ways: BTreeMap<i64, BigUint> = BTreeMap::new();
+        for (total, n) in self.ways {
+            *ways.entry(into(total)).or_default() += n;
+        }
+        Weights { ways: ways.into_iter().collect() }
+    }
+
     pub fn len(&self) -> usize {
         self.ways.len()
     }
@@ -116,6 +141,15 @@ impl Weights {
         let (Some((low, high)), Some((other_low, other_high))) = (self.bounds(), other.bounds()) else {
             return Ok(Weights::default());
         };
+        // One certain total moves the other list.
+        for (one, list) in [(self, other), (other, self)] {
+            if let [(by, n)] = one.ways.as_slice()
+                && n.is_one()
+            {
+                let moved = list.ways.iter().map(|(total, n)| (total + by, n.clone()));
+                return Ok(Weights { ways: moved.collect() });
+            }
+        }
         let whole = self.sum() * other.sum();
         let packing = Packing::new(low + other_low, high + other_high, &whole);
         let pairs = self.len().saturating_mul(other.len());
@@ -143,6 +177,9 @@ impl Weights {
             return Ok(Weights::default());
         };
         let n = i64::from(count);
+        if count == 1 {
+            return Ok(self.clone());
+        }
         if low == high {
             return Ok(Weights { ways: vec![(low * n, self.sum().pow(count))] });
         }
