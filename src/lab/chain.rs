@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
@@ -32,6 +33,8 @@ pub(super) enum Unsolved {
     Endless,
     /// Somebody chooses on a way that leads back to the same choice.
     CircularChoice,
+    /// Somebody ended the work.
+    Interrupted,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,12 +56,14 @@ pub(super) struct Chain<'p> {
     components: Vec<Vec<u32>>,
     /// The branch that is chosen where somebody chooses.
     choice: HashMap<u32, usize>,
+    /// Once this is set, the work ends.
+    interrupt: Option<&'p AtomicBool>,
 }
 
-impl Chain<'_> {
-    pub fn new(points: &[ChoicePoint], start: Edge) -> Chain<'_> {
+impl<'p> Chain<'p> {
+    pub fn new(points: &'p [ChoicePoint], start: Edge, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
         let rows = points.iter().map(row).collect();
-        let mut chain = Chain { points, rows, components: Vec::new(), choice: HashMap::new() };
+        let mut chain = Chain { points, rows, components: Vec::new(), choice: HashMap::new(), interrupt };
         if let Edge::To(start) = start {
             chain.find_components(start);
         }
@@ -66,8 +71,8 @@ impl Chain<'_> {
     }
 
     /// A chain whose states nobody chooses in.
-    pub fn of_rows(rows: Vec<Row>, start: u32) -> Chain<'static> {
-        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new() };
+    pub fn of_rows(rows: Vec<Row>, start: u32, interrupt: Option<&'p AtomicBool>) -> Chain<'p> {
+        let mut chain = Chain { points: &[], rows, components: Vec::new(), choice: HashMap::new(), interrupt };
         chain.find_components(start);
         chain
     }
@@ -88,6 +93,7 @@ impl Chain<'_> {
             row.iter().map(of).sum()
         };
         for component in &self.components {
+            check(self.interrupt)?;
             if !self.is_cyclic(component) {
                 let count = counted(&self.rows[component[0] as usize], &steps) + BigRational::one();
                 steps.insert(component[0], count);
@@ -95,7 +101,7 @@ impl Chain<'_> {
             }
             let mut elimination = Elimination::new(component, &self.rows);
             elimination.rows.values_mut().for_each(|row| drop(row.insert(Target::Step, BigRational::one())));
-            for (state, row) in elimination.eliminate_all(&mut HashMap::new())?.into_iter().rev() {
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), self.interrupt)?.into_iter().rev() {
                 let count = counted(&row, &steps);
                 steps.insert(state, count);
             }
@@ -118,6 +124,7 @@ impl Chain<'_> {
             Target::Rest | Target::Step => Worth::new(),
         };
         for component in self.components.clone() {
+            check(self.interrupt)?;
             if !self.is_cyclic(&component) {
                 let state = component[0];
                 if let Fork::Answers { seat, .. } = &self.points[state as usize].fork {
@@ -189,7 +196,7 @@ impl Chain<'_> {
         }
         loop {
             let mut elimination = Elimination::new(component, &self.rows);
-            for (state, row) in elimination.eliminate_all(&mut HashMap::new())?.into_iter().rev() {
+            for (state, row) in elimination.eliminate_all(&mut HashMap::new(), self.interrupt)?.into_iter().rev() {
                 let value = weighed(&row, |target| value_of(values, target));
                 values.insert(state, value);
             }
@@ -237,6 +244,7 @@ impl Chain<'_> {
         let mut chosen = BTreeSet::new();
         flow(&mut mass, target(start), BigRational::one());
         for component in self.components.iter().rev() {
+            check(self.interrupt)?;
             if component.iter().any(|state| mass.contains_key(state)) {
                 for state in component {
                     if let Some(branch) = self.choice.get(state)
@@ -260,7 +268,7 @@ impl Chain<'_> {
                 continue;
             }
             let mut elimination = Elimination::new(component, &self.rows);
-            for (state, row) in elimination.eliminate_all(&mut own)? {
+            for (state, row) in elimination.eliminate_all(&mut own, self.interrupt)? {
                 let Some(own) = own.remove(&state) else { continue };
                 for (target, chance) in row {
                     // What goes to other states of the component has been added to what they have.
@@ -338,6 +346,13 @@ impl Chain<'_> {
     }
 }
 
+fn check(interrupt: Option<&AtomicBool>) -> Result<(), Unsolved> {
+    match interrupt {
+        Some(interrupt) if interrupt.load(Ordering::Relaxed) => Err(Unsolved::Interrupted),
+        _ => Ok(()),
+    }
+}
+
 fn target(edge: Edge) -> Target {
     match edge {
         Edge::Open => Target::Rest,
@@ -407,12 +422,17 @@ impl Elimination {
 
     /// Takes out every state. Gives them in that order, each with where it leads by then, and moves the chance in `own` of each
     /// on to the states that are left; what leads out of the component stays with the state that it comes from.
-    fn eliminate_all(&mut self, own: &mut HashMap<u32, BigRational>) -> Result<Vec<(u32, Row)>, Unsolved> {
+    fn eliminate_all(
+        &mut self,
+        own: &mut HashMap<u32, BigRational>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<Vec<(u32, Row)>, Unsolved> {
         let mut order = Vec::with_capacity(self.members.len());
         let cost = |before: &BTreeSet<u32>, row: &Row| before.len() * row.len();
         let mut queue: BTreeSet<(usize, u32)> =
             self.rows.iter().map(|(state, row)| (cost(&self.before[state], row), *state)).collect();
         while let Some((priced, state)) = queue.pop_first() {
+            check(interrupt)?;
             // Its price may have changed since; it is looked at again then.
             let price = cost(&self.before[&state], &self.rows[&state]);
             if price > priced && queue.first().is_some_and(|(next, _)| *next < price) {

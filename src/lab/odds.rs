@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
@@ -9,7 +10,9 @@ use super::chain::{Chain, Unsolved, Worth};
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::DiceRng;
-use crate::play::{Answer, Answering, Budget, Explorer, Game, Given, Machine, OffPlan, Question, Refusal, Stop};
+use crate::play::{
+    ActionContext, Answer, Answering, Budget, Call, Explorer, Game, Given, Machine, OffPlan, Question, Refusal, Stop,
+};
 use crate::state::{EntityId, Value};
 
 /// What the odds of an action are asked for.
@@ -25,6 +28,8 @@ pub struct OddsQuery {
     pub blind: Option<BTreeSet<Arc<str>>>,
     /// Whether an answer may be given to something that is never asked; [`Odds::unasked`] tells it then.
     pub lenient: bool,
+    /// Fields and derived values that are looked at where the action ends: [`Outcome::watched`].
+    pub watch: Vec<(EntityId, Arc<str>)>,
     pub limits: Limits,
     /// Whether equal places are kept apart: slower, and the same comes of it; for checking that.
     pub unmerged: bool,
@@ -113,8 +118,9 @@ const HOPELESS: f64 = 0.9;
 const STEADY_AFTER: usize = 4;
 /// The seed of the dice for estimates.
 const SEED: u64 = 0x0dd5;
-/// Plays for an estimate after an interruption: a moment's work.
+/// Plays for an estimate after an interruption, and how long they may take.
 const LAST_SAMPLES: u64 = 1_000;
+const LAST_MOMENT: Duration = Duration::from_millis(400);
 
 enum Failure {
     Refused(Refusal),
@@ -371,7 +377,7 @@ impl Exploration<'_> {
 
     fn solve(&mut self) -> Result<Odds, Failure> {
         let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
-        let mut chain = Chain::new(&explorer.points, explorer.start);
+        let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
         let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.clone()).collect();
         let solved = (|| {
             if self.query.answering == Answering::Best {
@@ -380,14 +386,15 @@ impl Exploration<'_> {
             chain.settle(explorer.start)
         })();
         let settled = solved.map_err(|unsolved| {
-            Refusal::failing(match unsolved {
+            Failure::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless => {
                     "it rolls for ever: whatever is rolled, it comes back to where it was; rb.again must return something"
                 }
                 Unsolved::CircularChoice => {
                     "somebody may choose the same again and again, so that no answer is the best; give the answers"
                 }
-            })
+                Unsolved::Interrupted => return Failure::Interrupted,
+            }))
         })?;
         let sum: BigRational = settled.ends.values().sum::<BigRational>() + &settled.remaining;
         if !sum.is_one() {
@@ -409,9 +416,13 @@ impl Exploration<'_> {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         let mut played = 0;
         let mut interrupted = estimate.interrupted;
+        let began = Instant::now();
         for n in 0..estimate.samples {
             if !estimate.interrupted && self.is_interrupted() {
                 interrupted = true;
+                break;
+            }
+            if estimate.interrupted && played > 0 && began.elapsed() > LAST_MOMENT {
                 break;
             }
             self.explorer().begin_sample(DiceRng::stream(SEED, n));
@@ -455,10 +466,14 @@ impl Exploration<'_> {
             Some(Stop::Cut(reason)) => Some(reason),
             _ => None,
         };
-        let outcome = match self.detail {
+        let mut outcome = match self.detail {
             Detail::Outcomes => Outcome::of(context, cut.as_deref(), self.hidden),
             Detail::Worth => Outcome::default(),
         };
+        for (entity, name) in &self.query.watch {
+            outcome.watched.push(look_at(context, self.vm, *entity, name)?);
+        }
+        let context = &mut self.game.context;
         let mut worth = Worth::new();
         let mut seats: Vec<Arc<str>> = self.seats.to_vec();
         if let Some(explorer) = &context.explorer {
@@ -568,6 +583,29 @@ impl Exploration<'_> {
     }
 }
 
+/// A field or derived value as it is now; nothing if the entity is gone.
+fn look_at(context: &mut ActionContext, vm: &mut Vm, entity: EntityId, name: &str) -> Result<Value, Refusal> {
+    let Some(found) = context.state.entity(entity) else { return Ok(Value::None) };
+    let kind = context.rules.schema().kind(found.kind);
+    let value = match kind.field_named(name) {
+        Some(field) => context.state.field(entity, field).cloned().unwrap_or(Value::None),
+        None => vm
+            .look(context, &Call::Derived { entity, name, args: &[] })
+            .map_err(|fault| Refusal::failing(fault.to_string()))?,
+    };
+    Ok(titled(context, &value))
+}
+
+/// A value with titles in the place of entities.
+fn titled(context: &ActionContext, value: &Value) -> Value {
+    match value {
+        Value::Entity(id) => Value::Text(context.title(*id)),
+        Value::List(items) => Value::list(items.iter().map(|item| titled(context, item))),
+        Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, titled(context, item)))),
+        other => other.clone(),
+    }
+}
+
 /// What becomes of each field that changes in some outcome.
 fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<FieldOdds> {
     let mut fields: BTreeMap<(EntityId, Arc<str>), FieldOdds> = BTreeMap::new();
@@ -601,16 +639,36 @@ fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<F
         if !stays.is_zero() {
             odds.to.push((odds.from.clone(), stays));
         }
-        odds.to.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.to_string().cmp(&other.to_string())));
-        let step = |value: &Value| Some(value.as_int()? - odds.from.as_int()?);
-        let steps: Option<BigRational> = odds
+        odds.sort_and_expect(&followed);
+    }
+    list
+}
+
+impl FieldOdds {
+    /// Brings the values in order and works out the expected change, of the share that was followed to its end.
+    fn sort_and_expect(&mut self, followed: &BigRational) {
+        self.to.sort_by(|(one, a), (other, b)| b.cmp(a).then_with(|| one.to_string().cmp(&other.to_string())));
+        let step = |value: &Value| Some(value.as_int()? - self.from.as_int()?);
+        let steps: Option<BigRational> = self
             .to
             .iter()
             .map(|(value, chance)| Some(BigRational::from_integer(step(value)?.into()) * chance))
             .try_fold(BigRational::zero(), |sum, part| Some(sum + part?));
-        odds.expected = steps.filter(|_| !followed.is_zero()).map(|sum| sum / &followed);
+        self.expected = steps.filter(|_| !followed.is_zero()).map(|sum| sum / followed);
     }
-    list
+}
+
+/// What a field is after an outcome.
+fn value_after<'o>(field: &'o FieldOdds, outcome: &'o Outcome) -> &'o Value {
+    let changed = outcome.effects.iter().find_map(|effect| match effect {
+        Effect::Changed { entity, field: at, to, .. } if *entity == field.entity && *at == field.field => Some(to),
+        _ => None,
+    });
+    // What is the same in every outcome stands in none.
+    changed.unwrap_or_else(|| match field.to.as_slice() {
+        [(only, _)] => only,
+        _ => &field.from,
+    })
 }
 
 /// Leaves out fields that are not told at the table and change alike in every outcome: bookkeeping.
@@ -684,22 +742,47 @@ impl Odds {
         }
     }
 
-    /// What a field is after an outcome, by the title of its entity; `None` if it never changes.
-    pub fn value_after<'o>(&'o self, outcome: &'o Outcome, title: &str, field: &str) -> Option<&'o Value> {
-        let changed = outcome.effects.iter().find_map(|effect| match effect {
-            Effect::Changed { title: of, field: at, to, .. } if of.eq_ignore_ascii_case(title) && **at == *field => {
-                Some(to)
+    /// The same odds under the condition that `fits` holds of the outcome; `None` if it never does.
+    ///
+    /// Of what was not followed to its end nobody knows whether it fits: it remains.
+    pub fn given(&self, fits: impl Fn(&Outcome) -> bool) -> Option<Odds> {
+        let held: BigRational = self.chance(&fits);
+        if held.is_zero() {
+            return None;
+        }
+        let whole = match &self.estimate {
+            Some(_) => held.clone(),
+            None => &held + &self.remaining,
+        };
+        let mut only = self.clone();
+        if let Some(estimate) = &mut only.estimate {
+            let of = ratio(estimate.samples, 1);
+            estimate.samples = (&held * of).to_integer().to_u64().unwrap_or_default();
+            only.remaining = BigRational::zero();
+        } else {
+            only.remaining = &self.remaining / &whole;
+        }
+        only.outcomes.clear();
+        for (outcome, chance) in self.outcomes.iter().filter(|(outcome, _)| fits(outcome)) {
+            let chance = chance / &whole;
+            match only.outcomes.iter_mut().find(|(known, _)| known.effects == outcome.effects) {
+                Some((_, sum)) => *sum += chance,
+                None => only.outcomes.push((outcome.clone(), chance)),
             }
-            _ => None,
-        });
-        let known = self.fields.iter().find(|known| known.title.eq_ignore_ascii_case(title) && *known.field == *field);
-        // What is the same in every outcome stands in none.
-        changed.or_else(|| {
-            known.map(|known| match known.to.as_slice() {
-                [(only, _)] => only,
-                _ => &known.from,
-            })
-        })
+        }
+        for field in &mut only.fields {
+            let mut to: Vec<(Value, BigRational)> = Vec::new();
+            for (outcome, chance) in &only.outcomes {
+                let value = value_after(field, outcome);
+                match to.iter_mut().find(|(known, _)| known == value) {
+                    Some((_, sum)) => *sum += chance,
+                    None => to.push((value.clone(), chance.clone())),
+                }
+            }
+            field.to = to;
+            field.sort_and_expect(&(BigRational::one() - &only.remaining));
+        }
+        Some(only)
     }
 
     /// The chance of all outcomes that `fits` accepts.

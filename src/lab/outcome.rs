@@ -10,6 +10,10 @@ use crate::state::{Attachment, AttachmentId, Change, EntityId, Entry, EntryId, F
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Outcome {
     pub effects: Vec<Effect>,
+    /// The values that were asked for, as they are at the end, in the order of [`OddsQuery::watch`](super::OddsQuery):
+    /// entities by title, nothing where the entity is gone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub watched: Vec<Value>,
 }
 
 /// One thing that is different after an action.
@@ -191,7 +195,7 @@ impl Outcome {
         }
         effects.extend(cut.map(|reason| Effect::Cut { reason: reason.to_string() }));
         effects.extend(state.outcome().map(|text| Effect::Over { text: text.to_string() }));
-        Outcome { effects }
+        Outcome { effects, watched: Vec::new() }
     }
 
     /// In one line: what is told at the table, or that nothing changes.

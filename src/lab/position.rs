@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{Limits, Odds, OddsQuery, explore};
@@ -5,7 +6,7 @@ use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup,
     StartError, Step,
 };
-use crate::state::{Type, Value};
+use crate::state::{EntityId, Type, Value};
 
 /// A card about to be played, in a position that a scenario leads to.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct Position {
     pub way: Vec<(String, String)>,
     /// What is changed by hand before: name, field, value.
     pub edits: Vec<(String, String, String)>,
+    /// What is looked at where the action ends, besides what the query watches: name, and a field or derived value.
+    pub watch: Vec<(String, String)>,
     pub query: OddsQuery,
 }
 
@@ -30,6 +33,10 @@ pub struct Place {
     pub actor: Option<Arc<str>>,
     /// What was answered on the way there: seat or title, topic, answer.
     pub way: Way,
+    /// Every field that is told at the table, as title and label: what these rules have a number for.
+    pub known: BTreeSet<(Arc<str>, Arc<str>)>,
+    /// Changes by hand that name what these rules do not have; only where [`OddsQuery::lenient`] allows it.
+    pub left_out: Vec<String>,
 }
 
 /// Answers to one question that are gone through together.
@@ -65,10 +72,14 @@ impl Position {
             }));
         }
         let (mut session, mut way) = self.reach(rules)?;
+        let mut left_out = Vec::new();
         if !self.edits.is_empty() {
             for (name, field, value) in &self.edits {
-                let edit = read_edit(&session, name, field, value)?;
-                session.edit(edit)?;
+                let edited = read_edit(&session, name, field, value).and_then(|edit| session.edit(edit));
+                match edited {
+                    Err(_) if self.query.lenient => left_out.push(format!("{name}.{field}={value}")),
+                    edited => drop(edited?),
+                }
             }
             self.go_to(&mut session, &mut way)?;
         }
@@ -80,8 +91,17 @@ impl Position {
         let mut query = self.query.clone();
         let value = Value::text(&self.card);
         query.given.push(Given { topic: question.topic.to_string(), about: question.about, value });
+        for (name, field) in &self.watch {
+            query.watch.push(watched(&session, name, field)?);
+        }
+        let view = session.view();
+        let mut known = BTreeSet::new();
+        for id in view.entities() {
+            let fields = view.fields(id).filter(|(field, _)| field.show);
+            known.extend(fields.map(|(field, _)| (view.title(id), field.label.clone())));
+        }
         let odds = session.odds_at(question.id, query)?;
-        Ok((odds, Place { actor, way }))
+        Ok((odds, Place { actor, way, known, left_out }))
     }
 
     /// Plays to where somebody is asked for the card.
@@ -164,6 +184,26 @@ impl Position {
 
 fn has_card(question: &Question, card: &str) -> bool {
     matches!(&question.ask, Ask::Choose { options, .. } if options.iter().any(|option| &*option.id == card))
+}
+
+/// Finds a field or derived value: by its name, or by the label that is told at the table.
+fn watched(session: &Session, title: &str, name: &str) -> Result<(EntityId, Arc<str>), Refusal> {
+    let view = session.view();
+    let entity = view.find(title).map_err(Refusal::new)?;
+    let derived = view.derived_names(entity);
+    let mut names: Vec<Arc<str>> = view.fields(entity).map(|(field, _)| field.name.clone()).collect();
+    names.extend(derived.iter().cloned());
+    if let Some(known) = names.iter().find(|known| ***known == *name) {
+        return Ok((entity, known.clone()));
+    }
+    if let Some((field, _)) = view.fields(entity).find(|(field, _)| field.label.eq_ignore_ascii_case(name)) {
+        return Ok((entity, field.name.clone()));
+    }
+    let title = view.title(entity);
+    Err(Refusal::new(match crate::ruleset::nearest(name, names.iter().map(|name| &**name)) {
+        Some(near) => format!("{title} has no `{name}`; did you mean `{near}`?"),
+        None => format!("{title} has no `{name}`; it has {}", names.join(", ")),
+    }))
 }
 
 /// Reads a typed value for a field.

@@ -43,6 +43,8 @@ pub struct GameOdds {
     pub states: usize,
     /// How often an action was run.
     pub ways: u64,
+    /// Whether somebody interrupted the work: each chance is the least that it can be then, and the rest is in `remaining`.
+    pub interrupted: bool,
 }
 
 /// With no more than this open, the rest is told as what remains.
@@ -78,6 +80,10 @@ pub fn game_odds(
         }
     };
     rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
+}
+
+fn is_set(interrupt: Option<&AtomicBool>) -> bool {
+    interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
 }
 
 enum Failure {
@@ -155,8 +161,8 @@ impl Solver<'_> {
             if self.nodes[node as usize].state.is_none() {
                 continue;
             }
-            if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
-                return Err(Refusal::failing("it was interrupted; `sim` tells what is known at any time").into());
+            if is_set(interrupt) {
+                return self.known_so_far();
             }
             explored += 1;
             let spent = self.nodes.len() > self.limits.states || self.ways > self.limits.ways;
@@ -166,17 +172,23 @@ impl Solver<'_> {
             if spent || open < LITTLE {
                 break;
             }
-            self.step(node, fingerprint)?;
+            self.step(node, fingerprint, interrupt)?;
         }
         if kept.is_some() && self.vm.kept() != kept {
             return Err(
                 Refusal::failing("a script keeps something between its runs: `sim` plays the game instead").into()
             );
         }
-        let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0);
-        let endless = |_: Unsolved| Refusal::failing("the game can go on for ever: some states have no way to an end");
-        let settled = chain.settle(Edge::To(0)).map_err(endless)?;
-        let actions = chain.expected_steps(0).map_err(endless)?;
+        let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0, interrupt);
+        let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
+        let (settled, actions) = match solved {
+            Ok(solved) => solved,
+            Err(Unsolved::Interrupted) => return self.known_so_far(),
+            Err(_) => {
+                let text = "the game can go on for ever: some states have no way to an end";
+                return Err(Refusal::failing(text).into());
+            }
+        };
         if settled.remaining > BigRational::new(NEGLIGIBLE.0.into(), NEGLIGIBLE.1.into()) {
             return Err(Refusal::failing(format!(
                 "the game has more states than the {} that were followed, {:.3} % of it is open: `sim` plays it instead",
@@ -189,11 +201,31 @@ impl Solver<'_> {
             settled.ends.into_iter().map(|(end, chance)| (self.results[end as usize].clone(), chance)).collect();
         results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
         let states = self.nodes.len();
-        Ok(GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways })
+        Ok(GameOdds { results, remaining: settled.remaining, actions, states, ways: self.ways, interrupted: false })
+    }
+
+    /// What is known before the game is solved: how likely the ways are that were followed to each result.
+    fn known_so_far(&self) -> Result<GameOdds, Failure> {
+        let mut results: Vec<(String, BigRational)> =
+            self.results.iter().map(|name| (name.clone(), BigRational::zero())).collect();
+        for node in &self.nodes {
+            if let Some(result) = node.result {
+                results[result as usize].1 += BigRational::from_float(node.mass).unwrap_or_else(BigRational::zero);
+            }
+        }
+        results.sort_by(|one, other| other.1.cmp(&one.1).then_with(|| one.0.cmp(&other.0)));
+        let remaining = BigRational::one() - results.iter().map(|(_, chance)| chance).sum::<BigRational>();
+        let (states, ways) = (self.nodes.len(), self.ways);
+        Ok(GameOdds { results, remaining, actions: BigRational::zero(), states, ways, interrupted: true })
     }
 
     /// Explores the action that is next in a state.
-    fn step(&mut self, node: u32, fingerprint: Option<crate::play::Fingerprint>) -> Result<(), Failure> {
+    fn step(
+        &mut self,
+        node: u32,
+        fingerprint: Option<crate::play::Fingerprint>,
+        interrupt: Option<&AtomicBool>,
+    ) -> Result<(), Failure> {
         let Node { state, asked, mass, .. } = &mut self.nodes[node as usize];
         let (state, asked, mass) = (state.take().expect("it was not explored before"), *asked, *mass);
         let mut game = self.base.fork_onto(state);
@@ -220,6 +252,9 @@ impl Solver<'_> {
             game.context.state.renew_identity();
             loop {
                 while game.context.explorer.as_mut().is_some_and(|explorer| explorer.begin() && !explorer.is_spent()) {
+                    if is_set(interrupt) {
+                        return Ok(());
+                    }
                     self.run(&mut game, node, now_asked)?;
                 }
                 if !game.context.explorer.as_mut().is_some_and(|explorer| !explorer.is_spent() && explorer.resume()) {
@@ -257,7 +292,7 @@ impl Solver<'_> {
     /// The states that an action leads to, by number, and what was not followed.
     fn settled(&self, game: &Game) -> Result<(BTreeMap<u32, BigRational>, BigRational), Failure> {
         let explorer = game.context.explorer.as_ref().expect("it is there while ways are explored");
-        let settled = Chain::new(&explorer.points, explorer.start).settle(explorer.start);
+        let settled = Chain::new(&explorer.points, explorer.start, None).settle(explorer.start);
         let settled = settled.map_err(|_| Refusal::failing("an action rolls for ever"))?;
         Ok((settled.ends, settled.remaining))
     }

@@ -101,7 +101,8 @@ impl Repl {
                     .collect();
                 return Ok(self.screen.event("odds", &json!({ "of": heading, "compared": columns }))?);
             }
-            let columns: Vec<(&str, &Odds)> = columns.iter().map(|(name, odds)| (name.as_str(), odds)).collect();
+            let columns: Vec<odds::Compared> =
+                columns.iter().map(|(name, odds)| odds::Compared { name, odds, known: None }).collect();
             return odds::show_compared(&mut self.screen, &heading, &columns).map_err(Complaint::Broken);
         }
         if self.screen.json() {

@@ -1,0 +1,364 @@
+//! Odds of a card: in one position, by one set of rules or by several side by side.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use riskbreaker::{Answering, Given, Odds, OddsQuery, Place, Position, Ruleset, Scenario, Setup, Value};
+use serde_json::{Value as Json, json};
+
+use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, percent, plain_json, svg_bars};
+use super::super::report::unwritable;
+use super::super::row::Row;
+use super::super::screen::Screen;
+use super::super::{call_error, interrupt, library, rules};
+use super::condition::{Conditions, Places};
+use super::show::{Compared, odds_json, show, show_compared, tell_proof};
+use super::{Args, ruleset, sweep};
+
+pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let own = ruleset(&library, args)?;
+    if let Some((name, values)) = &args.sweep {
+        return sweep::swept(card, args, &library, &own, name, values);
+    }
+    let watched = watched(args);
+    let mut columns = vec![column(card, args, &own, own.id().to_owned(), &Changed::default(), &watched)?];
+    for other in &args.compare {
+        columns.push(match other.split_once('=') {
+            Some((switch, value)) => {
+                let set = vec![(switch.trim().to_owned(), value.trim().to_owned())];
+                column(card, args, &own, other.clone(), &Changed { set, ..Changed::default() }, &watched)?
+            }
+            None => {
+                let (id, its_card) = other.split_once(':').unwrap_or((other, card));
+                let theirs = library::load(&library, id, &[])?;
+                if rules::find_card(&theirs, its_card).is_err() && !other.contains(':') {
+                    let ids: Vec<&str> = theirs.cards().iter().map(|card| &*card.id).collect();
+                    return Err(call_error(format!(
+                        "{id} has no card `{card}`; say which of its cards is meant: `--compare {id}:CARD` with one of {}",
+                        ids.join(", ")
+                    )));
+                }
+                column(its_card, args, &theirs, other.clone(), &Changed::default(), &watched)?
+            }
+        });
+    }
+    check_used(&columns)?;
+    let mut screen = Screen::stdout(args.json);
+    if let Some(path) = &args.svg {
+        let first = &columns[0];
+        let rows: Vec<(String, f64, String)> = first
+            .odds
+            .lines()
+            .into_iter()
+            .zip(&first.odds.outcomes)
+            .map(|(line, (_, chance))| (line, float(chance), percent(float(chance))))
+            .collect();
+        std::fs::write(path, svg_bars(&first.heading(card), &rows)).map_err(|error| unwritable(path, &error))?;
+    }
+    if let Some(condition) = &args.condition {
+        return tell_condition(&mut screen, args, card, condition, &watched, &columns);
+    }
+    if let Some(place) = &args.table {
+        return tell_field(&mut screen, args, place, &watched, &columns[0]);
+    }
+    if args.json {
+        let objects: Vec<Json> = columns.iter().map(|column| column.json(card)).collect();
+        match objects.as_slice() {
+            [only] => screen.object(only)?,
+            several => screen.object(&json!({ "compared": several }))?,
+        }
+        return Ok(ended(&columns));
+    }
+    match columns.as_slice() {
+        [only] => show(&mut screen, &only.heading(card), &only.odds)?,
+        several => show_columns(&mut screen, card, several)?,
+    }
+    Ok(ended(&columns))
+}
+
+/// Several columns side by side.
+pub fn show_columns(screen: &mut Screen, card: &str, columns: &[Column]) -> Result<()> {
+    let compared: Vec<Compared> = columns
+        .iter()
+        .map(|Column { name, odds, place, .. }| Compared { name, odds, known: Some(&place.known) })
+        .collect();
+    show_compared(screen, &columns[0].heading(card), &compared)?;
+    for Column { name, place, .. } in columns {
+        for edit in &place.left_out {
+            screen.row(&Row::at(0).faint(format!("{name}: `--edit {edit}` does not fit and is left out")))?;
+        }
+    }
+    Ok(())
+}
+
+/// How the program ends: work that was interrupted says so.
+pub fn ended(columns: &[Column]) -> ExitCode {
+    let interrupted = |column: &Column| column.odds.estimate.as_ref().is_some_and(|estimate| estimate.interrupted);
+    if columns.iter().any(interrupted) { ExitCode::from(interrupt::INTERRUPTED) } else { ExitCode::SUCCESS }
+}
+
+/// Refuses answers and changes that none of the columns has a use for.
+fn check_used(columns: &[Column]) -> Result<()> {
+    for topic in &columns[0].odds.unasked {
+        if columns.iter().all(|column| column.odds.unasked.contains(topic)) {
+            return Err(call_error(format!("nothing asks for `{topic}` here")));
+        }
+    }
+    for edit in &columns[0].place.left_out {
+        if columns.iter().all(|column| column.place.left_out.contains(edit)) {
+            return Err(call_error(format!("`--edit {edit}` fits none of these rules")));
+        }
+    }
+    Ok(())
+}
+
+/// What the conditions and the table of a call look at.
+pub fn watched(args: &Args) -> Places {
+    let mut places = Places::default();
+    for conditions in [&args.condition, &args.given_that].into_iter().flatten() {
+        conditions.note(&mut places);
+    }
+    if let Some((title, field)) = &args.table {
+        places.note(title, field);
+    }
+    places
+}
+
+/// Tells the chance of a condition, by column.
+fn tell_condition(
+    screen: &mut Screen,
+    args: &Args,
+    card: &str,
+    condition: &Conditions,
+    watched: &Places,
+    columns: &[Column],
+) -> Result<ExitCode> {
+    let given = args.given_that.as_ref().map(Conditions::to_string);
+    if args.json {
+        let objects: Vec<Json> =
+            columns.iter().map(|column| condition_json(column, &condition.chance(watched, &column.odds))).collect();
+        let mut object = json!({ "card": card, "where": condition.to_string(), "if": given });
+        match objects.as_slice() {
+            [only] => merge(&mut object, only),
+            several => object["compared"] = json!(several),
+        }
+        screen.object(&object)?;
+        return Ok(ended(columns));
+    }
+    let given = given.map(|given| format!(" if {given}")).unwrap_or_default();
+    for column in columns {
+        let chance = condition.chance(watched, &column.odds);
+        let name = if columns.len() > 1 { format!("{}: ", column.name) } else { String::new() };
+        let exactly = fraction_of(&column.odds, &chance);
+        let text = format!("{name}{condition}{given}  {}  {exactly}", chance_of(&column.odds, &chance));
+        screen.row(&Row::at(0).plain(text.trim_end()))?;
+        tell_proof(screen, &column.odds)?;
+    }
+    Ok(ended(columns))
+}
+
+/// One column of a condition for machines.
+pub fn condition_json(column: &Column, chance: &num_rational::BigRational) -> Json {
+    json!({
+        "column": column.name, "exact": column.odds.is_exact(), "estimated": column.odds.estimate.is_some(),
+        "chance": chance_of_json(&column.odds, chance),
+    })
+}
+
+fn merge(object: &mut Json, more: &Json) {
+    for (key, value) in more.as_object().into_iter().flatten() {
+        object[key] = value.clone();
+    }
+}
+
+/// A field or derived value, value by value.
+fn tell_field(
+    screen: &mut Screen,
+    args: &Args,
+    place: &(String, String),
+    watched: &Places,
+    column: &Column,
+) -> Result<ExitCode> {
+    let odds = &column.odds;
+    let mut values: Vec<Value> = Vec::new();
+    for (outcome, _) in &odds.outcomes {
+        let value = watched.value(outcome, place);
+        if !values.contains(value) {
+            values.push(value.clone());
+        }
+    }
+    let numbers = values.iter().all(|value| value.as_int().is_some());
+    values.sort_by(|one, other| (one.as_int(), one.to_string()).cmp(&(other.as_int(), other.to_string())));
+    let mut rows = Vec::new();
+    let mut list = Vec::new();
+    for value in &values {
+        let mut chances = vec![odds.chance(|outcome| watched.value(outcome, place) == value)];
+        if numbers {
+            let of = |outcome| watched.value(outcome, place).as_int();
+            chances.push(odds.chance(|outcome| of(outcome) >= value.as_int()));
+            chances.push(odds.chance(|outcome| of(outcome) <= value.as_int()));
+        }
+        let told = |chance| format!("{} {}", chance_of(odds, chance), fraction_of(odds, chance)).trim_end().to_owned();
+        let mut row = vec![value_text(value)];
+        row.extend(chances.iter().map(told));
+        row.push(bar(float(&chances[0]), 1.0, 12));
+        rows.push(row);
+        let mut entry = json!({ "value": plain_json(value) });
+        for (name, chance) in ["chance", "at_least", "at_most"].iter().zip(&chances) {
+            entry[*name] = chance_of_json(odds, chance);
+        }
+        list.push(entry);
+    }
+    let (title, field) = place;
+    if args.json {
+        let given = args.given_that.as_ref().map(Conditions::to_string);
+        screen.object(&json!({
+            "entity": title, "field": field, "if": given, "exact": odds.is_exact(),
+            "estimated": odds.estimate.is_some(), "values": list,
+        }))?;
+        return Ok(ended(std::slice::from_ref(column)));
+    }
+    let heading = format!("{title} {field}");
+    match numbers {
+        true => screen.table(&[heading.as_str(), "chance", "at least", "at most", ""], rows)?,
+        false => screen.table(&[heading.as_str(), "chance", ""], rows)?,
+    }
+    if let Some(given) = &args.given_that {
+        screen.row(&Row::at(0).faint(format!("if {given}")))?;
+    }
+    tell_proof(screen, odds)?;
+    Ok(ended(std::slice::from_ref(column)))
+}
+
+/// A value in a cell.
+fn value_text(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::None => "none".into(),
+        other => other.to_string(),
+    }
+}
+
+/// What one column has other than the call says.
+#[derive(Clone, Debug, Default)]
+pub struct Changed {
+    pub set: Vec<(String, String)>,
+    pub answers: Vec<(String, String)>,
+    pub edits: Vec<(String, String, String)>,
+}
+
+/// One set of rules and what the card does by it.
+pub struct Column {
+    pub name: String,
+    pub rules: Arc<Ruleset>,
+    pub odds: Odds,
+    pub place: Place,
+}
+
+/// Works out one column; `watched` is looked at where the card ends.
+pub fn column(
+    card: &str,
+    args: &Args,
+    ruleset: &Arc<Ruleset>,
+    name: String,
+    changed: &Changed,
+    watched: &Places,
+) -> Result<Column> {
+    let mut setup = Setup::default().seed(args.seed);
+    if let Some(scenario) = &args.scenario {
+        setup.scenario = Scenario::Named(scenario.clone());
+    }
+    if let Some(path) = &args.position {
+        let shown = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| call_error(format!("{shown}: {error}")))?;
+        setup.scenario = Scenario::read(&shown, &bytes)
+            .map_err(|problems| call_error(problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")))?;
+    }
+    for (switch, value) in args.set.iter().chain(&changed.set) {
+        setup = setup.switch(switch, Value::text(value));
+    }
+    let id = rules::find_card(ruleset, card).map_err(call_error)?.id.to_string();
+    let topic = |name: &str| {
+        let name = name.replace('-', "_");
+        ruleset.words().get(&name).cloned().unwrap_or(name)
+    };
+    let position = Position {
+        setup,
+        card: id,
+        actor: args.actor.clone(),
+        way: args.way.iter().map(|(name, answer)| (topic(name), answer.clone())).collect(),
+        edits: args.edit.iter().chain(&changed.edits).cloned().collect(),
+        watch: watched.0.clone(),
+        query: OddsQuery {
+            given: args
+                .answer
+                .iter()
+                .chain(&changed.answers)
+                .map(|(name, value)| Given { topic: topic(name), about: None, value: Value::text(value) })
+                .collect(),
+            against: args.against.as_deref().map(Value::text),
+            answering: answering(&args.questions, ruleset)?,
+            lenient: !args.compare.is_empty(),
+            interrupt: Some(interrupt::watched()),
+            ..OddsQuery::default()
+        },
+    };
+    let (odds, place) = position.odds(ruleset).map_err(|refusal| {
+        // Of several columns it has to be said which.
+        let several = !args.compare.is_empty() || args.sweep.is_some();
+        let message = if several { format!("{name}: {}", refusal.message) } else { refusal.message };
+        if refusal.failed { anyhow::anyhow!("{message}") } else { call_error(message) }
+    })?;
+    let odds = match &args.given_that {
+        None => odds,
+        Some(given) => odds.given(|outcome| given.hold(watched, outcome)).ok_or_else(|| {
+            call_error(format!("{name}: {given} never holds, so nothing can be said under this condition"))
+        })?,
+    };
+    Ok(Column { name, rules: ruleset.clone(), odds, place })
+}
+
+/// How questions are answered, as it is typed.
+pub fn answering(text: &str, rules: &Ruleset) -> Result<Answering> {
+    Ok(match text {
+        "default" => Answering::Default,
+        "best" => Answering::Best,
+        "given" => Answering::Given,
+        policy if rules.policies().iter().any(|known| **known == *policy) => Answering::Policy(policy.into()),
+        other => {
+            let policies: Vec<&str> = rules.policies().iter().map(|policy| &**policy).collect();
+            return Err(call_error(format!(
+                "questions are answered by default, best, given or a policy ({}), not by `{other}`",
+                policies.join(", ")
+            )));
+        }
+    })
+}
+
+impl Column {
+    pub fn heading(&self, card: &str) -> String {
+        match &self.place.actor {
+            Some(actor) => format!("{card} by {actor} · {}", self.rules.id()),
+            None => format!("{card} · {}", self.rules.id()),
+        }
+    }
+
+    pub fn json(&self, card: &str) -> Json {
+        let mut object = odds_json(&self.odds);
+        object["card"] = json!(card);
+        object["ruleset"] = json!(self.rules.id());
+        object["column"] = json!(self.name);
+        object["actor"] = json!(self.place.actor);
+        object["way"] = self
+            .place
+            .way
+            .iter()
+            .map(|(who, topic, answer)| json!({ "who": who, "topic": topic, "answer": answer }))
+            .collect();
+        object
+    }
+}

@@ -1,0 +1,227 @@
+//! Odds of dice: how likely each total is, and how one roll does against another.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use num_rational::BigRational;
+use num_traits::Zero;
+use riskbreaker::{Dice, Distribution};
+use serde_json::{Value as Json, json};
+
+use super::super::call_error;
+use super::super::figures::{bar, chance_json, float, fraction, percent, svg_bars};
+use super::super::report::unwritable;
+use super::super::row::Row;
+use super::super::screen::Screen;
+use super::Args;
+use super::show::tell_remaining;
+
+/// Up to so many totals are listed whatever they are; of more, unlikely ends are cut.
+const FEW: usize = 40;
+/// An end is cut where it comes less often than this, all of it together: once in 10,000 rolls.
+const TAIL: f64 = 1e-4;
+/// Of more totals than this several stand in one row.
+const MOST_ROWS: usize = 100;
+/// Rows for totals that stand together.
+const ROWS: usize = 50;
+/// Up to so many totals are listed for machines.
+const MOST_LISTED: usize = 20_000;
+
+/// A row of a table: totals that stand together.
+struct Band {
+    low: i64,
+    high: i64,
+    chance: BigRational,
+}
+
+/// The rows of a table, and what was cut off below and above them.
+struct Table {
+    bands: Vec<Band>,
+    /// How many totals, and the total that the rows begin or end with.
+    below: Option<(usize, i64)>,
+    above: Option<(usize, i64)>,
+}
+
+impl Table {
+    fn of(totals: &Distribution) -> Table {
+        let all: Vec<i64> = totals.totals().collect();
+        let (mut from, mut to) = (0, all.len());
+        if all.len() > FEW {
+            from = all.partition_point(|total| float(&totals.at_most(*total)) < TAIL);
+            let rest = totals.remaining();
+            to = all.partition_point(|total| float(&(totals.at_least(*total) + &rest)) >= TAIL).max(from + 1);
+        }
+        let shown = &all[from..to];
+        let each = if shown.len() > MOST_ROWS { shown.len().div_ceil(ROWS) } else { 1 };
+        let band = |part: &[i64]| {
+            let (low, high) = (part[0], part[part.len() - 1]);
+            Band { low, high, chance: totals.between(low, high) }
+        };
+        Table {
+            bands: shown.chunks(each).map(band).collect(),
+            below: (from > 0).then(|| (from, all[from])),
+            above: (to < all.len()).then(|| (all.len() - to, all[to - 1])),
+        }
+    }
+}
+
+impl Band {
+    fn name(&self) -> String {
+        if self.low == self.high { self.low.to_string() } else { format!("{} to {}", self.low, self.high) }
+    }
+}
+
+pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
+    let totals = dice.distribution().map_err(|error| call_error(error.to_string()))?;
+    let mut screen = Screen::stdout(args.json);
+    let table = Table::of(&totals);
+    if let Some(path) = &args.svg {
+        let row = |band: &Band| (band.name(), float(&band.chance), percent(float(&band.chance)));
+        let rows: Vec<(String, f64, String)> = table.bands.iter().map(row).collect();
+        std::fs::write(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
+    }
+    let mut wanted: Vec<(&str, String, BigRational)> = Vec::new();
+    if let Some(n) = args.at_least {
+        wanted.push(("at_least", format!("{n} or more"), totals.at_least(n)));
+    }
+    if let Some(n) = args.at_most {
+        wanted.push(("at_most", format!("{n} or less"), totals.at_most(n)));
+    }
+    if args.json {
+        screen.object(&dice_json(dice, &totals, &wanted))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if wanted.is_empty() {
+        show_table(&mut screen, &totals, &table)?;
+    }
+    for (_, what, chance) in &wanted {
+        let exactly = fraction(chance);
+        let exactly = if exactly.is_empty() { exactly } else { format!("  {exactly}") };
+        screen.row(&Row::at(0).plain(format!("{dice}: {what}  {}{exactly}", percent(float(chance)))))?;
+    }
+    let spread = float(&totals.variance()).sqrt();
+    screen.row(&Row::at(0).faint(format!(
+        "{dice}: mean {:.3}, standard deviation {spread:.3}, most likely {}",
+        float(&totals.mean()),
+        totals.mode()
+    )))?;
+    tell_remaining(&mut screen, &totals.remaining(), "")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_table(screen: &mut Screen, totals: &Distribution, table: &Table) -> Result<()> {
+    let most = table.bands.iter().map(|band| float(&band.chance)).fold(0.0, f64::max);
+    let row = |band: &Band| {
+        let share = float(&band.chance);
+        let or_more = percent(float(&totals.at_least(band.low)));
+        vec![band.name(), percent(share), fraction(&band.chance), or_more, bar(share, most, 24)]
+    };
+    let mut rows: Vec<Vec<String>> = table.bands.iter().map(row).collect();
+    if rows.iter().any(|row| !row[2].is_empty()) {
+        screen.table(&["total", "chance", "exactly", "or more", ""], rows)?;
+    } else {
+        rows.iter_mut().for_each(|row| drop(row.remove(2)));
+        screen.table(&["total", "chance", "or more", ""], rows)?;
+    }
+    let mut cut = Vec::new();
+    if let Some((count, from)) = table.below {
+        cut.push(format!("{count} totals below {from}: {} together", percent(float(&totals.below(from)))));
+    }
+    if let Some((count, to)) = table.above {
+        cut.push(format!("{count} totals above {to}: {} together", percent(float(&totals.at_least(to + 1)))));
+    }
+    if !cut.is_empty() {
+        let text = format!("left out: {}; `--at-least N` and `--at-most N` tell any of them", cut.join("; "));
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    Ok(())
+}
+
+/// How dice do against other dice: above, equal, below.
+pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode> {
+    if args.at_least.is_some() || args.at_most.is_some() {
+        return Err(call_error("`--against` compares two rolls; `--at-least` and `--at-most` ask about one"));
+    }
+    let other = Dice::parse(other).map_err(|error| call_error(format!("{other}: {error}")))?;
+    let totals = |dice: &Dice| dice.distribution().map_err(|error| call_error(error.to_string()));
+    let (own, its) = (totals(dice)?, totals(&other)?);
+    if own.totals().len().saturating_mul(its.totals().len()) > MOST_PAIRS {
+        return Err(call_error(format!("`{dice}` and `{other}` have too many totals to set each against each")));
+    }
+    let mut chances = [BigRational::zero(), BigRational::zero(), BigRational::zero()];
+    for (total, chance) in own.iter() {
+        chances[0] += &chance * its.below(total);
+        chances[1] += &chance * its.chance(total);
+        chances[2] += &chance * its.at_least(total + 1);
+    }
+    let remaining = BigRational::from_integer(1.into()) - chances.iter().sum::<BigRational>();
+    let mut screen = Screen::stdout(args.json);
+    if args.json {
+        screen.object(&json!({
+            "dice": dice.to_string(), "against": other.to_string(), "exact": remaining.is_zero(),
+            "above": chance_json(&chances[0]), "equal": chance_json(&chances[1]), "below": chance_json(&chances[2]),
+            "remaining": chance_json(&remaining),
+        }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let words = [format!("{dice} above {other}"), format!("both equal"), format!("{dice} below {other}")];
+    let rows = words
+        .into_iter()
+        .zip(&chances)
+        .map(|(word, chance)| vec![word, percent(float(chance)), fraction(chance), bar(float(chance), 1.0, 24)]);
+    screen.table(&["", "chance", "exactly", ""], rows.collect())?;
+    tell_remaining(&mut screen, &remaining, "")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Pairs of totals that two rolls may have.
+const MOST_PAIRS: usize = 100_000_000;
+
+fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, BigRational)]) -> Json {
+    let count = totals.totals().len();
+    let listed = if count > MOST_LISTED { 0 } else { count };
+    let list: Vec<Json> = totals
+        .iter()
+        .take(listed)
+        .map(|(total, chance)| json!({ "total": total, "chance": chance_json(&chance) }))
+        .collect();
+    let mut object = json!({
+        "dice": dice.to_string(),
+        "exact": totals.is_exact(),
+        "mean": chance_json(&totals.mean()),
+        "variance": chance_json(&totals.variance()),
+        "mode": totals.mode(),
+        "remaining": chance_json(&totals.remaining()),
+        "totals": list,
+        "totals_left_out": count - listed,
+    });
+    for (name, _, chance) in wanted {
+        object[*name] = chance_json(chance);
+    }
+    object
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(dice: &str) -> Table {
+        Table::of(&Dice::parse(dice).unwrap().distribution().unwrap())
+    }
+
+    #[test]
+    fn long_tails_are_cut_and_many_totals_stand_together() {
+        let few = table("5d6");
+        assert_eq!((few.bands.len(), few.below, few.above), (26, None, None));
+        let many = table("100d6");
+        assert!((60..=MOST_ROWS).contains(&many.bands.len()), "{}", many.bands.len());
+        assert!(many.below.is_some() && many.above.is_some());
+        let shown: BigRational = many.bands.iter().map(|band| &band.chance).sum();
+        assert!(float(&shown) > 0.9998 && float(&shown) < 1.0);
+        let large = table("d1000000");
+        assert_eq!((large.bands.len(), large.below, large.above), (ROWS, None, None));
+        assert_eq!((large.bands[0].name(), large.bands[49].name()), ("1 to 20000".into(), "980001 to 1000000".into()));
+        let open = table("d6!");
+        assert!(open.bands.len() < 40 && open.above.is_some());
+    }
+}

@@ -1,0 +1,273 @@
+//! `odds`: how likely it is. Of dice, of a card, of a card under several values, of a whole game.
+
+mod card;
+mod condition;
+mod dice;
+mod game;
+mod show;
+mod sweep;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use riskbreaker::{Dice, Library, Ruleset};
+
+use self::condition::Conditions;
+use super::play::pair;
+use super::{call_error, library};
+
+pub use self::show::{Compared, odds_json, show, show_compared};
+
+/// Exact odds of dice, or of a card
+///
+/// `odds 4d6kh3` and `odds "3d12+2" --at-least 22` tell how likely totals are. `odds CARD --as NAME --vs NAME --TOPIC ANSWER`
+/// plays the card in a scenario in every way that the dice can fall. Questions that are not answered are answered as
+/// `--questions` says.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Dice such as 4d6kh3, or the id of a card
+    #[arg(required_unless_present = "game", value_name = "DICE or CARD")]
+    what: Vec<String>,
+
+    /// A whole game from the start of a scenario, with a policy on every seat: the ruleset's first where none is given
+    #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["what", "actor", "against", "answer", "scenario", "position"])]
+    game: Option<String>,
+
+    /// Who plays a seat of the game: a policy, or absent; can be given again
+    #[arg(long, value_name = "SEAT=POLICY", value_parser = pair, requires = "game")]
+    seat: Vec<(String, String)>,
+
+    /// Dice: how they do against other dice
+    #[arg(long = "against", value_name = "DICE")]
+    other: Option<String>,
+
+    /// The chance that this holds afterwards, such as "Bandit.harm >= 3 and Ann.gold < 2 or Bandit.stunned = yes"
+    #[arg(long = "where", value_name = "NAME.FIELD >= N", value_parser = Conditions::read)]
+    condition: Option<Conditions>,
+
+    /// Of those outcomes in which this holds: the chance of the outcomes, or of `--where`, under this condition
+    #[arg(long = "if", value_name = "NAME.FIELD >= N", value_parser = Conditions::read)]
+    given_that: Option<Conditions>,
+
+    /// A table of a field or derived value: each value, at least that, at most that
+    #[arg(long, value_name = "NAME.FIELD", value_parser = condition::place, conflicts_with_all = ["condition", "compare", "sweep"])]
+    table: Option<(String, String)>,
+
+    /// The same for each of several values of an answer, a house rule, a fact of the card, or a field
+    #[arg(long, value_name = "TOPIC=1..5 or SWITCH=a,b or FACT=1..5 or NAME.FIELD=1..5", value_parser = pair, conflicts_with = "compare")]
+    sweep: Option<(String, String)>,
+
+    /// Who plays the card
+    #[arg(long = "as", value_name = "NAME")]
+    actor: Option<String>,
+
+    /// Against whom, or on whom: names for the question that has them among its options
+    #[arg(long = "vs", value_name = "NAME,NAME...")]
+    against: Option<String>,
+
+    /// An answer to something that the card asks; `--TOPIC ANSWER` says the same
+    #[arg(long, value_name = "TOPIC=ANSWER", value_parser = pair)]
+    answer: Vec<(String, String)>,
+
+    /// How other questions are answered: default, best (for whoever is asked), given (not at all), or a policy
+    #[arg(long, value_name = "HOW", default_value = "default")]
+    questions: String,
+
+    /// The scenario in which it is played
+    #[arg(long, value_name = "NAME", conflicts_with = "position")]
+    scenario: Option<String>,
+
+    /// A file with the position, written like a scenario
+    #[arg(long, value_name = "FILE.toml")]
+    position: Option<PathBuf>,
+
+    /// The ruleset
+    #[arg(long, value_name = "ID")]
+    rules: Option<String>,
+
+    /// House rules on top, the lowest first
+    #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
+    layers: Vec<String>,
+
+    /// The value of a house rule; can be given again
+    #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
+    set: Vec<(String, String)>,
+
+    /// Something changed by hand before the card is played; can be given again
+    #[arg(long, value_name = "NAME.FIELD=VALUE", value_parser = edit)]
+    edit: Vec<(String, String, String)>,
+
+    /// An answer to what is asked on the way to the card; can be given again
+    #[arg(long, value_name = "TOPIC=ANSWER", value_parser = pair)]
+    way: Vec<(String, String)>,
+
+    /// The seed of the dice that are rolled before the card is played
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// A second column: the same with another value of a house rule, or by another ruleset, whose card may have another
+    /// name; can be given again
+    #[arg(long, value_name = "SWITCH=VALUE or RULESET[:CARD]")]
+    compare: Vec<String>,
+
+    /// Dice: the chance of this total or more
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    at_least: Option<i64>,
+
+    /// Dice: the chance of this total or less
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    at_most: Option<i64>,
+
+    /// Writes a JSON object, with every fraction in full
+    #[arg(long)]
+    json: bool,
+
+    /// Writes a picture
+    #[arg(long, value_name = "FILE.svg")]
+    svg: Option<PathBuf>,
+}
+
+/// Turns `--TOPIC ANSWER` behind `odds` into `--answer TOPIC=ANSWER`: the topics are the ruleset's own.
+pub fn topics_as_answers(call: Vec<OsString>, known: &[String]) -> Vec<OsString> {
+    if !call.iter().any(|arg| arg == "odds") {
+        return call;
+    }
+    let mut turned = Vec::new();
+    let mut args = call.into_iter().peekable();
+    while let Some(arg) = args.next() {
+        let topic = arg.to_str().and_then(|text| text.strip_prefix("--")).filter(|name| !name.is_empty());
+        let topic = topic.map(|text| text.split_once('=').map_or((text, None), |(name, value)| (name, Some(value))));
+        match topic {
+            Some((name, value)) if !known.iter().any(|known| known == name) && !["help", "version"].contains(&name) => {
+                let value = match value {
+                    Some(value) => Some(value.to_owned()),
+                    None => args
+                        .next_if(|next| !next.to_string_lossy().starts_with("--"))
+                        .map(|next| next.to_string_lossy().into_owned()),
+                };
+                match value {
+                    Some(value) => {
+                        turned.push("--answer".into());
+                        turned.push(format!("{name}={value}").into());
+                    }
+                    None => turned.push(arg),
+                }
+            }
+            _ => turned.push(arg),
+        }
+    }
+    turned
+}
+
+fn edit(text: &str) -> Result<(String, String, String), String> {
+    let parts = text.split_once('=').and_then(|(left, value)| {
+        let (name, field) = left.rsplit_once('.')?;
+        Some((name.trim().to_owned(), field.trim().to_owned(), value.trim().to_owned()))
+    });
+    parts.filter(|(name, field, _)| !name.is_empty() && !field.is_empty()).ok_or("NAME.FIELD=VALUE is wanted".into())
+}
+
+pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    if let Some(scenario) = &args.game {
+        return game::of_game(scenario, &args, folder);
+    }
+    let text = args.what.join(" ");
+    match Dice::parse(&text) {
+        Ok(dice) => match (args.for_cards(), &args.other) {
+            (Some(option), _) => Err(call_error(format!("`{text}` are dice, and `{option}` is for cards only"))),
+            (None, Some(other)) => dice::of_dice_against(&dice, other, &args),
+            (None, None) => dice::of_dice(&dice, &args),
+        },
+        Err(error)
+            if text.contains(|c: char| c.is_ascii_digit())
+                && text.starts_with(|c: char| c.is_ascii_digit() || "dD+-(".contains(c))
+                && !text.contains('_')
+                && args.actor.is_none()
+                && !is_card(&text, &args, folder.as_deref()) =>
+        {
+            Err(call_error(format!("{text}: {error}")))
+        }
+        Err(_) => match args.for_dice() {
+            Some(option) => Err(call_error(format!(
+                "`{option}` is for dice, and `{text}` are none; of a card, `--where` and `--table` tell as much"
+            ))),
+            None => card::of_card(&text, &args, folder),
+        },
+    }
+}
+
+impl Args {
+    /// An option of the call that only cards have.
+    fn for_cards(&self) -> Option<&'static str> {
+        let given = [
+            (self.actor.is_some(), "--as"),
+            (self.against.is_some(), "--vs"),
+            (!self.answer.is_empty(), "--answer"),
+            (!self.compare.is_empty(), "--compare"),
+            (self.condition.is_some(), "--where"),
+            (self.given_that.is_some(), "--if"),
+            (self.table.is_some(), "--table"),
+            (self.sweep.is_some(), "--sweep"),
+            (!self.edit.is_empty(), "--edit"),
+            (!self.way.is_empty(), "--way"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+
+    /// An option of the call that only dice have.
+    fn for_dice(&self) -> Option<&'static str> {
+        let given = [
+            (self.other.is_some(), "--against"),
+            (self.at_least.is_some(), "--at-least"),
+            (self.at_most.is_some(), "--at-most"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, option)| option)
+    }
+}
+
+/// Whether what could be a slip in a dice expression is a card.
+fn is_card(text: &str, args: &Args, folder: Option<&Path>) -> bool {
+    let known = || {
+        let library = library::open(folder)?;
+        let rules = ruleset(&library, args)?;
+        anyhow::Ok(super::rules::find_card(&rules, text).is_ok())
+    };
+    known().unwrap_or(false)
+}
+
+fn ruleset(library: &Library, args: &Args) -> Result<Arc<Ruleset>> {
+    match &args.rules {
+        Some(id) => library::load(library, id, &args.layers),
+        None => library::load(library, &library::default_ruleset(library)?, &args.layers),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_option_of_the_program_is_an_answer() {
+        let known = ["as", "vs", "json"].map(String::from);
+        let turn = |line: &str| {
+            let call = line.split(' ').map(OsString::from).collect();
+            let turned = topics_as_answers(call, &known);
+            turned.iter().map(|arg| arg.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(turn("r odds kill --as A --risk 2 --json"), "r odds kill --as A --answer risk=2 --json");
+        assert_eq!(turn("r odds kill --risk=-1 --vs B"), "r odds kill --answer risk=-1 --vs B");
+        assert_eq!(turn("r odds kill --bare --json"), "r odds kill --bare --json");
+        assert_eq!(turn("r sim duel --risk 2"), "r sim duel --risk 2");
+    }
+
+    #[test]
+    fn an_edit_names_whose_field_becomes_what() {
+        assert_eq!(edit("Big Foe.harm=3"), Ok(("Big Foe".into(), "harm".into(), "3".into())));
+        for wrong in ["", "a=b", "a.b", ".b=1", "a.=1"] {
+            assert!(edit(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Odds as they are shown: tables, what is expected, how far they can be relied on, and all of it as JSON.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use anyhow::Result;
+use num_rational::BigRational;
+use num_traits::Zero;
+use riskbreaker::Odds;
+use serde_json::{Value as Json, json};
+
+use super::super::figures::{
+    bar, chance_json, chance_of, chance_of_json, change, float, fraction_of, percent, plain_json,
+};
+use super::super::row::Row;
+use super::super::screen::Screen;
+
+fn chances(odds: &Odds) -> Vec<&BigRational> {
+    odds.outcomes.iter().map(|(_, chance)| chance).collect()
+}
+
+/// Everything about the odds, fractions in full.
+pub fn odds_json(odds: &Odds) -> Json {
+    let outcomes: Vec<Json> = odds
+        .lines()
+        .into_iter()
+        .zip(&odds.outcomes)
+        .map(|(text, (outcome, chance))| {
+            json!({ "text": text, "chance": chance_of_json(odds, chance), "effects": outcome.effects })
+        })
+        .collect();
+    let fields: Vec<Json> = odds
+        .fields
+        .iter()
+        .map(|field| {
+            let to: Vec<Json> = field
+                .to
+                .iter()
+                .map(|(value, chance)| json!({ "value": plain_json(value), "chance": chance_of_json(odds, chance) }))
+                .collect();
+            json!({
+                "entity": field.title, "field": field.field, "label": field.label, "shown": field.shown,
+                "from": plain_json(&field.from), "to": to, "expected_change": field.expected.as_ref().map(|by| number_json(odds, by)),
+            })
+        })
+        .collect();
+    let answers: Vec<Json> = odds
+        .answers
+        .iter()
+        .map(|(topic, answer, how)| json!({ "topic": topic, "answer": answer, "how": how }))
+        .collect();
+    let estimate = odds.estimate.as_ref().map(|estimate| {
+        json!({
+            "samples": estimate.samples, "confidence": 0.99, "why": estimate.why, "interrupted": estimate.interrupted,
+        })
+    });
+    json!({
+        "exact": odds.is_exact(), "estimate": estimate, "ways": odds.ways, "points": odds.points,
+        "remaining": number_json(odds, &odds.remaining), "guessed": odds.guessed, "outcomes": outcomes, "fields": fields,
+        "answers": answers,
+    })
+}
+
+/// A number for machines: as a fraction only where it is known exactly.
+fn number_json(odds: &Odds, number: &BigRational) -> Json {
+    if odds.estimate.is_none() { chance_json(number) } else { json!({ "decimal": float(number) }) }
+}
+
+/// Outcomes a table shows; the unlikeliest behind them are counted together.
+const SHOWN: usize = 40;
+
+/// The odds as a table with what is to be expected.
+pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
+    screen.row(&Row::at(0).strong(heading))?;
+    let most = odds.outcomes.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
+    let mut rows: Vec<Vec<String>> = odds
+        .lines()
+        .into_iter()
+        .zip(&odds.outcomes)
+        .take(SHOWN)
+        .map(|(line, (_, chance))| {
+            vec![chance_of(odds, chance), fraction_of(odds, chance), line, bar(float(chance), most, 12)]
+        })
+        .collect();
+    if odds.outcomes.len() > SHOWN {
+        let rest: BigRational = odds.outcomes[SHOWN..].iter().map(|(_, chance)| chance).sum();
+        let line = format!("{} unlikelier outcomes", odds.outcomes.len() - SHOWN);
+        rows.push(vec![chance_of(odds, &rest), fraction_of(odds, &rest), line, String::new()]);
+    }
+    // Fractions that are too long to be read stand in the JSON.
+    if rows.iter().any(|row| !row[1].is_empty()) {
+        screen.table(&["chance", "exactly", "outcome", ""], rows)?;
+    } else {
+        rows.iter_mut().for_each(|row| drop(row.remove(1)));
+        screen.table(&["chance", "outcome", ""], rows)?;
+    }
+    let expected = odds.fields.iter().filter(|field| field.shown);
+    for field in expected {
+        if let Some(by) = &field.expected {
+            screen.row(&Row::at(0).plain(format!(
+                "expected: {} {} {}",
+                field.title,
+                field.label,
+                change_of(odds, by)
+            )))?;
+        }
+    }
+    for (topic, answer, how) in &odds.answers {
+        screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", topic.replace('_', " "))))?;
+    }
+    tell_proof(screen, odds)
+}
+
+/// The expected change of a field; of an estimate, about.
+fn change_of(odds: &Odds, by: &BigRational) -> String {
+    if odds.is_exact() { change(by) } else { format!("about {:+.2}", float(by)) }
+}
+
+/// One column of a comparison: its name, and the fields that its rules have, by title and label; all if none are said.
+pub struct Compared<'a> {
+    pub name: &'a str,
+    pub odds: &'a Odds,
+    pub known: Option<&'a BTreeSet<(Arc<str>, Arc<str>)>>,
+}
+
+/// The same by several rules, side by side. Fields that some of the rules do not have are not compared.
+pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) -> Result<()> {
+    let columns: Vec<(&str, &Odds)> = compared.iter().map(|column| (column.name, column.odds)).collect();
+    screen.row(&Row::at(0).strong(heading))?;
+    let same = |one: &Odds, other: &Odds| one.lines() == other.lines() && chances(one) == chances(other);
+    if let [(_, first), others @ ..] = columns.as_slice()
+        && !others.is_empty()
+        && others.iter().all(|(_, other)| same(first, other))
+    {
+        screen.row(&Row::at(0).plain("no difference"))?;
+    }
+    let told: Vec<Vec<String>> = columns.iter().map(|(_, odds)| odds.lines()).collect();
+    let mut lines: Vec<&String> = Vec::new();
+    for line in told.iter().flatten() {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    let with = |first: &'static str| -> Vec<&str> {
+        std::iter::once(first).chain(columns.iter().map(|(name, _)| *name)).collect()
+    };
+    let rows = lines
+        .iter()
+        .map(|line| {
+            let chances = columns.iter().zip(&told).map(|((_, odds), told)| {
+                let chance: BigRational = told
+                    .iter()
+                    .zip(&odds.outcomes)
+                    .filter(|(other, _)| other == line)
+                    .map(|(_, (_, chance))| chance)
+                    .sum();
+                match chance.is_zero() {
+                    true => "-".to_owned(),
+                    false => {
+                        format!("{} {}", chance_of(odds, &chance), fraction_of(odds, &chance)).trim_end().to_owned()
+                    }
+                }
+            });
+            std::iter::once((*line).clone()).chain(chances).collect()
+        })
+        .collect();
+    screen.table(&with("outcome"), rows)?;
+    let mut fields: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+    for field in columns.iter().flat_map(|(_, odds)| &odds.fields).filter(|field| field.shown) {
+        let name = (field.title.clone(), field.label.clone());
+        if field.expected.is_some() && !fields.contains(&name) {
+            fields.push(name);
+        }
+    }
+    let lacks =
+        |column: &&Compared, field: &(Arc<str>, Arc<str>)| column.known.is_some_and(|known| !known.contains(field));
+    let (only_in_some, fields): (Vec<_>, Vec<_>) =
+        fields.into_iter().partition(|field| compared.iter().any(|column| lacks(&column, field)));
+    let rows: Vec<Vec<String>> = fields
+        .iter()
+        .map(|(title, label)| {
+            let cell = |(_, odds): &(&str, &Odds)| {
+                let found = odds.fields.iter().find(|field| *field.title == **title && *field.label == **label);
+                match found.and_then(|field| field.expected.as_ref()) {
+                    Some(by) => change_of(odds, by),
+                    None => "+0".to_owned(),
+                }
+            };
+            std::iter::once(format!("{title} {label}")).chain(columns.iter().map(cell)).collect()
+        })
+        .collect();
+    if !rows.is_empty() {
+        screen.table(&with("expected"), rows)?;
+    }
+    for field in &only_in_some {
+        let without: Vec<&str> =
+            compared.iter().filter(|column| lacks(column, field)).map(|column| column.name).collect();
+        let text = format!("{} {} is not compared: {} does not have it", field.0, field.1, without.join(", "));
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    for (name, odds) in &columns {
+        for (topic, answer, how) in &odds.answers {
+            screen.row(&Row::at(0).faint(format!("{name}: {topic}: {answer}, {how}")))?;
+        }
+        for topic in odds.unasked.iter() {
+            let what = if topic.is_empty() { "the names".to_owned() } else { format!("`{topic}`") };
+            screen.row(&Row::at(0).faint(format!("{name}: nothing asks for {what}")))?;
+        }
+        if !odds.is_exact() {
+            tell_proof(screen, odds)?;
+        }
+    }
+    Ok(())
+}
+
+pub fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> Result<()> {
+    if !remaining.is_zero() {
+        let text = format!("not exact: {} remains that was not followed to its end{cure}", percent(float(remaining)));
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    Ok(())
+}
+
+/// Tells how far the odds of a card can be relied on.
+pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> Result<()> {
+    let text = match &odds.estimate {
+        Some(estimate) => {
+            let why = if estimate.interrupted { "it was interrupted" } else { estimate.why.as_str() };
+            format!(
+                "an estimate, not exact: {why}; from {} random plays, the intervals hold in 99 of 100 cases",
+                estimate.samples
+            )
+        }
+        None if odds.guessed => {
+            "not exact: what is best was chosen although some of it was not followed to its end".into()
+        }
+        None if odds.is_exact() => match odds.ways {
+            1 => "exact, over one way that it can go".into(),
+            ways => format!("exact, over {ways} ways that it can go"),
+        },
+        None => return tell_remaining(screen, &odds.remaining, ""),
+    };
+    screen.row(&Row::at(0).faint(text))?;
+    if odds.estimate.is_some() && !odds.remaining.is_zero() {
+        let text = format!("{} of the plays came to no end", percent(float(&odds.remaining)));
+        screen.row(&Row::at(0).faint(text))?;
+    }
+    Ok(())
+}
