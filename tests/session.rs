@@ -413,3 +413,80 @@ fn a_free_act_that_waits_for_dice_waits_again_after_an_undo() {
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(topics(&session), ["toast"]);
 }
+
+/// Answers everything that is open with its proposal.
+fn answer_all(session: &mut Session, seat: &str, by_program: bool) {
+    while let Step::Ask = session.advance().unwrap() {
+        let Some(question) = session.questions().iter().find(|question| &*question.seat == seat).cloned() else {
+            return;
+        };
+        let answer = question.proposal().cloned().unwrap();
+        match by_program {
+            true => session.answer_by_program(question.id, answer).unwrap(),
+            false => session.answer(question.id, answer).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn what_a_program_answers_is_nobodys_decision_and_is_saved_with_the_game() {
+    let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
+    answer_all(&mut session, "left", false);
+    let (before, decisions) = (session.state_bytes(), session.decisions());
+    assert!(decisions > 0);
+    answer_all(&mut session, "right", true);
+    assert_eq!(session.decisions(), decisions);
+    assert_ne!(session.state_bytes(), before);
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let loaded = Session::load(&library, &session.save()).unwrap();
+    assert_eq!(loaded.state_bytes(), session.state_bytes());
+    // One undo goes back to the last decision of the other side.
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(&*session.questions()[0].seat, "left");
+}
+
+#[test]
+fn faces_that_are_pushed_fall_first_and_then_the_dice_of_the_seed() {
+    let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
+    let _ = session.advance().unwrap();
+    let decisions = session.decisions();
+    session.push_faces(&[1]).unwrap();
+    assert_eq!((session.decisions(), session.unrolled()), (decisions, 1));
+    answer_all(&mut session, "left", false);
+    let _ = session.advance().unwrap();
+    assert_eq!(session.unrolled(), 0);
+    let faces = |session: &Session| -> Vec<Vec<u32>> {
+        let rolls = session.log().into_iter().filter_map(|event| match event.happening {
+            Happening::Rolled { faces, .. } => Some(faces),
+            _ => None,
+        });
+        rolls.collect()
+    };
+    assert_eq!(faces(&session)[0][0], 1);
+    answer_all(&mut session, "right", false);
+    let _ = session.advance().unwrap();
+    assert!(faces(&session).len() > 1, "the generator goes on");
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    assert_eq!(faces(&Session::load(&library, &session.save()).unwrap()), faces(&session));
+    let mut typed = Session::start(&tug(), Setup::scenario("two").dice(DiceSource::Typed)).unwrap();
+    assert!(typed.push_faces(&[1]).is_err());
+}
+
+#[test]
+fn a_fork_looks_ahead_and_touches_nothing() {
+    let mut session = Session::start(&tug(), Setup::scenario("two").seed(5)).unwrap();
+    let _ = session.advance().unwrap();
+    let (state, log) = (session.state_bytes(), session.log());
+    let mut ahead = session.fork();
+    let question = session.questions()[0].clone();
+    let answers = question.answers(100).unwrap();
+    assert!(answers.len() > 1 && answers.iter().all(|answer| question.check(answer).is_ok()));
+    let _ = ahead.advance().unwrap();
+    answer_all(&mut ahead, "left", false);
+    assert_ne!(ahead.state_bytes(), state);
+    assert_eq!((session.state_bytes(), session.log()), (state, log));
+    for answer in answers {
+        assert_eq!(question.exact_answer(&answer.to_value()), Ok(answer));
+    }
+}

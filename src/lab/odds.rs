@@ -484,7 +484,7 @@ impl Exploration<'_> {
             }
         }
         for seat in seats {
-            let found = self.vm.worth(context, &seat).map_err(|fault| Refusal::fault(fault))?;
+            let found = self.vm.worth(context, &seat).map_err(Refusal::fault)?;
             match found {
                 Some(found) => {
                     worth.insert(seat, BigRational::from_integer(found.into()));

@@ -337,7 +337,7 @@ impl Solver<'_> {
         let state = state.clone();
         let mut result = None;
         if let Some(text) = state.outcome().map(str::to_string) {
-            let named = self.vm.result(&mut game.context).map_err(|fault| Refusal::fault(fault))?;
+            let named = self.vm.result(&mut game.context).map_err(Refusal::fault)?;
             let name = named.unwrap_or(text);
             let at = self.results.iter().position(|known| *known == name).unwrap_or_else(|| {
                 self.results.push(name);

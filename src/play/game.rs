@@ -534,6 +534,18 @@ impl Game {
     /// Takes an exact answer to an open question.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         let seq = self.next_seq;
+        let op = self.take_answer(id, answer, Some(seq))?;
+        self.did(op);
+        Ok(())
+    }
+
+    /// Takes an answer that is nobody's decision, as a policy gives one: no undo stops at it.
+    pub fn answer_by_program(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        self.take_answer(id, answer, None).map(|_| self.unasked = 0)
+    }
+
+    /// Puts an answer on the tape; `seq` is the number of the decision, if it is one.
+    fn take_answer(&mut self, id: QuestionId, answer: Answer, seq: Option<u32>) -> Result<Op, Refusal> {
         let position = self.context.position();
         let Some(open) = self.open.as_mut().filter(|open| open.number == id.action) else {
             return Err(Refusal::Stale { question: id });
@@ -556,14 +568,14 @@ impl Game {
                 };
                 let label = open.rolled_for.clone().unwrap_or_else(|| Arc::from(&*question.why));
                 faces.splice(0..0, known);
-                Slot::Roll { label, dice, faces, before: position, seq: Some(seq) }
+                Slot::Roll { label, dice, faces, before: position, seq }
             }
             answer => Slot::Answer {
                 topic: question.topic,
                 seat: question.seat,
                 about: question.about,
                 answer,
-                by: By::Person(seq),
+                by: seq.map_or(By::Policy, By::Person),
                 before: position,
             },
         };
@@ -571,8 +583,7 @@ impl Game {
             open.tape.slots.push(None);
         }
         open.tape.slots[ordinal] = Some(slot);
-        self.did(op);
-        Ok(())
+        Ok(op)
     }
 
     /// Takes the open action back to its start; its tape stays.

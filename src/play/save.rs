@@ -13,7 +13,7 @@ use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset,
 use crate::ruleset::{Library, LoadError};
 
 /// The format that is written; another one is refused.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {

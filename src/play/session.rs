@@ -129,6 +129,16 @@ impl Session {
         self.game_mut().answer(id, answer)
     }
 
+    /// Takes an exact answer that a program gives for its player, such as an artificial opponent: it stands on the tape like
+    /// a policy's, and no undo stops at it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::answer`].
+    pub fn answer_by_program(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        self.game_mut().answer_by_program(id, answer)
+    }
+
     /// Answers the open action by topic, as often as it asks, with loose values: options by name, numbers, lists.
     ///
     /// Either all of it is taken, or nothing: a name that no question asks for, and an answer that does not fit, leave

@@ -69,8 +69,7 @@ impl Command<'_> {
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
                 self.must_see(&game.session, entity)?;
-                let lines = game.session.sheet(entity).map_err(Refusal::fault)?;
-                written(Sheet { lines })
+                written(Sheet { lines: Sight(self.role).sheet(&mut game.session, entity)? })
             }
             "card" => self.card(game),
             "undo" => self.undo(game),

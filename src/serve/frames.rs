@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Event, Fault, FreeAct, Happening, Question, QuestionId, Session, Step};
+use crate::play::{Ask, Driver, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal, Session, Step};
 use crate::state::{EntityId, Value};
 
 /// An open question.
@@ -261,6 +261,16 @@ impl Sight<'_> {
         let mut acts = session.free_acts();
         acts.retain(|act| self.plays(&act.seat));
         acts
+    }
+
+    /// The sheet of an entity: as the ruleset lays it out for a game master, for others the fields that they may see.
+    pub fn sheet(&self, session: &mut Session, id: EntityId) -> Result<Vec<(String, String)>, Refusal> {
+        if self.0.is_master() {
+            return session.sheet(id).map_err(Refusal::fault);
+        }
+        let view = session.view();
+        let shown = view.fields(id).filter(|(field, _)| field.show && self.sees(field.audience.as_deref()));
+        Ok(shown.map(|(field, value)| (field.label.to_string(), view.words(value))).collect())
     }
 
     pub fn state(&self, standing: &Step) -> State {

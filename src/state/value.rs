@@ -154,6 +154,54 @@ impl From<i64> for Value {
     }
 }
 
+impl From<i32> for Value {
+    fn from(value: i32) -> Value {
+        Value::Int(i64::from(value))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(value: u32) -> Value {
+        Value::Int(i64::from(value))
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Value {
+        Value::Text(value.into())
+    }
+}
+
+impl From<Arc<str>> for Value {
+    fn from(value: Arc<str>) -> Value {
+        Value::Text(value)
+    }
+}
+
+impl From<EntityId> for Value {
+    fn from(value: EntityId) -> Value {
+        Value::Entity(value)
+    }
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Value {
+        value.map_or(Value::None, Into::into)
+    }
+}
+
+impl<T: Into<Value>> From<Vec<T>> for Value {
+    fn from(values: Vec<T>) -> Value {
+        Value::list(values.into_iter().map(Into::into))
+    }
+}
+
+impl<K: AsRef<str>, T: Into<Value>> From<BTreeMap<K, T>> for Value {
+    fn from(values: BTreeMap<K, T>) -> Value {
+        Value::map(values.into_iter().map(|(key, value)| (key, value.into())))
+    }
+}
+
 impl From<&str> for Value {
     fn from(value: &str) -> Value {
         Value::text(value)
