@@ -9,6 +9,8 @@ mod ruleset;
 mod script;
 mod spec;
 mod state;
+#[cfg(feature = "store")]
+mod store;
 #[cfg(feature = "watch")]
 mod watch;
 
@@ -35,6 +37,11 @@ pub use crate::spec::{
     Standing as RuleStanding, measure_specs, run_specs, spec_of_fault,
 };
 pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
+#[cfg(feature = "store")]
+pub use crate::store::{
+    Campaign, CampaignInfo, Difference, Holder, Kept, LogEntry, Note, RecoveredCampaign, Recovery, ReplaySummary,
+    Replayed, Store, StoreError, Verification, recover,
+};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watched, Watcher};
 

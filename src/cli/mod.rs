@@ -1,9 +1,11 @@
 //! The program around the host: its commands, and the table at which games are played.
 
+mod campaigns;
 mod cards;
 mod check;
 mod compare;
 mod dev;
+mod export;
 mod figures;
 mod interrupt;
 mod library;
@@ -13,7 +15,9 @@ mod new;
 mod odds;
 mod page;
 mod play;
+mod recap;
 mod repl;
+mod replay;
 mod report;
 mod roll;
 mod row;
@@ -23,6 +27,7 @@ mod screen;
 mod sim;
 mod test;
 mod types;
+mod verify;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -52,6 +57,20 @@ struct Cli {
 enum Command {
     /// Plays a game: at the terminal, from a pipe or from a script
     Play(play::Args),
+    /// Lists campaigns: those in this folder, and those that were played last
+    Campaigns(campaigns::Args),
+    /// Plays a campaign or a saved game again, each entry compared with what was kept
+    Replay(replay::Args),
+    /// Writes a campaign as readable text, or as lines of JSON
+    Export(export::ExportArgs),
+    /// Makes a campaign of the lines of JSON that `export --json` wrote
+    Import(export::ImportArgs),
+    /// Tells the last session of a campaign
+    Recap(recap::Args),
+    /// Reads the whole file of a campaign and tells what is damaged
+    Verify(verify::VerifyArgs),
+    /// Saves what can be read of the damaged file of a campaign
+    Recover(verify::RecoverArgs),
     /// Runs a Luau program that drives games
     Run(run::Args),
     /// Runs the specs of rulesets
@@ -133,8 +152,15 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         return Err(call_error("put the options after the command: `riskbreaker play --seed 7`"));
     }
     match cli.command {
-        None => play::play(play::Args { scenario: None, table: cli.table }, folder),
+        None => play::play(play::Args { scenario: None, begin: None, table: cli.table }, folder),
         Some(Command::Play(args)) => play::play(args, folder),
+        Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),
+        Some(Command::Replay(args)) => replay::replay(&args, folder),
+        Some(Command::Export(args)) => export::export(&args, folder),
+        Some(Command::Import(args)) => export::import(&args, folder),
+        Some(Command::Recap(args)) => recap::recap(&args, folder),
+        Some(Command::Verify(args)) => verify::verify(&args, folder),
+        Some(Command::Recover(args)) => verify::recover(&args, folder),
         Some(Command::Run(args)) => run::run(args, folder),
         Some(Command::Test(args)) => test::test(args, folder),
         Some(Command::Check(args)) => check::check(args, folder),

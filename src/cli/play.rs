@@ -5,21 +5,28 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
+use riskbreaker::{
+    Campaign, DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value, changes_between,
+};
 use serde_json::json;
 
+use super::nearest::nearest;
 use super::repl::{Editor, Lines, Lookout, Repl, Vocabulary};
 use super::report::system;
 use super::roll::random_seed;
 use super::row::Row;
 use super::screen::Screen;
-use super::{call_error, library};
+use super::{call_error, campaigns, library};
 
 /// Plays a game: at the terminal, from a pipe or from a script
 #[derive(clap::Args)]
 pub struct Args {
-    /// A scenario of the ruleset, a script (FILE.play), or a saved game (FILE.json)
+    /// A scenario of the ruleset, a campaign (NAME, kept in NAME.rbsave), a script (FILE.play), or a saved game (FILE.json)
     pub scenario: Option<String>,
+
+    /// The scenario that a new campaign begins with
+    #[arg(value_name = "SCENARIO")]
+    pub begin: Option<String>,
 
     #[command(flatten)]
     pub table: TableArgs,
@@ -76,19 +83,34 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let is_path = |path: &&Path| path.is_file() || path.extension().is_some_and(|extension| extension == "json");
     let saved = args.scenario.as_deref().map(Path::new).filter(is_path);
-    let (session, setup, title, about) = match saved {
-        Some(path) => (resume(path, &library)?, None, path.display().to_string(), String::new()),
-        None => begin(args.scenario, &table, &library)?,
+    let Opening { session, setup, title, about, campaign, notes } = match saved {
+        Some(path) if args.begin.is_none() && path.extension().is_none_or(|ending| ending != campaigns::ENDING) => {
+            let title = path.display().to_string();
+            Opening {
+                session: resume(path, &library)?,
+                setup: None,
+                title,
+                about: String::new(),
+                campaign: None,
+                notes: vec![],
+            }
+        }
+        _ => open(args.scenario, args.begin, &table, &library)?,
     };
     // With written dice nothing is left to chance, unless a seed is named for what else may draw on it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
     head(&mut screen, &session, &title, &library, random)?;
+    for note in &notes {
+        screen.row(&Row::prose(0).plain(note))?;
+    }
     if !lines.scripted() {
         introduce(&mut screen, &about, &library, session.ruleset())?;
     }
     // A script is played by the rules as they are when it begins.
-    let lookout = table.script.is_none().then(|| Lookout::start(&library, session.ruleset(), bell)).flatten();
-    Repl::new(session, library, screen, words).started_by(setup).with_lookout(lookout).run(lines)
+    let lookout = (table.script.is_none() && notes.is_empty())
+        .then(|| Lookout::start(&library, session.ruleset(), bell))
+        .flatten();
+    Repl::new(session, library, screen, words).started_by(setup).in_campaign(campaign).with_lookout(lookout).run(lines)
 }
 
 /// The first line of a script, read like a command line.
@@ -120,13 +142,13 @@ impl Args {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if ending == SCRIPT && self.table.script.is_none() {
             let table = TableArgs { script: Some(path.to_path_buf()), ..self.table };
-            return Ok(Args { scenario: None, table });
+            return Ok(Args { scenario: None, begin: self.begin, table });
         }
         let name = path.display();
         if ending == "luau" || ending == "lua" {
             return Err(call_error(format!("{name} is a Lua program; `riskbreaker run {name}` runs it")));
         }
-        if path.is_file() && ending != "json" {
+        if path.is_file() && ending != "json" && ending != campaigns::ENDING {
             return Err(call_error(format!(
                 "{name} is not a saved game; `riskbreaker play --script {name}` plays its lines"
             )));
@@ -140,6 +162,7 @@ impl Args {
         let both = |first: Vec<(String, String)>, then: Vec<(String, String)>| [first, then].concat();
         Args {
             scenario: self.scenario.or(other.scenario),
+            begin: self.begin.or(other.begin),
             table: TableArgs {
                 rules: own.rules.or(other_table.rules),
                 layers: if own.layers.is_empty() { other_table.layers } else { own.layers },
@@ -155,17 +178,44 @@ impl Args {
     }
 }
 
-/// Starts a game; gives it with its setup, what the scenario is called, and what it is about.
-fn begin(
-    scenario: Option<String>,
-    table: &TableArgs,
-    library: &Library,
-) -> Result<(Session, Option<Setup>, String, String)> {
+/// A game to sit down at.
+struct Opening {
+    session: Session,
+    /// How it was started, if it was not loaded.
+    setup: Option<Setup>,
+    title: String,
+    about: String,
+    campaign: Option<Campaign>,
+    /// What has to be said of its rules.
+    notes: Vec<String>,
+}
+
+/// Starts a game, or opens the campaign of that name; what is neither a scenario nor there yet is a new campaign.
+fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library: &Library) -> Result<Opening> {
+    let path = name.as_deref().map(campaigns::file_of);
+    if let (Some(path), Some(name)) = (&path, &name)
+        && path.is_file()
+    {
+        if let Some(begin) = begin {
+            return Err(call_error(format!(
+                "{name} is a campaign already: `new {begin}` at its prompt begins that scenario"
+            )));
+        }
+        return open_campaign(path, library);
+    }
     let id = match &table.rules {
         Some(id) => id.clone(),
         None => library::default_ruleset(library)?,
     };
     let rules = library::load(library, &id, &table.layers)?;
+    let named = |name: &String| rules.scenarios().contains_key(name);
+    let is_campaign = |name: &String| {
+        let explicit = begin.is_some() || Path::new(name).extension().is_some_and(|ending| ending == campaigns::ENDING);
+        let near = nearest(name, rules.scenarios().keys().map(String::as_str));
+        explicit || (!named(name) && near.is_none() && !name.trim().is_empty())
+    };
+    let file = path.filter(|_| name.as_ref().is_some_and(is_campaign));
+    let scenario = if file.is_some() { begin } else { name };
     let mut setup = scenario.map_or_else(Setup::default, Setup::scenario).seed(table.seed.unwrap_or_else(random_seed));
     setup = setup.dice(table.dice.clone().unwrap_or_default());
     for (switch, value) in &table.set {
@@ -176,11 +226,59 @@ fn begin(
         setup = setup.seat(seat, driver);
     }
     let (title, about) = (scenario_title(&rules, &setup), scenario_text(&rules, &setup));
-    let session = Session::start(&rules, setup.clone()).map_err(|error| match error {
+    let wrong = |error: StartError| match error {
         StartError::NoScenario { .. } | StartError::Switch(_) | StartError::Seat(_) => call_error(error.to_string()),
         error => error.into(),
-    })?;
-    Ok((session, Some(setup), title, about))
+    };
+    let mut session = Session::start(&rules, setup.clone()).map_err(wrong)?;
+    let mut campaign = None;
+    let mut shown = title.clone();
+    if let Some(path) = file {
+        let mut new = campaigns::open(&path, library)?;
+        session = new.begin(&rules, setup.clone(), &title)?;
+        let _ = session.advance()?;
+        new.keep(&mut session)?;
+        campaigns::remember(&path);
+        shown = format!("new campaign {} · {title}", path.display());
+        campaign = Some(new);
+    }
+    Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new() })
+}
+
+fn open_campaign(path: &Path, library: &Library) -> Result<Opening> {
+    let mut campaign = campaigns::open(path, library)?;
+    if !campaign.has_scene() {
+        return Err(anyhow::anyhow!("{}: no scene has begun in it", path.display()));
+    }
+    let session = campaign.session()?;
+    campaigns::remember(path);
+    let setup = campaign.setup()?;
+    let title = format!("{} · {} · entry {}", path.display(), campaign.scene_title()?, campaign.head());
+    let notes = rules_note(&session, library).into_iter().collect();
+    Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes })
+}
+
+/// What has to be said where the rules on the disk are not those that the game is played by.
+fn rules_note(session: &Session, library: &Library) -> Option<String> {
+    let rules = session.ruleset();
+    let name = rules.name();
+    let kept = "This campaign plays on by the rules kept in its file";
+    match Ruleset::load_with(library, rules.id(), rules.extra_layers()) {
+        Ok(today) if today.hash() == rules.hash() => None,
+        Ok(today) => {
+            let versions = match today.version() == rules.version() {
+                true => format!("version {}, edited since", rules.version()),
+                false => format!("version {} there, {} here", today.version(), rules.version()),
+            };
+            Some(format!(
+                "{kept}: {name} has changed ({versions}, {} changes). `rules {name}` shows what the rules of today would do, \
+                 `rules {name} yes` goes over to them.",
+                changes_between(rules, &today).len()
+            ))
+        }
+        Err(_) if library.contains(rules.id()) => Some(format!("{kept}: {name} cannot be loaded as it is today.")),
+        Err(_) => Some(format!("{kept}: {name} is not there.")),
+    }
 }
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {

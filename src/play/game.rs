@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
+use super::history::History;
 use super::migration::Pending;
 use super::reload::FirstRules;
 use super::undo::{Op, last_seq_of};
@@ -21,7 +22,7 @@ pub(crate) struct Game {
     pub setup: Arc<Setup>,
     /// The scenario as a table.
     pub scenario: Value,
-    pub history: Vec<Done>,
+    pub history: History,
     pub open: Option<Open>,
     /// Actions put aside for a free act that came before them.
     pub(super) held: Vec<Open>,
@@ -36,7 +37,7 @@ pub(crate) struct Game {
     /// Policies have been asked for free acts since the last entry.
     asked_policies: bool,
     /// Entries run since the last roll, question or outcome.
-    idle: u32,
+    pub(super) idle: u32,
     /// Actions done since a person last decided something.
     pub(super) unasked: u64,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
@@ -46,6 +47,8 @@ pub(crate) struct Game {
     /// Actions that have been carried out.
     pub actions: u64,
     pub first_rules: Option<FirstRules>,
+    /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
+    pub(super) horizon: u32,
 }
 
 /// Where a game stands after running on.
@@ -73,7 +76,7 @@ impl Game {
             context,
             setup,
             scenario,
-            history: Vec::new(),
+            history: History::default(),
             open: Some(Open::new(1, Cause::Start, before)),
             held: Vec::new(),
             queued: VecDeque::new(),
@@ -89,6 +92,7 @@ impl Game {
             refused: None,
             actions: 0,
             first_rules: None,
+            horizon: 0,
         }
     }
 

@@ -13,6 +13,7 @@ mod fault;
 mod fault_context;
 mod game;
 mod headless;
+mod history;
 mod inputs;
 mod machine;
 mod memo;
@@ -21,6 +22,8 @@ mod observers;
 mod operation;
 mod pool;
 mod question;
+#[cfg(feature = "store")]
+mod record;
 mod refusal;
 mod reload;
 mod reply;
@@ -33,6 +36,8 @@ mod undo;
 mod view;
 
 pub use action::Cause;
+#[cfg(feature = "store")]
+pub(crate) use action::Done;
 pub use edit::Edit;
 pub use event::{Event, Happening};
 pub use explanation::{Explanation, Term};
@@ -60,5 +65,9 @@ pub(crate) use memo::{Memo, Traces};
 pub(crate) use migration::Former;
 pub(crate) use operation::{Op, settled};
 pub(crate) use pool::MACHINE_STACK;
+#[cfg(feature = "store")]
+pub(crate) use record::{Checkpoint, Place, Seating};
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
+#[cfg(feature = "store")]
+pub(crate) use undo::told;

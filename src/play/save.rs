@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Cause, Done};
+use super::action::{Cause, Done, Open};
 use super::game::{Game, Standing};
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
-use super::{DicePosition, Driver, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
+use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
 use crate::ruleset::{Library, LoadError};
 
 /// The format that is written; another one is refused.
@@ -58,13 +58,21 @@ struct SavedPending {
 }
 
 /// The action that was under way.
-#[derive(Serialize, Deserialize)]
-struct SavedOpen {
-    number: u32,
-    cause: Cause,
-    tape: Tape,
-    before: DicePosition,
-    seq: Option<u32>,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SavedOpen {
+    pub number: u32,
+    pub cause: Cause,
+    pub tape: Tape,
+    pub before: DicePosition,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seq: Option<u32>,
+}
+
+impl SavedOpen {
+    pub fn of(open: &Open) -> SavedOpen {
+        let Open { number, before, seq, .. } = *open;
+        SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq }
+    }
 }
 
 impl Session {
@@ -83,14 +91,8 @@ impl Session {
                 dice: game.context.dice.clone(),
                 ..(*game.setup).clone()
             },
-            done: game.history.clone(),
-            open: game.open.as_ref().map(|open| SavedOpen {
-                number: open.number,
-                cause: open.cause.clone(),
-                tape: open.tape.clone(),
-                before: open.before,
-                seq: open.seq,
-            }),
+            done: game.history.to_vec(),
+            open: game.open.as_ref().map(SavedOpen::of),
             position: game.context.position(),
             first: game.first_rules.as_ref().map(|first| first.files.clone()),
             began: game
@@ -242,7 +244,7 @@ fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
     }
 }
 
-fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), String> {
+pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), String> {
     for done in part {
         let wrong = |what: &str| format!("action {}: {what}", done.number);
         game.reopen(done)?;
@@ -294,6 +296,12 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
 impl Game {
     /// Opens an action with the tape that it was recorded with, so that [`Game::advance`] runs it.
     fn reopen(&mut self, done: &Done) -> Result<(), String> {
+        if matches!(done.cause, Cause::Edit { edit: Edit::Face { .. } }) {
+            // The faces stand on the tape of the action that rolled them, which comes behind it.
+            self.history.push(done.clone());
+            self.stamp_last(done);
+            return Ok(());
+        }
         if let Cause::Edit { edit } = &done.cause {
             self.edit(edit.clone()).map_err(|refusal| format!("action {}: {refusal}", done.number))?;
             self.stamp_last(done);

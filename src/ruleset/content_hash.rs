@@ -25,6 +25,12 @@ impl ContentHash {
         })
     }
 
+    /// 64 bits of it, for records of which a file holds many.
+    #[cfg(feature = "store")]
+    pub fn short(self) -> i64 {
+        (self.0 ^ (self.0 >> 64)) as u64 as i64
+    }
+
     fn and_bytes(self, bytes: &[u8]) -> Self {
         ContentHash(bytes.iter().fold(self.0, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(Self::PRIME)))
     }

@@ -26,6 +26,8 @@ mod stack;
 mod switch;
 mod version;
 
+#[cfg(feature = "store")]
+pub(crate) use content_hash::ContentHash;
 pub use contrast::{Contrast, ContrastSection, Differing};
 pub(crate) use data::Data;
 pub use declarations::FreeName;

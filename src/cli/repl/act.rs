@@ -346,7 +346,13 @@ impl Repl {
             while !arrived {
                 match step(&mut self.session) {
                     Ok(undone) => turned.push(undone),
-                    Err(refusal) if turned.is_empty() => return Err(refusal.into()),
+                    Err(refusal) if turned.is_empty() => match self.turn_in_campaign(back)? {
+                        Some(text) => {
+                            turned.push(Undone { text, changes: Vec::new() });
+                            break;
+                        }
+                        None => return Err(refusal.into()),
+                    },
                     Err(_) => break,
                 }
                 let now = self.session.decisions();

@@ -46,6 +46,10 @@ pub enum Word {
     Save,
     Load,
     Recover,
+    Goto,
+    Note,
+    Recap,
+    Branch,
     Look,
     New,
     Rematch,
@@ -193,7 +197,14 @@ pub static COMMANDS: &[Command] = &[
         "Each answer is played to the end of the game many times, for about one second in all. The ranking uses the average \
          result by the ruleset's own measure; beside it stand the odds of the next step."
     ),
-    command!(Log, Look, "log", "[N]", "shows the last N events (20)", "`log all` shows the whole game."),
+    command!(
+        Log,
+        Look,
+        "log",
+        "[N]",
+        "shows the last N events (20)",
+        "`log all` shows the whole game. `log --all` lists the entries of a campaign, those that were undone included."
+    ),
     command!(Cards, Look, "cards", "[NAME]", "lists the cards, or shows the text of one", ""),
     command!(
         Rules,
@@ -274,6 +285,31 @@ pub static COMMANDS: &[Command] = &[
         "",
         "continues the last game that was left unsaved",
         "At a terminal, a copy of an unsaved game is kept after each line."
+    ),
+    command!(
+        Note,
+        Table,
+        "note" | "notes",
+        "[TEXT]",
+        "writes a note into the campaign, with the date; alone: lists them",
+        "A note is no part of the game: no `undo` takes it back. `say` writes into the log of the game."
+    ),
+    command!(Recap, Table, "recap", "", "tells what happened since you sat down to play", ""),
+    command!(
+        Goto,
+        Table,
+        "goto",
+        "N",
+        "goes to entry N of the campaign",
+        "`log --all` lists the entries. Nothing is lost: what was decided after it, or instead of it, stays in the file."
+    ),
+    command!(
+        Branch,
+        Table,
+        "branch" | "branches",
+        "",
+        "lists the ends of all branches of the campaign",
+        "A branch grows where something else is decided after an `undo` or a `goto`."
     ),
     command!(
         Help,

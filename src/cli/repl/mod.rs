@@ -2,6 +2,7 @@
 
 mod act;
 mod advise;
+mod campaign;
 mod command;
 mod complete;
 mod difference;
@@ -32,8 +33,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::{
-    Answer, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Refusal, Session, SessionError,
-    Setup, Step, Table,
+    Answer, Campaign, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Refusal, Session,
+    SessionError, Setup, Step, Table,
 };
 use serde_json::json;
 
@@ -84,6 +85,8 @@ pub struct Repl {
     left: bool,
     /// What is saved of the game.
     saved: Saved,
+    /// Where every line is kept.
+    campaign: Option<Campaign>,
     /// How the game was started, for a rematch; `None` of a game that was loaded.
     setup: Option<Setup>,
     /// Whether the end of the game has been told.
@@ -131,6 +134,7 @@ impl Repl {
             chunk: String::new(),
             left: false,
             saved: Saved::default(),
+            campaign: None,
             setup: None,
             ended: false,
             attended: false,
@@ -207,6 +211,7 @@ impl Repl {
             } else {
                 line.lines().try_for_each(|line| self.line(line))
             };
+            let carried_out = carried_out.and_then(|()| self.keep());
             if let Err(complaint) = carried_out {
                 // What was refused may have closed the question on its way; nothing of it stands, and nothing is told.
                 self.step = self.session.advance()?;
@@ -332,7 +337,12 @@ impl Repl {
             Word::Sheet => self.sheet(rest),
             Word::Who => self.who(rest),
             Word::Why => self.why(rest),
+            Word::Log if rest == "--all" => self.entries(false),
             Word::Log => self.log(rest),
+            Word::Note => self.note(rest),
+            Word::Recap => self.recap(),
+            Word::Goto => self.go_to(rest),
+            Word::Branch => self.entries(true),
             Word::Cards => self.cards(rest),
             Word::Rules => self.rules(rest),
             Word::Switches => self.switches(rest),
@@ -411,6 +421,7 @@ impl Repl {
 
     /// Tells what a person at this prompt may know of what happened; `whole` with what goes without saying.
     fn tell(&mut self, events: &[Event], whole: bool) -> Done {
+        self.keep()?;
         let seen: Vec<Event> = events.iter().filter(|event| self.may_see(event.audience.as_deref())).cloned().collect();
         for event in &seen {
             if let riskbreaker::Happening::Answered { topic, .. } = &event.happening {

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::session_slot::SessionSlot;
 use super::{Complaint, Done, Repl};
+use crate::cli::campaigns;
 use crate::cli::report::system;
 use crate::cli::row::{Row, Tone};
 use crate::cli::state_folder;
@@ -62,7 +63,9 @@ impl Repl {
 
     /// Whether leaving now would lose something.
     fn is_unsaved(&self) -> bool {
-        self.session.decisions() != self.saved.decisions && !matches!(self.step, Step::Over(_))
+        self.campaign.is_none()
+            && self.session.decisions() != self.saved.decisions
+            && !matches!(self.step, Step::Over(_))
     }
 
     /// Whether the table may be left: at a terminal, an unsaved game is left only when asked twice.
@@ -96,6 +99,13 @@ impl Repl {
 
     /// `save`: writes the game to a file, whole or not at all.
     pub(super) fn save(&mut self, rest: &str) -> Done {
+        if let Some(path) = file(rest).filter(|path| path.extension().is_some_and(|ending| ending == campaigns::ENDING))
+        {
+            return self.begin_campaign(path);
+        }
+        if let (None, Some(campaign)) = (file(rest), &self.campaign) {
+            return self.say_done(&format!("every line is kept in {}", campaign.name()));
+        }
         let path = match (file(rest), &self.saved.file) {
             (Some(path), _) => path,
             (None, Some(path)) => path.clone(),
@@ -142,6 +152,9 @@ impl Repl {
         if !self.may_leave("the same line")? {
             return Ok(());
         }
+        if let Some(campaign) = &mut self.campaign {
+            campaign.adopt(&session, "the game that was left").map_err(super::campaign::wrong)?;
+        }
         self.go_over_to(session, None)?;
         // It is still unsaved, and from now on kept as this game's copy.
         self.saved.decisions = 0;
@@ -160,6 +173,9 @@ impl Repl {
 
     /// Leaves this game for another one.
     pub(super) fn go_over_to(&mut self, session: Session, file: Option<PathBuf>) -> Done {
+        if let (Some(campaign), Some(path)) = (&mut self.campaign, &file) {
+            campaign.adopt(&session, &campaigns::name_of(path)).map_err(super::campaign::wrong)?;
+        }
         self.session = SessionSlot::new(session);
         self.done.clear();
         self.undone.clear();
@@ -181,7 +197,7 @@ impl Repl {
         Ok(())
     }
 
-    fn say_done(&mut self, text: &str) -> Done {
+    pub(super) fn say_done(&mut self, text: &str) -> Done {
         if self.screen.json() {
             return Ok(self.screen.event("done", &json!({ "text": text }))?);
         }

@@ -72,7 +72,7 @@ impl Repl {
 
     fn begin(&mut self, setup: Setup) -> Done {
         let rules = self.session.ruleset().clone();
-        let session = Session::start(&rules, setup.clone()).map_err(|error| Complaint::Wrong(error.to_string()))?;
+        let mut session = Session::start(&rules, setup.clone()).map_err(|error| Complaint::Wrong(error.to_string()))?;
         if !self.may_leave("the same line")? {
             return Ok(());
         }
@@ -88,6 +88,9 @@ impl Repl {
         self.screen.row(&Row::at(0).faint(format!("{title} · seed {}", setup.seed)))?;
         if let Some(text) = scenario.and_then(text_of) {
             self.screen.row(&Row::prose(0).plain(text))?;
+        }
+        if let Some(campaign) = &mut self.campaign {
+            session = campaign.begin(&rules, setup.clone(), &title).map_err(super::campaign::wrong)?;
         }
         self.setup = Some(setup);
         self.go_over_to(session, None)

@@ -1,0 +1,137 @@
+//! Campaigns on the disk: where they are, the one that was played last, and their list.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::{Campaign, Library, Store, StoreError};
+use serde_json::json;
+
+use super::row::{Row, Span};
+use super::screen::Screen;
+use super::{call_error, library, state_folder};
+
+/// How the file of a campaign ends.
+pub const ENDING: &str = "rbsave";
+
+/// Campaigns that are remembered, the one that was played last first.
+const MOST_REMEMBERED: usize = 20;
+
+/// Lists campaigns: those in this folder, and those that were played last
+#[derive(clap::Args)]
+pub struct Args {
+    /// Writes one JSON object per campaign
+    #[arg(long)]
+    json: bool,
+}
+
+/// The file that a name means: `evening` is `evening.rbsave` in this folder.
+pub fn file_of(name: &str) -> PathBuf {
+    let path = Path::new(name);
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some(ENDING) => path.to_path_buf(),
+        _ => PathBuf::from(format!("{name}.{ENDING}")),
+    }
+}
+
+/// What a campaign is called by its file.
+pub fn name_of(path: &Path) -> String {
+    path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}
+
+/// Opens the campaign in a file, or begins it.
+pub fn open(path: &Path, library: &Library) -> Result<Campaign, StoreError> {
+    let store = Store::open(path, library)?;
+    match store.first()? {
+        Some(campaign) => Ok(campaign),
+        None => store.create(&name_of(path)),
+    }
+}
+
+/// Opens the campaign in a file for reading.
+pub fn read(path: &Path, library: &Library) -> Result<Campaign> {
+    if !path.is_file() {
+        return Err(call_error(format!(
+            "{}: there is no such file; `riskbreaker campaigns` lists campaigns",
+            path.display()
+        )));
+    }
+    let store = Store::read(path, library)?;
+    store.first()?.ok_or_else(|| anyhow::anyhow!("{} holds no campaign", path.display()))
+}
+
+/// Remembers a campaign as the one that was played last.
+pub fn remember(path: &Path) {
+    let Ok(path) = fs::canonicalize(path) else { return };
+    let Some(list) = list_file() else { return };
+    let mut paths = remembered();
+    paths.retain(|known| *known != path);
+    paths.insert(0, path);
+    paths.truncate(MOST_REMEMBERED);
+    let lines: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+    // It is a help, and no part of any game.
+    let _ = fs::write(list, lines);
+}
+
+/// The campaigns that were played last and are still there, the last one first.
+pub fn remembered() -> Vec<PathBuf> {
+    let text = list_file().and_then(|list| fs::read_to_string(list).ok()).unwrap_or_default();
+    text.lines().map(PathBuf::from).filter(|path| path.is_file()).collect()
+}
+
+fn list_file() -> Option<PathBuf> {
+    let folder = state_folder()?.join("riskbreaker");
+    fs::create_dir_all(&folder).ok()?;
+    Some(folder.join("campaigns"))
+}
+
+pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for entry in fs::read_dir(".").into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_some_and(|ending| ending == ENDING) {
+            paths.push(path.strip_prefix(".").map(Path::to_path_buf).unwrap_or(path));
+        }
+    }
+    paths.sort();
+    let here: Vec<PathBuf> = paths.iter().filter_map(|path| fs::canonicalize(path).ok()).collect();
+    paths.extend(remembered().into_iter().filter(|path| !here.contains(path)));
+    let mut screen = Screen::stdout(args.json);
+    if paths.is_empty() && !args.json {
+        screen.row(&Row::at(0).faint("There are no campaigns here. `riskbreaker play NAME` begins one."))?;
+    }
+    let mut cells = Vec::new();
+    for path in paths {
+        let found = Store::read(&path, &library).and_then(|store| store.campaigns());
+        match found {
+            Ok(infos) => {
+                for info in infos {
+                    if args.json {
+                        screen.event("campaign", &json!({ "file": path, "campaign": info }))?;
+                    }
+                    cells.push(vec![
+                        Span::strong(path.display().to_string()),
+                        Span::plain(format!("{} entries", info.entries)),
+                        Span::plain(format!("played {}", info.played.get(..16).unwrap_or(&info.played))),
+                    ]);
+                }
+            }
+            Err(error) => {
+                let said = match &error {
+                    StoreError::Held { holder, .. } => format!("is being played by {holder}"),
+                    other => other.to_string(),
+                };
+                if args.json {
+                    screen.event("campaign", &json!({ "file": path, "error": said }))?;
+                }
+                cells.push(vec![Span::strong(path.display().to_string()), Span::plain(said), Span::plain("")]);
+            }
+        }
+    }
+    if !args.json {
+        screen.columns(0, cells)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,161 @@
+//! The campaign behind the table: every line is kept before anything is told of it, and nothing that was played is lost.
+
+use std::path::PathBuf;
+
+use riskbreaker::{Campaign, Session, StoreError};
+use serde_json::json;
+
+use super::session_slot::SessionSlot;
+use super::{Complaint, Done, Repl};
+use crate::cli::campaigns;
+use crate::cli::row::{Row, Span, Tone};
+
+impl Repl {
+    /// Keeps what happens at this table in a campaign.
+    pub fn in_campaign(mut self, campaign: Option<Campaign>) -> Repl {
+        self.campaign = campaign;
+        self
+    }
+
+    /// Writes what was done since the last call into the campaign. Nothing is told before that.
+    pub(super) fn keep(&mut self) -> Done {
+        let Some(campaign) = &mut self.campaign else { return Ok(()) };
+        let Err(error) = campaign.keep(&mut self.session) else { return Ok(()) };
+        let sentence = format!("This line was not taken, since it cannot be kept: {error}.");
+        if !campaign.has_scene() {
+            return Err(Complaint::Broken(anyhow::anyhow!(error)));
+        }
+        let session = campaign.session().map_err(broken)?;
+        self.take_session(session);
+        Err(Complaint::Wrong(sentence))
+    }
+
+    /// Puts the session of another moment of the campaign on the table.
+    fn take_session(&mut self, session: Session) {
+        self.session = SessionSlot::new(session);
+        self.done.clear();
+        self.undone.clear();
+        self.turned = true;
+        self.machine = None;
+        self.asked = None;
+        self.focus = None;
+        self.look_out_anew();
+    }
+
+    /// An undo or a redo that reaches beyond what the session remembers: the campaign does.
+    pub(super) fn turn_in_campaign(&mut self, back: bool) -> Result<Option<String>, Complaint> {
+        let Some(campaign) = &mut self.campaign else { return Ok(None) };
+        let here = campaign.head();
+        let to = if back { campaign.before() } else { campaign.after() }.map_err(wrong)?;
+        let Some(to) = to else { return Ok(None) };
+        let told = campaign.text(if back { here } else { to }).map_err(wrong)?;
+        let session = campaign.go_to(to).map_err(wrong)?;
+        self.take_session(session);
+        Ok(Some(format!("{} {told}", if back { "undid" } else { "redid" })))
+    }
+
+    /// `goto N`: goes to an entry of the campaign.
+    pub(super) fn go_to(&mut self, rest: &str) -> Done {
+        let Some(campaign) = &mut self.campaign else { return Err(no_campaign("goto")) };
+        let entry: u32 = rest
+            .parse()
+            .map_err(|_| Complaint::wrong("Give the number of an entry: `goto 12`. `log --all` lists them."))?;
+        let session = campaign.go_to(entry).map_err(wrong)?;
+        let text = format!("at entry {entry}: {}", campaign.text(entry).map_err(wrong)?);
+        self.take_session(session);
+        if self.screen.json() {
+            self.screen.event("turned", &json!({ "text": text, "entry": entry }))?;
+        }
+        self.screen.row(&Row::at(2).plain(text))?;
+        self.settle()
+    }
+
+    /// `log --all`, `branch`: the entries of the campaign, those that were undone included; or the ends of its branches.
+    pub(super) fn entries(&mut self, ends: bool) -> Done {
+        let Some(campaign) = &self.campaign else { return Err(no_campaign(if ends { "branch" } else { "log --all" })) };
+        let mut entries = campaign.log(true, usize::MAX).map_err(wrong)?;
+        entries.retain(|entry| !ends || entry.last || entry.here);
+        if self.screen.json() {
+            return Ok(self.screen.event("entries", &json!({ "entries": entries }))?);
+        }
+        let mut cells = Vec::new();
+        let mut before = 0;
+        for entry in entries {
+            let mark = match (entry.here, entry.stands) {
+                (true, _) => "*",
+                (_, true) => " ",
+                _ => "-",
+            };
+            let after = match entry.after {
+                after if after == before || ends => String::new(),
+                after => format!("after {after}"),
+            };
+            before = entry.entry;
+            cells.push(vec![
+                Span::plain(format!("{mark}{}", entry.entry)),
+                Span::plain(entry.text),
+                Span::faint(after),
+            ]);
+        }
+        self.screen.columns(0, cells)?;
+        let hint = "`*` is where the game stands, `-` was undone. `goto N` goes there.";
+        Ok(self.screen.row(&Row::at(2).with(hint, Tone::Faint))?)
+    }
+
+    /// `note [TEXT]`: writes a note, or lists those that there are.
+    pub(super) fn note(&mut self, rest: &str) -> Done {
+        let Some(campaign) = &mut self.campaign else { return Err(no_campaign("note")) };
+        if !rest.is_empty() {
+            campaign.note(rest).map_err(wrong)?;
+            return self.say_done("noted");
+        }
+        let notes = campaign.notes().map_err(wrong)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("notes", &json!({ "notes": notes }))?);
+        }
+        let cells = notes.into_iter().map(|note| {
+            let text = note.text.unwrap_or_else(|| "the table sat down".into());
+            vec![Span::faint(note.date), Span::plain(format!("entry {}", note.entry)), Span::plain(text)]
+        });
+        Ok(self.screen.columns(2, cells.collect())?)
+    }
+
+    /// `recap`: what happened since people sat down.
+    pub(super) fn recap(&mut self) -> Done {
+        let Some(campaign) = &self.campaign else { return Err(no_campaign("recap")) };
+        let told = campaign.recap().map_err(wrong)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("recap", &json!({ "paragraphs": told }))?);
+        }
+        Ok(told.into_iter().try_for_each(|text| self.screen.row(&Row::prose(0).plain(text)))?)
+    }
+
+    /// `save NAME.rbsave`: makes a campaign of the game at hand.
+    pub(super) fn begin_campaign(&mut self, path: PathBuf) -> Done {
+        if path.exists() {
+            return Err(Complaint::Wrong(format!("{} exists already.", path.display())));
+        }
+        let mut campaign = campaigns::open(&path, &self.library).map_err(wrong)?;
+        campaign.adopt(&self.session, &campaigns::name_of(&path)).map_err(wrong)?;
+        campaign.keep(&mut self.session).map_err(wrong)?;
+        campaigns::remember(&path);
+        self.campaign = Some(campaign);
+        self.close_recovery_file();
+        let text = format!("saved in {}; from now on every line is", path.display());
+        self.say_done(&text)
+    }
+}
+
+fn no_campaign(word: &str) -> Complaint {
+    Complaint::Wrong(format!(
+        "`{word}` needs a campaign: `save NAME.rbsave` makes one of this game, `riskbreaker play NAME` begins one."
+    ))
+}
+
+pub(super) fn wrong(error: StoreError) -> Complaint {
+    Complaint::Wrong(error.to_string())
+}
+
+fn broken(error: StoreError) -> Complaint {
+    Complaint::Broken(error.into())
+}

@@ -1,0 +1,50 @@
+use std::ops::{Deref, DerefMut};
+
+use super::action::Done;
+
+/// What was done and stands, the oldest first. It grows and shrinks at its end.
+///
+/// It remembers how much of it has not changed since somebody last kept it, so that keeping costs only what is new.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct History {
+    done: Vec<Done>,
+    kept: usize,
+}
+
+impl History {
+    pub fn push(&mut self, done: Done) {
+        self.done.push(done);
+    }
+
+    pub fn pop(&mut self) -> Option<Done> {
+        let last = self.done.pop();
+        self.kept = self.kept.min(self.done.len());
+        last
+    }
+
+    /// How many actions, counted from the oldest, are as they were when [`History::keep`] was called last.
+    #[cfg(feature = "store")]
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// Notes that all of it is kept.
+    #[cfg(feature = "store")]
+    pub fn keep(&mut self) {
+        self.kept = self.done.len();
+    }
+}
+
+impl Deref for History {
+    type Target = [Done];
+
+    fn deref(&self) -> &[Done] {
+        &self.done
+    }
+}
+
+impl DerefMut for History {
+    fn deref_mut(&mut self) -> &mut [Done] {
+        &mut self.done
+    }
+}

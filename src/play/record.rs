@@ -1,0 +1,314 @@
+//! A game as it is kept: where it stands, checkpoints of its state, and how it comes back from its tape.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::action::{Cause, Done, Open};
+use super::migration::Pending;
+use super::save::{SavedOpen, replay};
+use super::session::Prepared;
+use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
+use crate::ruleset::{ContentHash, Library};
+use crate::state::{State, Value};
+
+/// Where a game stands behind the last action that was done: what is under way, what waits, and where the dice stand.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    open: Option<SavedOpen>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held: Vec<SavedOpen>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    queued: Vec<(Arc<str>, Arc<str>, u32)>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pending: Option<PendingRules>,
+    position: DicePosition,
+    /// The numbers of the next action and of the next decision.
+    number: u32,
+    seq: u32,
+}
+
+/// Rules that are to come into force at the next boundary.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct PendingRules {
+    hash: String,
+    asked_at: u32,
+}
+
+/// Who sits where, and where faces come from: neither is on the tape.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Seating {
+    seats: BTreeMap<Arc<str>, Driver>,
+    dice: DiceSource,
+}
+
+/// A game between two actions, whole.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Checkpoint {
+    /// The rules in force.
+    pub rules: String,
+    state: State,
+    switches: BTreeMap<String, Value>,
+    seating: Seating,
+    position: DicePosition,
+    number: u32,
+    seq: u32,
+    actions: u64,
+    idle: u32,
+    unasked: u64,
+}
+
+/// Finds rules by their hash.
+pub(crate) type FindRules<'f> = dyn FnMut(&str) -> Result<Arc<Ruleset>, String> + 'f;
+
+impl Session {
+    pub(crate) fn place(&self) -> Place {
+        let game = self.game();
+        let pending = |pending: &Pending| PendingRules { hash: pending.rules.hash(), asked_at: pending.asked_at };
+        Place {
+            open: game.open.as_ref().map(SavedOpen::of),
+            held: game.held.iter().map(SavedOpen::of).collect(),
+            queued: game.queued.iter().cloned().collect(),
+            pending: game.pending.as_ref().map(pending),
+            position: game.context.position(),
+            number: game.next_number,
+            seq: game.next_seq,
+        }
+    }
+
+    pub(crate) fn seating(&self) -> Seating {
+        let context = &self.game().context;
+        Seating { seats: context.seats.clone(), dice: context.dice.clone() }
+    }
+
+    /// The actions that are in memory, and how many of them are as they were when they were kept last.
+    pub(crate) fn tape(&self) -> (&[Done], usize) {
+        let history = &self.game().history;
+        (history, history.kept())
+    }
+
+    /// Notes that the actions in memory are kept.
+    pub(crate) fn note_kept(&mut self) {
+        self.game_mut().history.keep();
+    }
+
+    /// Rules that are asked for and not yet in force.
+    pub(crate) fn asked_for(&self) -> Option<Arc<Ruleset>> {
+        self.game().pending.as_ref().map(|pending| pending.rules.clone())
+    }
+
+    /// The game behind the last action that was done.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        let game = self.game();
+        Checkpoint {
+            rules: self.ruleset().hash(),
+            state: game.context.state.before_journal(),
+            switches: (*game.context.switches).clone(),
+            seating: self.seating(),
+            position: game.open.as_ref().map_or(game.context.position(), |open| open.before),
+            number: game.next_number,
+            seq: game.next_seq,
+            actions: game.actions,
+            idle: game.idle,
+            unasked: game.unasked,
+        }
+    }
+
+    /// The hash of the state behind the last action that was done.
+    pub(crate) fn state_hash(&self) -> ContentHash {
+        hash_of(&self.game().context.state.before_journal())
+    }
+
+    /// A game as it stood at a checkpoint, with nothing under way. What came before is not in memory.
+    pub(crate) fn resume(rules: &Arc<Ruleset>, setup: Setup, from: Checkpoint) -> Result<Session, StartError> {
+        let mut session = Session::before_its_start(rules, setup)?;
+        let game = session.game_mut();
+        let context = &mut game.context;
+        context.state = from.state;
+        context.state.renew_identity();
+        context.switches = Arc::new(from.switches);
+        context.seats = from.seating.seats;
+        context.dice = from.seating.dice;
+        context.set_position(from.position);
+        game.next_number = from.number;
+        game.next_seq = from.seq;
+        game.horizon = from.seq.saturating_sub(1);
+        game.actions = from.actions;
+        game.idle = from.idle;
+        game.unasked = from.unasked;
+        Ok(session)
+    }
+
+    /// A game before its first action, for a tape to be played.
+    pub(crate) fn before_its_start(rules: &Arc<Ruleset>, mut setup: Setup) -> Result<Session, StartError> {
+        // Seats and policies of rules that came later are put back when those are in force.
+        setup.seats.retain(|seat, driver| {
+            let known = |policy: &Arc<str>| rules.policies().contains(policy);
+            rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
+        });
+        let mut game = Prepared::new(rules, setup)?.game();
+        game.open = None;
+        Ok(Session::of(game, rules.clone()))
+    }
+
+    /// Plays recorded actions again, each by the rules that were in force.
+    ///
+    /// # Errors
+    ///
+    /// The first action that goes another way than it was recorded.
+    pub(crate) fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
+        self.game_mut().context.strict = true;
+        let played = self.replay_through(part, find);
+        self.game_mut().context.strict = false;
+        played
+    }
+
+    fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
+        let mut from = 0;
+        loop {
+            let changes_rules = |done: &Done| matches!(done.cause, Cause::Reload { .. } | Cause::Rules { .. });
+            let to = part[from..].iter().position(changes_rules).map_or(part.len(), |at| from + at);
+            let shared = part.clone();
+            self.lend(move |game, vm| replay(game, vm, &shared[from..to])).map_err(|error| error.to_string())??;
+            let Some(done) = part.get(to) else { return Ok(()) };
+            let known = self.game().history.len();
+            let wrong = |message: String| format!("action {}: {message}", done.number);
+            match &done.cause {
+                Cause::Reload { rules, .. } => {
+                    let rules = find(rules).map_err(wrong)?;
+                    self.reload(rules).map_err(|refusal| wrong(refusal.to_string()))?;
+                }
+                Cause::Rules { hash, .. } => {
+                    let rules = find(hash).map_err(wrong)?;
+                    self.go_over(&rules).map_err(|error| wrong(error.to_string()))?;
+                }
+                _ => {}
+            }
+            if self.game().history.len() > known {
+                self.game_mut().stamp_last(done);
+            }
+            from = to + 1;
+        }
+    }
+
+    /// Brings a game to where it stood behind its last action. Nothing that happened on the way is told.
+    ///
+    /// # Errors
+    ///
+    /// Rules that are not to be found.
+    pub(crate) fn stand_at(
+        &mut self,
+        place: &Place,
+        seating: &Seating,
+        find: &mut FindRules<'_>,
+    ) -> Result<(), String> {
+        let pending = match &place.pending {
+            Some(pending) => Some(Pending { rules: find(&pending.hash)?, asked_at: pending.asked_at }),
+            None => None,
+        };
+        let game = self.game_mut();
+        game.context.seats.extend(seating.seats.clone());
+        game.context.dice = seating.dice.clone();
+        game.context.state.renew_identity();
+        game.context.set_position(place.position);
+        game.open = place.open.as_ref().map(SavedOpen::reopened);
+        game.held = place.held.iter().map(SavedOpen::reopened).collect();
+        game.queued = place.queued.iter().cloned().collect();
+        game.next_number = place.number;
+        game.next_seq = place.seq;
+        if game.open.is_some() {
+            // A fault of the open action is for the one who reads the game to remedy, not a reason to refuse it.
+            let shared = place.clone();
+            self.lend(move |game, vm| {
+                game.context.strict = true;
+                let _: super::Standing = game.advance(vm, 0);
+                game.context.strict = false;
+                game.context.set_position(shared.position);
+            })
+            .map_err(|error| error.to_string())?;
+        }
+        self.game_mut().pending = pending;
+        self.take_events();
+        Ok(())
+    }
+}
+
+impl Session {
+    /// The rules that a game began by, and how it began.
+    pub(crate) fn beginning(&self) -> Result<(Arc<Ruleset>, Setup), StartError> {
+        let game = self.game();
+        let rules = match &game.first_rules {
+            None => self.ruleset().clone(),
+            Some(first) => {
+                let files = first.files.iter().map(|(path, text)| (path.to_string(), text.to_string()));
+                Ruleset::load_by(self.ruleset().engine(), &Library::from_files(files), &first.ruleset, &first.layers)?
+            }
+        };
+        Ok((rules, (*game.setup).clone()))
+    }
+
+    /// The rules that were in force during actions from one on, as far as they are in memory.
+    pub(crate) fn rules_on_the_way(&self, from: usize) -> Vec<Arc<Ruleset>> {
+        let history = &self.game().history;
+        let swaps = history.iter().skip(from).filter_map(|done| done.swap.as_ref()?.in_force.as_ref());
+        swaps.map(|in_force| in_force.rules.clone()).collect()
+    }
+}
+
+impl Checkpoint {
+    /// Whether it holds the state of a game behind its last action.
+    pub fn is_of(&self, session: &Session) -> bool {
+        self.rules == session.ruleset().hash() && self.state == session.game().context.state.before_journal()
+    }
+}
+
+impl Place {
+    /// What the tapes of the actions under way hold.
+    pub fn slots(&self) -> impl Iterator<Item = &Slot> {
+        self.held.iter().chain(&self.open).flat_map(|open| open.tape.slots.iter().flatten())
+    }
+}
+
+impl Cause {
+    /// What a person did outside every question, in words.
+    pub(crate) fn by_hand(&self) -> Option<String> {
+        Some(match self {
+            Cause::Free { seat, name } => format!("{seat}: {name}"),
+            Cause::Edit { edit } => edit.words(),
+            Cause::Reload { .. } => "the rules were reloaded".into(),
+            Cause::Rules { ruleset, .. } => format!("the rules are {ruleset} now"),
+            Cause::Start | Cause::Entry { .. } => return None,
+        })
+    }
+}
+
+impl Edit {
+    fn words(&self) -> String {
+        match self {
+            Edit::Set { entity, field, value } => format!("by hand: {entity} {field} {value}"),
+            Edit::Remove { entity } => format!("by hand: {entity} is taken away"),
+            Edit::Cancel { entry } => format!("by hand: entry {} is taken off the agenda", entry.0),
+            Edit::Face { faces, .. } => format!("by hand: dice {faces:?}"),
+            Edit::LeaveOut { name } => format!("by hand: `{name}` is left out"),
+            Edit::TakeIn { name } => format!("by hand: `{name}` counts again"),
+            Edit::Switch { name, value } => format!("house rule: {name} {value}"),
+            Edit::Say { text } => format!("said: {text}"),
+        }
+    }
+}
+
+impl SavedOpen {
+    fn reopened(&self) -> Open {
+        let mut open = Open::new(self.number, self.cause.clone(), self.before);
+        open.tape = self.tape.clone();
+        open.seq = self.seq;
+        open.recorded = true;
+        open
+    }
+}
+
+fn hash_of(state: &State) -> ContentHash {
+    ContentHash::of(&serde_json::to_vec(state).unwrap_or_default())
+}

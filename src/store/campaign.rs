@@ -1,0 +1,669 @@
+//! A campaign in a store: keeps what a session did, goes back and forth in all that was ever decided, and opens again.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use rusqlite::Transaction;
+
+use super::date;
+use super::error::StoreError;
+use super::file::StoreFile;
+use super::generation::{Files, Generation, embed};
+use super::notes::write_note;
+use super::pack::Words;
+use super::rows::{
+    GameRow, MomentBody, MomentRow, Piece, Scene, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
+};
+use crate::play::Ruleset;
+use crate::play::{Cause, Checkpoint, Done, Seating, Session, Setup};
+
+/// A checkpoint is written once so many actions have been done since the last one.
+const BETWEEN_CHECKPOINTS: usize = 64;
+/// How many actions are played again at least when a campaign is opened, so that they can be undone from memory.
+const IN_MEMORY: usize = 32;
+
+/// A campaign: a file's record of scenes, of which one is played.
+///
+/// The session is the caller's. [`Campaign::keep`] writes what it did since the last call; nothing that a session did is
+/// acknowledged to anybody before that has returned.
+pub struct Campaign {
+    file: Arc<Mutex<StoreFile>>,
+    game: u32,
+    row: GameRow,
+    /// Where it stands.
+    head: Head,
+    /// The scene that is played: of its first moment on, the head's.
+    scene: NowPlayed,
+    /// The actions in the session's memory, as rows: number and sum.
+    rows: Vec<(u32, i64)>,
+    /// The row before the first of them.
+    base: (u32, i64),
+    /// How many actions have been done since the last checkpoint.
+    since_checkpoint: usize,
+    /// Whether something has been kept since it was opened.
+    sat_down: bool,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Head {
+    id: u32,
+    sum: i64,
+    decisions: u32,
+    scene: u32,
+    seating: u32,
+    roster: u32,
+    body: Vec<u8>,
+}
+
+/// The scene of the session.
+#[derive(Clone, Debug, Default)]
+struct NowPlayed {
+    piece: u32,
+    /// It is not in the file yet.
+    new: Option<Scene>,
+    seating: Option<Seating>,
+    /// The hash of the rules behind the last action that was kept.
+    rules: String,
+}
+
+/// What [`Campaign::keep`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// There was nothing new.
+    Nothing,
+    /// A new entry, by number.
+    New(u32),
+    /// The session stands where it stood before, at this entry.
+    Known(u32),
+}
+
+impl Campaign {
+    pub(super) fn open(file: &Arc<Mutex<StoreFile>>, game: u32) -> Result<Campaign, StoreError> {
+        let mut campaign = Campaign {
+            file: file.clone(),
+            game,
+            row: GameRow::default(),
+            head: Head::default(),
+            scene: NowPlayed::default(),
+            rows: Vec::new(),
+            base: (0, 0),
+            since_checkpoint: 0,
+            sat_down: false,
+        };
+        let file = lock(file);
+        campaign.row = file.game(game)?;
+        let last = campaign.row.moments;
+        if last > 0 && file.moment(game, last)?.sum != campaign.row.last {
+            return Err(StoreError::damaged(format!("entry {last} is not the one that was kept last")));
+        }
+        let lost = file
+            .connection
+            .query_row(
+                "SELECT count(*) FROM moment WHERE id > ?1 AND id < ?2",
+                (key(game, last), key(game + 1, 0)),
+                |row| row.get::<_, u32>(0),
+            )
+            .map_err(|error| file.failed(&error))?;
+        if lost > 0 {
+            return Err(StoreError::damaged(format!("entries behind {last} that nothing refers to")));
+        }
+        let head = campaign.row.head;
+        campaign.head = match head {
+            0 => Head::default(),
+            id => {
+                let (row, body) = file.checked_moment(game, id)?;
+                Head::of(row, &body)
+            }
+        };
+        drop(file);
+        Ok(campaign)
+    }
+
+    pub fn name(&self) -> &str {
+        &self.row.name
+    }
+
+    /// When it was begun, in universal time.
+    pub fn made(&self) -> &str {
+        &self.row.made
+    }
+
+    /// When something was kept last, in universal time.
+    pub fn played(&self) -> &str {
+        &self.row.played
+    }
+
+    /// The number of the entry at which it stands; 0 before the first.
+    pub fn head(&self) -> u32 {
+        self.head.id
+    }
+
+    /// How many entries it has, those that were undone included.
+    pub fn entries(&self) -> u32 {
+        self.row.moments
+    }
+
+    /// Whether a scene is under way or has been played to its end.
+    pub fn has_scene(&self) -> bool {
+        self.head.scene != 0
+    }
+
+    /// The title of the scene, as it was given when the scene began.
+    pub fn scene_title(&self) -> Result<String, StoreError> {
+        match (&self.scene.new, self.head.scene) {
+            (Some(scene), _) => Ok(scene.title.clone()),
+            (None, 0) => Ok(String::new()),
+            (None, piece) => Ok(self.file().scene(self.game, piece)?.title),
+        }
+    }
+
+    /// How the scene began.
+    pub fn setup(&self) -> Result<Option<Setup>, StoreError> {
+        match (&self.scene.new, self.head.scene) {
+            (Some(scene), _) => Ok(Some(scene.setup.clone())),
+            (None, 0) => Ok(None),
+            (None, piece) => Ok(Some(self.file().scene(self.game, piece)?.setup)),
+        }
+    }
+
+    pub(super) fn file(&self) -> MutexGuard<'_, StoreFile> {
+        lock(&self.file)
+    }
+
+    pub(super) fn row(&self) -> &GameRow {
+        &self.row
+    }
+
+    /// Writes something beside the tape.
+    pub(super) fn write_row(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Words, u32, &mut GameRow) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (game, mut row) = (self.game, self.row.clone());
+        lock(&self.file).write(|transaction, words| {
+            work(transaction, words, game, &mut row)?;
+            write_game(transaction, words, game, &row)
+        })?;
+        self.row = row;
+        Ok(())
+    }
+
+    pub(super) fn game(&self) -> u32 {
+        self.game
+    }
+
+    /// Begins a scene. It is kept with the first [`Campaign::keep`].
+    ///
+    /// # Errors
+    ///
+    /// What does not fit the ruleset.
+    pub fn begin(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str) -> Result<Session, StoreError> {
+        let session = Session::start(rules, setup.clone())?;
+        self.adopt_scene(rules, setup, title);
+        Ok(session)
+    }
+
+    /// Takes a game that was begun elsewhere as the next scene: all of it is kept with the first [`Campaign::keep`].
+    ///
+    /// # Errors
+    ///
+    /// The rules that it began by cannot be loaded any more.
+    pub fn adopt(&mut self, session: &Session, title: &str) -> Result<(), StoreError> {
+        let (rules, setup) = session.beginning()?;
+        self.adopt_scene(&rules, setup, title);
+        Ok(())
+    }
+
+    fn adopt_scene(&mut self, rules: &Arc<Ruleset>, setup: Setup, title: &str) {
+        self.scene = NowPlayed {
+            piece: 0,
+            rules: rules.hash(),
+            new: Some(Scene { title: title.to_owned(), rules: rules.hash(), setup }),
+            seating: None,
+        };
+        self.rows.clear();
+        self.base = (0, 0);
+        self.since_checkpoint = 0;
+        self.file().rules.insert(rules.hash(), rules.clone());
+    }
+
+    /// Writes what the session did since the last call. When it returns, that is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be written: nothing of it is there then, and the session is ahead of the file. Go back with
+    /// [`Campaign::session`], or try again.
+    pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
+        let (tape, unchanged) = session.tape();
+        let from = unchanged.min(self.rows.len());
+        let base = from.checked_sub(1).map_or(self.base, |at| self.rows[at]);
+        let place = session.place();
+        let seating = session.seating();
+        let decisions = session.decisions();
+        let scene_new = self.scene.new.is_some();
+        let seating_new = self.scene.seating.as_ref() != Some(&seating);
+
+        let mut guard = lock(&self.file);
+        let file = &mut *guard;
+        let pieces = self.row.pieces;
+        let scene = if scene_new { pieces + 1 } else { self.scene.piece };
+        let seating_id = if seating_new { pieces + 1 + u32::from(scene_new) } else { self.head.seating };
+        let body = MomentBody { scene, seating: seating_id, roster: self.head.roster, act: None, place: Some(place) };
+        let body = file.words.pack(&body)?;
+        let new = &tape[from..];
+        if new.is_empty() && from == self.rows.len() && !scene_new && body == self.head.body {
+            return Ok(Kept::Nothing);
+        }
+
+        // Where it comes from: the youngest moment on the way here with fewer decisions.
+        let parent = if scene_new {
+            self.head.clone()
+        } else {
+            let shrunk = from < self.rows.len();
+            let mut at = self.head.clone();
+            let extends = !shrunk && decisions >= at.decisions;
+            while !extends && at.id != 0 && at.scene == scene && at.decisions >= decisions {
+                let row = file.moment(self.game, at.id)?;
+                at = match row.parent {
+                    0 => Head::default(),
+                    id => {
+                        let (row, body) = file.checked_moment(self.game, id)?;
+                        Head::of(row, &body)
+                    }
+                };
+            }
+            at
+        };
+
+        let scene_sum = if from == 0 && self.base.0 == 0 { None } else { Some(base.1) };
+        let bodies: Vec<Vec<u8>> =
+            new.iter().map(|done| pack_action(&mut file.words, done)).collect::<Result<_, _>>()?;
+
+        if !scene_new
+            && !seating_new
+            && let Some((moment, rows)) = self.known(file, &parent, &body, base, &bodies)?
+        {
+            let mut row = self.row.clone();
+            row.head = moment.id;
+            let (id, head) =
+                (moment.id, Head { scene, seating: seating_id, roster: self.head.roster, ..Head::bare(moment) });
+            file.write(|transaction, words| write_game(transaction, words, self.game, &row))?;
+            drop(guard);
+            self.row = row;
+            self.head = head;
+            self.since_checkpoint = (self.since_checkpoint + rows.len()).saturating_sub(self.rows.len() - from);
+            self.rows.truncate(from);
+            self.rows.extend(rows);
+            session.note_kept();
+            return Ok(Kept::Known(id));
+        }
+
+        let mut rules = Vec::new();
+        let mut missing = |hash: &str, found: &Arc<Ruleset>| {
+            if !file.generations.contains(hash) {
+                rules.push((hash.to_owned(), found.clone()));
+            }
+        };
+        let now = session.ruleset();
+        missing(&now.hash(), now);
+        if let Some(asked) = session.asked_for() {
+            missing(&asked.hash(), &asked);
+        }
+        if let Some(new) = &self.scene.new
+            && let Some(first) = file.rules.get(&new.rules)
+        {
+            missing(&new.rules, first);
+        }
+        for found in session.rules_on_the_way(from) {
+            missing(&found.hash(), &found);
+        }
+        // Reloads that others followed: what was in force between is made of the changes.
+        let mut between: Vec<(String, Generation, Files)> = Vec::new();
+        let mut at = (self.scene.rules.clone(), None);
+        for done in new {
+            let (Cause::Reload { rules: hash, files } | Cause::Rules { hash, files, .. }) = &done.cause else {
+                continue;
+            };
+            let known = file.generations.contains(hash) || rules.iter().any(|(known, _)| known == hash);
+            let mut now = at.1.take();
+            if now.is_none() && !known {
+                now = Some(match rules.iter().find(|(known, _)| *known == at.0) {
+                    Some((_, found)) => (Generation::of(found), found.files()),
+                    None => {
+                        let generation = file.generation(&at.0)?;
+                        let files = file.files(&generation)?;
+                        (generation, files.into_iter().map(|(path, text)| (path.into(), text.into())).collect())
+                    }
+                });
+            }
+            if let Some((generation, mut all)) = now.filter(|_| !known) {
+                for (path, text) in files {
+                    match text {
+                        Some(text) => all.insert(path.clone(), text.clone()),
+                        None => all.remove(path),
+                    };
+                }
+                between.push((hash.clone(), generation.clone(), all.clone()));
+                at.1 = Some((generation, all));
+            }
+            at.0.clone_from(hash);
+        }
+
+        let state = session.state_hash().short();
+        let since = (self.since_checkpoint + new.len()).saturating_sub(self.rows.len() - from);
+        let checkpoint = (since >= BETWEEN_CHECKPOINTS && !new.is_empty()).then(|| session.checkpoint());
+        let game = self.game;
+        let mut row = self.row.clone();
+        row.played = date::now();
+        let new_scene = self.scene.new.clone();
+        let sits_down = !self.sat_down;
+        let (rows, head) = file.write(|transaction, words| {
+            for (hash, found) in &rules {
+                embed(transaction, words, hash, (found.id(), found.version(), found.extra_layers()), &found.files())?;
+            }
+            for (hash, generation, files) in &between {
+                let Generation { ruleset, version, layers, .. } = generation;
+                embed(transaction, words, hash, (ruleset, version, layers), files)?;
+            }
+            if sits_down {
+                write_note(transaction, words, game, &mut row, None)?;
+            }
+            let mut scene_row = scene_sum;
+            if let Some(scene) = new_scene {
+                scene_row = Some(write_piece(transaction, words, game, &mut row, &Piece::Scene(scene))?);
+            }
+            if seating_new {
+                write_piece(transaction, words, game, &mut row, &Piece::Seating(seating.clone()))?;
+            }
+            let mut last = (base.0, scene_row.unwrap_or(base.1));
+            let mut written = Vec::with_capacity(bodies.len());
+            for body in &bodies {
+                row.actions += 1;
+                let sum = action_sum(last.1, body);
+                transaction
+                    .prepare("INSERT INTO action (id, parent, body, sum) VALUES (?1, ?2, ?3, ?4)")
+                    .and_then(|mut statement| statement.execute((key(game, row.actions), last.0, body, sum)))
+                    .map_err(failed)?;
+                last = (row.actions, sum);
+                written.push(last);
+            }
+            if let Some(checkpoint) = &checkpoint {
+                let body = words.pack(checkpoint)?;
+                let sum = checkpoint_sum(last.1, &body);
+                transaction
+                    .prepare("INSERT OR IGNORE INTO checkpoint (id, body, sum) VALUES (?1, ?2, ?3)")
+                    .and_then(|mut statement| statement.execute((key(game, last.0), body, sum)))
+                    .map_err(failed)?;
+            }
+            let moment = MomentRow {
+                id: row.moments + 1,
+                parent: parent.id,
+                decisions,
+                tip: last.0,
+                state,
+                sum: moment_sum(parent.sum, last.1, (decisions, last.0, state), &body),
+                body,
+            };
+            write_moment(transaction, game, &moment)?;
+            row.moments = moment.id;
+            row.head = moment.id;
+            row.last = moment.sum;
+            write_game(transaction, words, game, &row)?;
+            Ok((written, (moment, last)))
+        })?;
+        let (moment, _) = head;
+        file.generations.extend(between.into_iter().map(|(hash, ..)| hash));
+        for (hash, found) in rules {
+            file.generations.insert(hash.clone());
+            file.rules.insert(hash, found);
+        }
+        let scene_sum_now = if scene_new { Some(file.sum_of(game, 0, scene)?) } else { None };
+        drop(guard);
+        let id = moment.id;
+        self.row = row;
+        self.sat_down = true;
+        self.head = Head { scene, seating: seating_id, roster: self.head.roster, ..Head::bare(moment) };
+        self.scene = NowPlayed { piece: scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
+        if let Some(sum) = scene_sum_now {
+            self.base = (0, sum);
+        }
+        self.since_checkpoint = if checkpoint.is_some() { 0 } else { since };
+        self.rows.truncate(from);
+        self.rows.extend(rows);
+        session.note_kept();
+        Ok(Kept::New(id))
+    }
+
+    /// The moment that follows another one and is the same as what the session holds, with its actions.
+    fn known(
+        &self,
+        file: &StoreFile,
+        parent: &Head,
+        body: &[u8],
+        base: (u32, i64),
+        bodies: &[Vec<u8>],
+    ) -> Result<Option<(MomentRow, Vec<(u32, i64)>)>, StoreError> {
+        for id in file.moments_after(self.game, parent.id)?.into_iter().rev() {
+            let moment = file.moment(self.game, id)?;
+            if moment.body != body {
+                continue;
+            }
+            let (mut rows, mut at) = (Vec::new(), moment.tip);
+            let mut same = true;
+            for body in bodies.iter().rev() {
+                if at == 0 {
+                    same = false;
+                    break;
+                }
+                let row = file.action(self.game, at)?;
+                if row.body != *body {
+                    same = false;
+                    break;
+                }
+                rows.push((row.id, row.sum));
+                at = row.parent;
+            }
+            if same && at == base.0 {
+                rows.reverse();
+                return Ok(Some((moment, rows)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The session as it stands at the head.
+    ///
+    /// # Errors
+    ///
+    /// No scene has begun; the file is damaged; or the game that comes of it is not the one that was kept.
+    pub fn session(&mut self) -> Result<Session, StoreError> {
+        let id = self.head.id;
+        self.session_at(id)
+    }
+
+    fn session_at(&mut self, id: u32) -> Result<Session, StoreError> {
+        let game = self.game;
+        let mut guard = lock(&self.file);
+        let file = &mut *guard;
+        if id == 0 {
+            return Err(StoreError::Refused("no scene has begun yet".into()));
+        }
+        let (moment, body) = file.checked_moment(game, id)?;
+        let Some(place) = &body.place else {
+            return Err(StoreError::Refused("no scene is under way here".into()));
+        };
+        let scene = file.scene(game, body.scene)?;
+        let seating = file.seating(game, body.seating)?;
+        // Back along the tape to a checkpoint.
+        let (mut rows, mut at, mut from) = (Vec::new(), moment.tip, None);
+        while at != 0 {
+            if rows.len() >= IN_MEMORY
+                && let Some((body, sum)) = file.body("checkpoint", key(game, at))?
+            {
+                let action = file.action(game, at)?;
+                if sum != checkpoint_sum(action.sum, &body) {
+                    return Err(StoreError::damaged(format!("the checkpoint behind action {at}")));
+                }
+                from = Some((file.words.unpack::<Checkpoint>(&body)?, action.sum));
+                break;
+            }
+            let row = file.checked_action(game, at, body.scene)?;
+            at = row.parent;
+            rows.push(row);
+        }
+        rows.reverse();
+        let part: Vec<Done> = rows.iter().map(|row| file.done(row)).collect::<Result<_, _>>()?;
+        let part: Arc<[Done]> = part.into();
+        let (mut session, base) = match from {
+            Some((checkpoint, sum)) => {
+                let rules = file.find_rules(&checkpoint.rules)?;
+                (Session::resume(&rules, scene.setup.clone(), checkpoint)?, (at, sum))
+            }
+            None => {
+                let rules = file.find_rules(&scene.rules)?;
+                let sum = file.sum_of(game, 0, body.scene)?;
+                (Session::before_its_start(&rules, scene.setup.clone())?, (0, sum))
+            }
+        };
+        let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
+        let diverged = |message: String| StoreError::Diverged { entry: id, message };
+        session.replay(&part, &mut find).map_err(diverged)?;
+        session.stand_at(place, &seating, &mut find).map_err(diverged)?;
+        if session.state_hash().short() != moment.state {
+            return Err(diverged("the rules make another state of the same tape than the one that was kept".into()));
+        }
+        session.note_kept();
+        drop(guard);
+        self.rows = rows.iter().map(|row| (row.id, row.sum)).collect();
+        self.base = base;
+        self.since_checkpoint = self.rows.len();
+        self.scene =
+            NowPlayed { piece: body.scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
+        self.head = Head::of(moment, &body);
+        Ok(session)
+    }
+
+    /// Goes to an entry, wherever it stands: what was decided behind it and beside it stays in the file.
+    ///
+    /// # Errors
+    ///
+    /// There is no such entry, or as [`Campaign::session`]. The campaign stands where it stood then.
+    pub fn go_to(&mut self, entry: u32) -> Result<Session, StoreError> {
+        if entry == 0 || entry > self.row.moments {
+            return Err(StoreError::Refused(format!(
+                "there is no entry {entry}; they go from 1 to {}",
+                self.row.moments
+            )));
+        }
+        let before = (self.rows.clone(), self.base, self.since_checkpoint, self.scene.clone(), self.head.clone());
+        let session = self.session_at(entry).and_then(|session| {
+            let mut row = self.row.clone();
+            row.head = entry;
+            lock(&self.file).write(|transaction, words| write_game(transaction, words, self.game, &row))?;
+            self.row = row;
+            Ok(session)
+        });
+        if session.is_err() {
+            (self.rows, self.base, self.since_checkpoint, self.scene, self.head) = before;
+        }
+        session
+    }
+
+    /// The entry before the head: where an undo goes that reaches beyond what the session has in memory.
+    pub fn before(&self) -> Result<Option<u32>, StoreError> {
+        match self.head.id {
+            0 => Ok(None),
+            id => Ok(Some(self.file().moment(self.game, id)?.parent).filter(|parent| *parent != 0)),
+        }
+    }
+
+    /// The entry that follows the head and was made last: where a redo goes.
+    pub fn after(&self) -> Result<Option<u32>, StoreError> {
+        Ok(self.file().moments_after(self.game, self.head.id)?.last().copied())
+    }
+}
+
+impl Head {
+    fn of(row: MomentRow, body: &MomentBody) -> Head {
+        Head { scene: body.scene, seating: body.seating, roster: body.roster, ..Head::bare(row) }
+    }
+
+    fn bare(row: MomentRow) -> Head {
+        Head { id: row.id, sum: row.sum, decisions: row.decisions, body: row.body, ..Head::default() }
+    }
+}
+
+pub(super) fn lock(file: &Mutex<StoreFile>) -> MutexGuard<'_, StoreFile> {
+    // What a panic left half done was never committed.
+    file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+fn failed(error: rusqlite::Error) -> StoreError {
+    StoreError::of(std::path::Path::new("the file"), &error)
+}
+
+/// An action without the files of the rules that it brought: they are kept by their hash.
+fn pack_action(words: &mut Words, done: &Done) -> Result<Vec<u8>, StoreError> {
+    match &done.cause {
+        Cause::Reload { .. } | Cause::Rules { .. } => {
+            let mut bare = done.clone();
+            if let Cause::Reload { files, .. } | Cause::Rules { files, .. } = &mut bare.cause {
+                *files = BTreeMap::new();
+            }
+            words.pack(&bare)
+        }
+        _ => words.pack(done),
+    }
+}
+
+fn write_piece(
+    transaction: &Transaction<'_>,
+    words: &mut Words,
+    game: u32,
+    row: &mut GameRow,
+    piece: &Piece,
+) -> Result<i64, StoreError> {
+    row.pieces += 1;
+    let (id, body) = (key(game, row.pieces), words.pack(piece)?);
+    let sum = piece_sum(id, &body);
+    transaction
+        .prepare("INSERT INTO piece (id, body, sum) VALUES (?1, ?2, ?3)")
+        .and_then(|mut statement| statement.execute((id, body, sum)))
+        .map_err(failed)?;
+    Ok(sum)
+}
+
+fn write_moment(transaction: &Transaction<'_>, game: u32, moment: &MomentRow) -> Result<(), StoreError> {
+    transaction
+        .prepare(
+            "INSERT INTO moment (id, parent, decisions, tip, state, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )
+        .and_then(|mut statement| {
+            statement.execute((
+                key(game, moment.id),
+                key(game, moment.parent),
+                moment.decisions,
+                moment.tip,
+                moment.state,
+                &moment.body,
+                moment.sum,
+            ))
+        })
+        .map_err(failed)?;
+    Ok(())
+}
+
+pub(super) fn write_game(
+    transaction: &Transaction<'_>,
+    words: &mut Words,
+    game: u32,
+    row: &GameRow,
+) -> Result<(), StoreError> {
+    let body = words.pack(row)?;
+    let sum = game_sum(game, &body);
+    transaction
+        .prepare("UPDATE game SET body = ?2, sum = ?3 WHERE id = ?1")
+        .and_then(|mut statement| statement.execute((game, body, sum)))
+        .map_err(failed)?;
+    Ok(())
+}

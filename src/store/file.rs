@@ -1,0 +1,290 @@
+//! The file itself: a database with tables that only grow, its format, and its dictionary.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
+
+use super::error::StoreError;
+use super::lock::{Lock, beside};
+use super::pack::Words;
+use crate::play::Ruleset;
+use crate::ruleset::{ContentHash, Library};
+
+/// The format that is written. It stands in the header of the file.
+pub const FORMAT: i64 = 1;
+/// Marks a database as ours, in its header: "RBSV".
+const APPLICATION: i64 = 0x5242_5356;
+
+/// The tables. A row is never changed or removed, but for the one of each campaign in `game`, which says where it stands.
+///
+/// Every row carries a sum over its content and over the sums of the rows that it builds on. The rows of a campaign have
+/// its number in the upper half of their own, so that they lie together.
+const TABLES: &str = "
+CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE source (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, text TEXT NOT NULL);
+CREATE TABLE generation (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE game (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE action (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE moment (id INTEGER PRIMARY KEY, parent INTEGER NOT NULL, decisions INTEGER NOT NULL, tip INTEGER NOT NULL,
+	state INTEGER NOT NULL, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE checkpoint (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE piece (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE TABLE note (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT NULL);
+CREATE INDEX moment_of ON moment (parent);
+";
+
+/// Files up to this size are looked through whole when they are opened, in bytes.
+const CHECKED_WHOLE: u64 = 64 << 20;
+
+/// Whether a file is opened to be played or only to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// An open file.
+pub struct StoreFile {
+    pub connection: Connection,
+    pub words: Words,
+    pub path: PathBuf,
+    pub library: Library,
+    access: Access,
+    /// Rules in memory, by hash.
+    pub rules: HashMap<String, Arc<Ruleset>>,
+    /// Rules that are in the file, by hash.
+    pub generations: std::collections::HashSet<String>,
+    _lock: Option<Lock>,
+}
+
+impl StoreFile {
+    /// Opens a file; `create` makes it where there is none.
+    pub fn open(path: &Path, library: Library, access: Access, create: bool) -> Result<StoreFile, StoreError> {
+        if !create && !path.exists() {
+            return Err(StoreError::Io { path: path.to_path_buf(), message: "there is no such file".into() });
+        }
+        let lock = match access {
+            Access::Write => Some(Lock::take(path)?),
+            Access::Read => None,
+        };
+        let connection = connect(path, access)?;
+        let mut file = StoreFile {
+            connection,
+            words: Words::default(),
+            path: path.to_path_buf(),
+            library,
+            access,
+            rules: HashMap::new(),
+            generations: std::collections::HashSet::new(),
+            _lock: lock,
+        };
+        file.set_up().map_err(|error| file.with_holder(error))?;
+        Ok(file)
+    }
+
+    fn set_up(&mut self) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let number = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let (application, format) =
+            (number("application_id").map_err(failed)?, number("user_version").map_err(failed)?);
+        let tables: i64 =
+            self.connection.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0)).map_err(failed)?;
+        if application == 0 && format == 0 && tables == 0 && self.access == Access::Write {
+            self.make()?;
+        } else if application != APPLICATION {
+            return Err(StoreError::Foreign(self.path.clone()));
+        } else if format > FORMAT {
+            return Err(StoreError::Newer { path: self.path.clone(), found: format, known: FORMAT });
+        } else {
+            self.look_through()?;
+        }
+        self.read_words()
+    }
+
+    fn make(&mut self) -> Result<(), StoreError> {
+        let made = format!(
+            "BEGIN IMMEDIATE;\n{TABLES}\nPRAGMA application_id = {APPLICATION};\nPRAGMA user_version = {FORMAT};\nCOMMIT;"
+        );
+        self.connection.execute_batch(&made).map_err(|error| StoreError::of(&self.path, &error))
+    }
+
+    /// Refuses a file whose parts do not fit together: writing into it could destroy more.
+    fn look_through(&self) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        if schema_of(&self.connection).map_err(failed)? != own_schema() {
+            return Err(StoreError::damaged("its tables are not those of this format"));
+        }
+        let number = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let pages = number("page_count").map_err(failed)?;
+        let page = number("page_size").map_err(failed)?;
+        let size = std::fs::metadata(&self.path).map_or(0, |data| data.len());
+        if u64::try_from(pages.saturating_mul(page)) != Ok(size) {
+            return Err(StoreError::damaged(format!("it has {size} bytes, and should have {pages} pages of {page}")));
+        }
+        if number("freelist_count").map_err(failed)? != 0 {
+            return Err(StoreError::damaged("it lists pages as unused, and none ever is"));
+        }
+        if size <= CHECKED_WHOLE {
+            let found: String =
+                self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(failed)?;
+            if found != "ok" {
+                return Err(StoreError::damaged(found.replace('\n', " ")));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_words(&mut self) -> Result<(), StoreError> {
+        let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
+        let mut texts = Vec::new();
+        let mut statement = self.connection.prepare("SELECT id, text, sum FROM word ORDER BY id").map_err(failed)?;
+        let mut rows = statement.query([]).map_err(failed)?;
+        while let Some(row) = rows.next().map_err(failed)? {
+            let (id, text, known): (i64, String, i64) =
+                (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?, row.get(2).map_err(failed)?);
+            if id != texts.len() as i64 || known != word_sum(id, &text) {
+                return Err(StoreError::damaged(format!("the dictionary is wrong at entry {id}")));
+            }
+            texts.push(text);
+        }
+        self.words = Words::of(texts);
+        let mut statement = self.connection.prepare("SELECT hash FROM generation").map_err(failed)?;
+        let hashes = statement.query_map([], |row| row.get::<_, String>(0)).map_err(failed)?;
+        self.generations = hashes.collect::<Result<_, _>>().map_err(failed)?;
+        Ok(())
+    }
+
+    /// Carries out one change of the file: all of it is on the disk when this returns, or nothing of it.
+    pub fn write<R>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Words) -> Result<R, StoreError>,
+    ) -> Result<R, StoreError> {
+        if self.access == Access::Read {
+            return Err(StoreError::Refused(format!("{} is open for reading only", self.path.display())));
+        }
+        match self.try_write(work) {
+            Ok(result) => {
+                self.words.note_stored();
+                Ok(result)
+            }
+            Err(error) => {
+                self.words.drop_unstored();
+                // After a failed write nothing in memory is trusted: the file is opened anew, which takes back what
+                // got half way.
+                if matches!(error, StoreError::Io { .. } | StoreError::Full(_))
+                    && let Ok(connection) = connect(&self.path, self.access)
+                {
+                    self.connection = connection;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn try_write<R>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Words) -> Result<R, StoreError>,
+    ) -> Result<R, StoreError> {
+        let StoreFile { connection, words, path, .. } = self;
+        let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+        let result = work(&transaction, words)?;
+        for (id, text) in words.unstored() {
+            let id = id as i64;
+            transaction
+                .prepare("INSERT INTO word (id, text, sum) VALUES (?1, ?2, ?3)")
+                .and_then(|mut statement| statement.execute((id, text, word_sum(id, text))))
+                .map_err(failed)?;
+        }
+        transaction.commit().map_err(failed)?;
+        Ok(result)
+    }
+
+    /// Says who holds the file, where the database only knows that somebody does.
+    fn with_holder(&self, error: StoreError) -> StoreError {
+        let StoreError::Io { message, .. } = &error else { return error };
+        if !message.contains("locked") {
+            return error;
+        }
+        let text = std::fs::read_to_string(beside(&self.path, "lock")).unwrap_or_default();
+        StoreError::Held { path: self.path.clone(), holder: serde_json::from_str(&text).unwrap_or_default() }
+    }
+
+    pub fn failed(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::of(&self.path, error)
+    }
+
+    /// Whether a table has a row of this number.
+    pub fn has(&self, table: &str, id: i64) -> bool {
+        let found = self.connection.query_row(&format!("SELECT 1 FROM {table} WHERE id = ?1"), [id], |_| Ok(()));
+        found.is_ok()
+    }
+
+    /// A row of `body` and `sum`, by its number.
+    pub fn body(&self, table: &str, id: i64) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
+        self.connection
+            .prepare(&format!("SELECT body, sum FROM {table} WHERE id = ?1"))
+            .and_then(|mut statement| statement.query_row([id], |row| Ok((row.get(0)?, row.get(1)?))).optional())
+            .map_err(|error| self.failed(&error))
+    }
+}
+
+fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+    let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+    let flags = match access {
+        Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        Access::Read => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(failed)?;
+    // What is in the file is data: no trigger, view or function of it is ever run.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
+    connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;").map_err(failed)?;
+    if access == Access::Write {
+        // A rollback journal, and not a write-ahead log: between two answers the file is whole by itself and can be copied,
+        // sent or mounted read-only; what a damaged log would lose, nobody would notice. It is truncated and not deleted, so
+        // that no change of the folder has to be synced. FULL syncs the journal before the file and both before the answer.
+        connection
+            .execute_batch(
+                "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL;",
+            )
+            .map_err(failed)?;
+    }
+    Ok(connection)
+}
+
+impl Drop for StoreFile {
+    fn drop(&mut self) {
+        if self.access == Access::Write {
+            // Takes the empty journal away. Where that fails, it is taken away next time.
+            let _ = self.connection.execute_batch("PRAGMA journal_mode = DELETE;");
+        }
+    }
+}
+
+pub fn word_sum(id: i64, text: &str) -> i64 {
+    sum(&[b"word", &id.to_le_bytes(), text.as_bytes()])
+}
+
+/// The sum of a row: over what it is, what it builds on, and what it holds.
+pub fn sum(parts: &[&[u8]]) -> i64 {
+    ContentHash::of_parts(parts.iter().copied()).short()
+}
+
+fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<String>)>> {
+    let mut statement = connection.prepare("SELECT name, sql FROM sqlite_master ORDER BY name")?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+}
+
+/// The tables as they should be.
+fn own_schema() -> Vec<(String, Option<String>)> {
+    let schema = || -> rusqlite::Result<_> {
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(TABLES)?;
+        schema_of(&connection)
+    };
+    schema().unwrap_or_default()
+}

@@ -1,0 +1,130 @@
+//! The rules that a campaign was played by, kept in its file: they are there when their folder is not.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rusqlite::{OptionalExtension as _, Transaction};
+use serde::{Deserialize, Serialize};
+
+use super::error::StoreError;
+use super::file::{StoreFile, sum};
+use super::pack::Words;
+use crate::play::Ruleset;
+use crate::ruleset::{ContentHash, Library};
+
+/// One state of the files of a ruleset with its layers.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Generation {
+    pub ruleset: String,
+    pub version: String,
+    pub layers: Vec<String>,
+    /// Hashes of contents by path.
+    files: BTreeMap<String, String>,
+}
+
+/// Contents by path.
+pub type Files = BTreeMap<Arc<str>, Arc<str>>;
+
+impl Generation {
+    /// The hashes of its files.
+    pub fn contents(&self) -> impl Iterator<Item = &String> {
+        self.files.values()
+    }
+
+    /// The rules by name and version, without their files.
+    pub fn of(rules: &Ruleset) -> Generation {
+        Generation {
+            ruleset: rules.id().into(),
+            version: rules.version().into(),
+            layers: rules.extra_layers().to_vec(),
+            files: BTreeMap::new(),
+        }
+    }
+}
+
+impl StoreFile {
+    /// Rules by their hash: those on disk where they are the same, otherwise those in the file.
+    pub fn find_rules(&mut self, hash: &str) -> Result<Arc<Ruleset>, StoreError> {
+        if let Some(known) = self.rules.get(hash) {
+            return Ok(known.clone());
+        }
+        let generation = self.generation(hash)?;
+        let today = Ruleset::load_with(&self.library, &generation.ruleset, &generation.layers).ok();
+        let rules = match today.filter(|today| today.hash() == hash) {
+            Some(today) => today,
+            None => self.embedded(&generation)?,
+        };
+        if rules.hash() != hash {
+            return Err(StoreError::damaged(format!("the kept rules of {} are not those of the game", rules.id())));
+        }
+        self.rules.insert(hash.to_owned(), rules.clone());
+        Ok(rules)
+    }
+
+    pub fn generation(&self, hash: &str) -> Result<Generation, StoreError> {
+        let missing = || StoreError::damaged(format!("the rules with hash {hash} are missing"));
+        let row: Option<(Vec<u8>, i64)> = self
+            .connection
+            .query_row("SELECT body, sum FROM generation WHERE hash = ?1", [hash], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()
+            .map_err(|error| self.failed(&error))?;
+        let (body, known) = row.ok_or_else(missing)?;
+        if known != generation_sum(hash, &body) {
+            return Err(StoreError::damaged(format!("the list of files of the rules {hash}")));
+        }
+        self.words.unpack(&body)
+    }
+
+    /// The files of rules that are kept, by path.
+    pub fn files(&self, generation: &Generation) -> Result<BTreeMap<String, String>, StoreError> {
+        let mut statement =
+            self.connection.prepare("SELECT text FROM source WHERE hash = ?1").map_err(|error| self.failed(&error))?;
+        let mut files = BTreeMap::new();
+        for (path, hash) in &generation.files {
+            let text: Option<String> =
+                statement.query_row([hash], |row| row.get(0)).optional().map_err(|error| self.failed(&error))?;
+            let text = text.filter(|text| ContentHash::of(text.as_bytes()).to_string() == *hash);
+            let text = text.ok_or_else(|| StoreError::damaged(format!("the kept file {path}")))?;
+            files.insert(path.clone(), text);
+        }
+        Ok(files)
+    }
+
+    fn embedded(&self, generation: &Generation) -> Result<Arc<Ruleset>, StoreError> {
+        let library = Library::from_files(self.files(generation)?);
+        Ok(Ruleset::load_with(&library, &generation.ruleset, &generation.layers)?)
+    }
+}
+
+/// Puts rules into the file. Contents that are there already are not put in twice.
+pub fn embed(
+    transaction: &Transaction<'_>,
+    words: &mut Words,
+    hash: &str,
+    (ruleset, version, layers): (&str, &str, &[String]),
+    files: &Files,
+) -> Result<(), StoreError> {
+    let path = std::path::Path::new("");
+    let failed = |error: rusqlite::Error| StoreError::of(path, &error);
+    let mut hashes = BTreeMap::new();
+    for (path, text) in files {
+        let content = ContentHash::of(text.as_bytes()).to_string();
+        transaction
+            .prepare("INSERT OR IGNORE INTO source (hash, text) VALUES (?1, ?2)")
+            .and_then(|mut statement| statement.execute((&content, &**text)))
+            .map_err(failed)?;
+        hashes.insert(path.to_string(), content);
+    }
+    let generation =
+        Generation { ruleset: ruleset.into(), version: version.into(), layers: layers.to_vec(), files: hashes };
+    let body = words.pack(&generation)?;
+    let known = generation_sum(hash, &body);
+    transaction
+        .execute("INSERT OR IGNORE INTO generation (hash, body, sum) VALUES (?1, ?2, ?3)", (hash, body, known))
+        .map_err(failed)?;
+    Ok(())
+}
+
+pub fn generation_sum(hash: &str, body: &[u8]) -> i64 {
+    sum(&[b"generation", hash.as_bytes(), body])
+}

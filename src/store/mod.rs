@@ -1,0 +1,175 @@
+//! Campaigns that survive: what a session did is on the disk before anybody is told of it.
+//!
+//! How data moves:
+//!
+//! ```text
+//!  session ── tape · place · state hash ──> Campaign::keep ──> one transaction ──> NAME.rbsave
+//!                                                                                     │
+//!  session <── replay of the tape from a checkpoint, compared with the hash <── session, go_to
+//! ```
+//!
+//! The file is a database in which rows are only added:
+//!
+//! * `action` is the tape: each action with its rolls and answers, and the action before it;
+//! * `moment` is what was decided: a tree of entries, each with the last action done and the place behind it. Undo goes to an
+//!   earlier entry, another decision grows a branch, and an entry that comes again is found and not written twice;
+//! * `checkpoint` holds the whole state behind some actions, so that opening a long campaign plays little again;
+//! * `piece` holds how scenes began, who sat where, and the characters; `note` what people wrote down, with dates;
+//! * `generation` and `source` hold every state of the rules that was in force, by hash;
+//! * `game` says where each campaign stands, and is the only row that changes.
+//!
+//! Each row carries a sum over its content and the sums of what it builds on. So what was damaged is noticed when it is
+//! read, and what a game's rules make of its tape is compared with the hash of the state that they made of it before.
+
+mod campaign;
+mod date;
+mod error;
+mod file;
+mod generation;
+mod lock;
+mod log;
+mod notes;
+mod pack;
+mod pages;
+mod recap;
+mod recover;
+mod replay;
+mod roster;
+mod rows;
+mod text;
+mod verify;
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use serde::Serialize;
+
+pub use self::campaign::{Campaign, Kept};
+use self::campaign::{lock, write_game};
+pub use self::error::StoreError;
+use self::file::{Access, StoreFile};
+pub use self::lock::Holder;
+pub use self::log::LogEntry;
+pub use self::notes::Note;
+pub use self::recover::{RecoveredCampaign, Recovery, recover};
+pub use self::replay::{Difference, ReplaySummary, Replayed};
+use self::rows::GameRow;
+pub use self::verify::Verification;
+use crate::ruleset::Library;
+
+/// A file with campaigns: one, or thousands.
+#[derive(Clone)]
+pub struct Store {
+    file: Arc<Mutex<StoreFile>>,
+}
+
+/// A campaign in a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CampaignInfo {
+    pub name: String,
+    /// In universal time.
+    pub made: String,
+    pub played: String,
+    pub entries: u32,
+}
+
+impl Store {
+    /// Opens a file, or makes it. Nobody else can open it for playing until the store and its campaigns are dropped.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Held`] says who has it open.
+    pub fn open(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
+        Store::of(path.as_ref(), library, Access::Write, true)
+    }
+
+    /// Opens a file that is there for reading. It needs no place to write.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Held`] if a program plays it.
+    pub fn read(path: impl AsRef<Path>, library: &Library) -> Result<Store, StoreError> {
+        Store::of(path.as_ref(), library, Access::Read, false)
+    }
+
+    fn of(path: &Path, library: &Library, access: Access, create: bool) -> Result<Store, StoreError> {
+        let file = StoreFile::open(path, library.clone(), access, create)?;
+        Ok(Store { file: Arc::new(Mutex::new(file)) })
+    }
+
+    /// The campaigns in the file, in the order of their making.
+    pub fn campaigns(&self) -> Result<Vec<CampaignInfo>, StoreError> {
+        let file = lock(&self.file);
+        self.games(&file)?.into_iter().map(|(id, _)| file.game(id).map(info)).collect()
+    }
+
+    /// Begins a campaign.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Exists`].
+    pub fn create(&self, name: &str) -> Result<Campaign, StoreError> {
+        let id = {
+            let mut file = lock(&self.file);
+            let games = self.games(&file)?;
+            if games.iter().any(|(_, known)| known == name) {
+                return Err(StoreError::Exists(name.to_owned()));
+            }
+            let id = games.last().map_or(0, |(id, _)| id + 1);
+            let now = date::now();
+            let row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
+            file.write(|transaction, words| {
+                transaction
+                    .execute("INSERT INTO game (id, name, body, sum) VALUES (?1, ?2, x'', 0)", (id, name))
+                    .map_err(|error| StoreError::of(Path::new("the file"), &error))?;
+                write_game(transaction, words, id, &row)
+            })?;
+            id
+        };
+        Campaign::open(&self.file, id)
+    }
+
+    /// Opens a campaign of the file.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unknown`].
+    pub fn campaign(&self, name: &str) -> Result<Campaign, StoreError> {
+        let found = {
+            let file = lock(&self.file);
+            let id = file.connection.prepare("SELECT id FROM game WHERE name = ?1").and_then(|mut statement| {
+                let mut rows = statement.query([name])?;
+                rows.next()?.map(|row| row.get::<_, u32>(0)).transpose()
+            });
+            id.map_err(|error| file.failed(&error))?
+        };
+        match found {
+            Some(id) => Campaign::open(&self.file, id),
+            None => {
+                let names: Vec<String> = self.campaigns()?.into_iter().map(|info| info.name).collect();
+                let instead = match crate::ruleset::nearest(name, names.iter().map(String::as_str)) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("there are {} others", names.len()),
+                };
+                Err(StoreError::Unknown { name: name.to_owned(), instead })
+            }
+        }
+    }
+
+    /// The first campaign of the file, which is the only one of a file that the program makes.
+    pub fn first(&self) -> Result<Option<Campaign>, StoreError> {
+        let first = self.games(&lock(&self.file))?.first().map(|(id, _)| *id);
+        first.map(|id| Campaign::open(&self.file, id)).transpose()
+    }
+
+    fn games(&self, file: &StoreFile) -> Result<Vec<(u32, String)>, StoreError> {
+        let failed = |error: rusqlite::Error| file.failed(&error);
+        let mut statement = file.connection.prepare("SELECT id, name FROM game ORDER BY id").map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(failed)?;
+        rows.collect::<Result<_, _>>().map_err(failed)
+    }
+}
+
+fn info(row: GameRow) -> CampaignInfo {
+    CampaignInfo { name: row.name, made: row.made, played: row.played, entries: row.moments }
+}
