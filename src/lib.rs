@@ -40,7 +40,10 @@ pub use crate::spec::{
 };
 pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
 #[cfg(feature = "store")]
-pub use crate::store::{Campaign, CampaignInfo, Holder, Kept, LogEntry, Store, StoreError};
+pub use crate::store::{
+    Campaign, CampaignInfo, Difference, Holder, Kept, LogEntry, Note, RecoveredCampaign, Recovery, ReplaySummary,
+    Replayed, Store, StoreError, Verification, recover,
+};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watched, Watcher};
 

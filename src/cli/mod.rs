@@ -5,6 +5,7 @@ mod cards;
 mod check;
 mod compare;
 mod dev;
+mod export;
 mod figures;
 mod interrupt;
 mod library;
@@ -14,7 +15,9 @@ mod new;
 mod odds;
 mod page;
 mod play;
+mod recap;
 mod repl;
+mod replay;
 mod report;
 mod roll;
 mod row;
@@ -25,6 +28,7 @@ mod serve;
 mod sim;
 mod test;
 mod types;
+mod verify;
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -56,6 +60,18 @@ enum Command {
     Play(play::Args),
     /// Lists campaigns: those in this folder, and those that were played last
     Campaigns(campaigns::Args),
+    /// Plays a campaign or a saved game again, each entry compared with what was kept
+    Replay(replay::Args),
+    /// Writes a campaign as readable text, or as lines of JSON
+    Export(export::ExportArgs),
+    /// Makes a campaign of the lines of JSON that `export --json` wrote
+    Import(export::ImportArgs),
+    /// Tells the last session of a campaign
+    Recap(recap::Args),
+    /// Reads the whole file of a campaign and tells what is damaged
+    Verify(verify::VerifyArgs),
+    /// Saves what can be read of the damaged file of a campaign
+    Recover(verify::RecoverArgs),
     /// Runs a Luau program that drives games
     Run(run::Args),
     /// Runs the specs of rulesets
@@ -142,6 +158,12 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         None => play::play(play::Args { scenario: None, begin: None, table: cli.table }, folder),
         Some(Command::Play(args)) => play::play(args, folder),
         Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),
+        Some(Command::Replay(args)) => replay::replay(&args, folder),
+        Some(Command::Export(args)) => export::export(&args, folder),
+        Some(Command::Import(args)) => export::import(&args, folder),
+        Some(Command::Recap(args)) => recap::recap(&args, folder),
+        Some(Command::Verify(args)) => verify::verify(&args, folder),
+        Some(Command::Recover(args)) => verify::recover(&args, folder),
         Some(Command::Run(args)) => run::run(args, folder),
         Some(Command::Serve(args)) => serve::serve(&args, folder),
         Some(Command::Test(args)) => test::test(args, folder),

@@ -47,6 +47,8 @@ pub(crate) struct Game {
     /// Actions that have been carried out.
     pub actions: u64,
     pub first_rules: Option<FirstRules>,
+    /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
+    pub(super) horizon: u32,
 }
 
 /// Where a game stands after running on.
@@ -90,6 +92,7 @@ impl Game {
             refused: None,
             actions: 0,
             first_rules: None,
+            horizon: 0,
         }
     }
 

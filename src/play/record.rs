@@ -9,8 +9,7 @@ use super::action::{Cause, Done, Open};
 use super::migration::Pending;
 use super::save::{SavedOpen, replay};
 use super::session::Prepared;
-use super::{DicePosition, DiceSource, Driver, Edit, Session, Setup, Slot, StartError};
-use crate::play::Ruleset;
+use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use crate::ruleset::{ContentHash, Library};
 use crate::state::{State, Value};
 
@@ -59,14 +58,6 @@ pub(crate) struct Checkpoint {
     actions: u64,
     idle: u32,
     unasked: u64,
-}
-
-/// A tape that its rules do not follow.
-#[derive(Clone, Debug)]
-pub(crate) struct Divergence {
-    /// How many of the actions given were done before it.
-    pub done: usize,
-    pub message: String,
 }
 
 /// Finds rules by their hash.
@@ -143,6 +134,7 @@ impl Session {
         context.set_position(from.position);
         game.next_number = from.number;
         game.next_seq = from.seq;
+        game.horizon = from.seq.saturating_sub(1);
         game.actions = from.actions;
         game.idle = from.idle;
         game.unasked = from.unasked;
@@ -166,13 +158,11 @@ impl Session {
     /// # Errors
     ///
     /// The first action that goes another way than it was recorded.
-    pub(crate) fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), Divergence> {
-        let started = self.game().history.len();
+    pub(crate) fn replay(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
         self.game_mut().context.strict = true;
         let played = self.replay_through(part, find);
         self.game_mut().context.strict = false;
-        let stands = self.game().history.len();
-        played.map_err(|message| Divergence { done: stands.saturating_sub(started), message })
+        played
     }
 
     fn replay_through(&mut self, part: &Arc<[Done]>, find: &mut FindRules<'_>) -> Result<(), String> {
@@ -253,7 +243,7 @@ impl Session {
             None => self.ruleset().clone(),
             Some(first) => {
                 let files = first.files.iter().map(|(path, text)| (path.to_string(), text.to_string()));
-                Ruleset::load_with(&Library::from_files(files), &first.ruleset, &first.layers)?
+                Ruleset::load_by(self.ruleset().engine(), &Library::from_files(files), &first.ruleset, &first.layers)?
             }
         };
         Ok((rules, (*game.setup).clone()))
@@ -264,6 +254,13 @@ impl Session {
         let history = &self.game().history;
         let swaps = history.iter().skip(from).filter_map(|done| done.swap.as_ref()?.in_force.as_ref());
         swaps.map(|in_force| in_force.rules.clone()).collect()
+    }
+}
+
+impl Checkpoint {
+    /// Whether it holds the state of a game behind its last action.
+    pub fn is_of(&self, session: &Session) -> bool {
+        self.rules == session.ruleset().hash() && self.state == session.game().context.state.before_journal()
     }
 }
 

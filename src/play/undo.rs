@@ -38,6 +38,9 @@ impl Game {
         let in_queue = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
         let in_history = self.history.iter().rev().find_map(last_seq_of);
+        if in_queue.max(in_open).max(in_history).is_some_and(|seq| seq <= self.horizon) {
+            return Err(Refusal::NothingToUndo);
+        }
         let mut passed = Passed::default();
         let before = self.context.state.clone();
         let mut turned = self.take_back_last(&mut passed)?;

@@ -9,6 +9,7 @@ use super::date;
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::generation::{Files, Generation, embed};
+use super::notes::write_note;
 use super::pack::Words;
 use super::rows::{
     GameRow, MomentBody, MomentRow, Piece, Scene, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
@@ -39,6 +40,8 @@ pub struct Campaign {
     base: (u32, i64),
     /// How many actions have been done since the last checkpoint.
     since_checkpoint: usize,
+    /// Whether something has been kept since it was opened.
+    sat_down: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -85,6 +88,7 @@ impl Campaign {
             rows: Vec::new(),
             base: (0, 0),
             since_checkpoint: 0,
+            sat_down: false,
         };
         let file = lock(file);
         campaign.row = file.game(game)?;
@@ -124,6 +128,11 @@ impl Campaign {
         &self.row.made
     }
 
+    /// When something was kept last, in universal time.
+    pub fn played(&self) -> &str {
+        &self.row.played
+    }
+
     /// The number of the entry at which it stands; 0 before the first.
     pub fn head(&self) -> u32 {
         self.head.id
@@ -159,6 +168,24 @@ impl Campaign {
 
     pub(super) fn file(&self) -> MutexGuard<'_, StoreFile> {
         lock(&self.file)
+    }
+
+    pub(super) fn row(&self) -> &GameRow {
+        &self.row
+    }
+
+    /// Writes something beside the tape.
+    pub(super) fn write_row(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Words, u32, &mut GameRow) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (game, mut row) = (self.game, self.row.clone());
+        lock(&self.file).write(|transaction, words| {
+            work(transaction, words, game, &mut row)?;
+            write_game(transaction, words, game, &row)
+        })?;
+        self.row = row;
+        Ok(())
     }
 
     pub(super) fn game(&self) -> u32 {
@@ -329,6 +356,7 @@ impl Campaign {
         let mut row = self.row.clone();
         row.played = date::now();
         let new_scene = self.scene.new.clone();
+        let sits_down = !self.sat_down;
         let (rows, head) = file.write(|transaction, words| {
             for (hash, found) in &rules {
                 embed(transaction, words, hash, (found.id(), found.version(), found.extra_layers()), &found.files())?;
@@ -336,6 +364,9 @@ impl Campaign {
             for (hash, generation, files) in &between {
                 let Generation { ruleset, version, layers, .. } = generation;
                 embed(transaction, words, hash, (ruleset, version, layers), files)?;
+            }
+            if sits_down {
+                write_note(transaction, words, game, &mut row, None)?;
             }
             let mut scene_row = scene_sum;
             if let Some(scene) = new_scene {
@@ -390,6 +421,7 @@ impl Campaign {
         drop(guard);
         let id = moment.id;
         self.row = row;
+        self.sat_down = true;
         self.head = Head { scene, seating: seating_id, roster: self.head.roster, ..Head::bare(moment) };
         self.scene = NowPlayed { piece: scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
         if let Some(sum) = scene_sum_now {
@@ -495,7 +527,7 @@ impl Campaign {
         };
         let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
         let diverged = |message: String| StoreError::Diverged { entry: id, message };
-        session.replay(&part, &mut find).map_err(|divergence| diverged(divergence.message))?;
+        session.replay(&part, &mut find).map_err(diverged)?;
         session.stand_at(place, &seating, &mut find).map_err(diverged)?;
         if session.state_hash().short() != moment.state {
             return Err(diverged("the rules make another state of the same tape than the one that was kept".into()));

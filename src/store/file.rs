@@ -217,6 +217,12 @@ impl StoreFile {
         StoreError::of(&self.path, error)
     }
 
+    /// Whether a table has a row of this number.
+    pub fn has(&self, table: &str, id: i64) -> bool {
+        let found = self.connection.query_row(&format!("SELECT 1 FROM {table} WHERE id = ?1"), [id], |_| Ok(()));
+        found.is_ok()
+    }
+
     /// A row of `body` and `sum`, by its number.
     pub fn body(&self, table: &str, id: i64) -> Result<Option<(Vec<u8>, i64)>, StoreError> {
         self.connection
@@ -259,7 +265,7 @@ impl Drop for StoreFile {
     }
 }
 
-fn word_sum(id: i64, text: &str) -> i64 {
+pub fn word_sum(id: i64, text: &str) -> i64 {
     sum(&[b"word", &id.to_le_bytes(), text.as_bytes()])
 }
 

@@ -26,6 +26,11 @@ pub struct Generation {
 pub type Files = BTreeMap<Arc<str>, Arc<str>>;
 
 impl Generation {
+    /// The hashes of its files.
+    pub fn contents(&self) -> impl Iterator<Item = &String> {
+        self.files.values()
+    }
+
     /// The rules by name and version, without their files.
     pub fn of(rules: &Ruleset) -> Generation {
         Generation {
@@ -120,6 +125,6 @@ pub fn embed(
     Ok(())
 }
 
-fn generation_sum(hash: &str, body: &[u8]) -> i64 {
+pub fn generation_sum(hash: &str, body: &[u8]) -> i64 {
     sum(&[b"generation", hash.as_bytes(), body])
 }

@@ -40,7 +40,10 @@ impl Campaign {
         }
         way.reverse();
         let ids: Vec<u32> = match all {
-            true => (1..=self.entries()).collect(),
+            true => {
+                let there = |id: &u32| !self.row().recovered || file.has("moment", super::rows::key(game, *id));
+                (1..=self.entries()).filter(there).collect()
+            }
             false => way.clone(),
         };
         let skipped = ids.len().saturating_sub(most);
@@ -66,7 +69,7 @@ impl Campaign {
     }
 }
 
-fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
+pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
     let (row, body) = file.checked_moment(game, id)?;
     if let Some(act) = body.act {
         return Ok(act);

@@ -28,9 +28,16 @@ mod file;
 mod generation;
 mod lock;
 mod log;
+mod notes;
 mod pack;
+mod pages;
+mod recap;
+mod recover;
+mod replay;
 mod roster;
 mod rows;
+mod text;
+mod verify;
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -43,7 +50,11 @@ pub use self::error::StoreError;
 use self::file::{Access, StoreFile};
 pub use self::lock::Holder;
 pub use self::log::LogEntry;
+pub use self::notes::Note;
+pub use self::recover::{RecoveredCampaign, Recovery, recover};
+pub use self::replay::{Difference, ReplaySummary, Replayed};
 use self::rows::GameRow;
+pub use self::verify::Verification;
 use crate::ruleset::Library;
 
 /// A file with campaigns: one, or thousands.

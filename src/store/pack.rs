@@ -40,12 +40,20 @@ pub struct Words {
     numbers: HashMap<String, u32>,
     /// How many of them are in the file.
     stored: usize,
+    /// Numbers whose texts are lost.
+    lost: Vec<u64>,
 }
 
 impl Words {
     pub fn of(texts: Vec<String>) -> Words {
         let numbers = texts.iter().enumerate().map(|(at, text)| (text.clone(), at as u32)).collect();
-        Words { stored: texts.len(), texts, numbers }
+        Words { stored: texts.len(), texts, numbers, lost: Vec::new() }
+    }
+
+    /// The same where the texts of some numbers are lost: what needs them cannot be read.
+    pub fn without(mut self, lost: Vec<u64>) -> Words {
+        self.lost = lost;
+        self
     }
 
     /// Those that are not in the file yet, with their numbers.
@@ -78,6 +86,9 @@ impl Words {
     }
 
     fn text(&self, number: u64) -> Result<&str, StoreError> {
+        if self.lost.contains(&number) {
+            return Err(broken("a text of the dictionary that is lost"));
+        }
         let found = usize::try_from(number).ok().and_then(|at| self.texts.get(at));
         found.map(String::as_str).ok_or_else(|| broken("a text that the dictionary does not have"))
     }

@@ -24,6 +24,9 @@ pub struct GameRow {
     pub notes: u32,
     /// The sum of the last moment.
     pub last: i64,
+    /// Whether it was recovered from a damaged file: then some rows may not be there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recovered: bool,
 }
 
 /// An action of the tape.

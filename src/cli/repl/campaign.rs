@@ -102,6 +102,34 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with(hint, Tone::Faint))?)
     }
 
+    /// `note [TEXT]`: writes a note, or lists those that there are.
+    pub(super) fn note(&mut self, rest: &str) -> Done {
+        let Some(campaign) = &mut self.campaign else { return Err(no_campaign("note")) };
+        if !rest.is_empty() {
+            campaign.note(rest).map_err(wrong)?;
+            return self.say_done("noted");
+        }
+        let notes = campaign.notes().map_err(wrong)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("notes", &json!({ "notes": notes }))?);
+        }
+        let cells = notes.into_iter().map(|note| {
+            let text = note.text.unwrap_or_else(|| "the table sat down".into());
+            vec![Span::faint(note.date), Span::plain(format!("entry {}", note.entry)), Span::plain(text)]
+        });
+        Ok(self.screen.columns(2, cells.collect())?)
+    }
+
+    /// `recap`: what happened since people sat down.
+    pub(super) fn recap(&mut self) -> Done {
+        let Some(campaign) = &self.campaign else { return Err(no_campaign("recap")) };
+        let told = campaign.recap().map_err(wrong)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("recap", &json!({ "paragraphs": told }))?);
+        }
+        Ok(told.into_iter().try_for_each(|text| self.screen.row(&Row::prose(0).plain(text)))?)
+    }
+
     /// `save NAME.rbsave`: makes a campaign of the game at hand.
     pub(super) fn begin_campaign(&mut self, path: PathBuf) -> Done {
         if path.exists() {

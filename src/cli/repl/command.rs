@@ -47,6 +47,8 @@ pub enum Word {
     Load,
     Recover,
     Goto,
+    Note,
+    Recap,
     Branch,
     Look,
     New,
@@ -284,6 +286,15 @@ pub static COMMANDS: &[Command] = &[
         "continues the last game that was left unsaved",
         "At a terminal, a copy of an unsaved game is kept after each line."
     ),
+    command!(
+        Note,
+        Table,
+        "note" | "notes",
+        "[TEXT]",
+        "writes a note into the campaign, with the date; alone: lists them",
+        "A note is no part of the game: no `undo` takes it back. `say` writes into the log of the game."
+    ),
+    command!(Recap, Table, "recap", "", "tells what happened since you sat down to play", ""),
     command!(
         Goto,
         Table,

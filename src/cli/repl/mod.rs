@@ -339,6 +339,8 @@ impl Repl {
             Word::Why => self.why(rest),
             Word::Log if rest == "--all" => self.entries(false),
             Word::Log => self.log(rest),
+            Word::Note => self.note(rest),
+            Word::Recap => self.recap(),
             Word::Goto => self.go_to(rest),
             Word::Branch => self.entries(true),
             Word::Cards => self.cards(rest),

@@ -1,0 +1,80 @@
+//! `export`, `import`: a campaign as text, and back.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::Store;
+
+use super::report::system;
+use super::{call_error, campaigns, library};
+
+/// Writes a campaign as readable text, or as lines of JSON that `import` reads
+#[derive(clap::Args)]
+pub struct ExportArgs {
+    /// The campaign (NAME or NAME.rbsave)
+    file: String,
+
+    /// Writes lines of JSON, with everything that the campaign holds
+    #[arg(long)]
+    json: bool,
+
+    /// Writes to this file
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Makes a campaign of the lines of JSON that `export --json` wrote
+#[derive(clap::Args)]
+pub struct ImportArgs {
+    /// The file with the lines
+    from: PathBuf,
+
+    /// The new campaign (NAME or NAME.rbsave)
+    file: String,
+}
+
+pub fn export(args: &ExportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let mut campaign = campaigns::read(&campaigns::file_of(&args.file), &library)?;
+    let mut to: Box<dyn Write> = match &args.out {
+        Some(path) => {
+            let file =
+                File::create(path).map_err(|error| call_error(format!("{}: {}", path.display(), system(&error))))?;
+            Box::new(BufWriter::new(file))
+        }
+        None => Box::new(BufWriter::new(std::io::stdout().lock())),
+    };
+    if args.json {
+        campaign.export(&mut *to)?
+    } else {
+        campaign.story(&mut *to)?
+    }
+    to.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let path = campaigns::file_of(&args.file);
+    if path.exists() {
+        return Err(call_error(format!("{} exists already", path.display())));
+    }
+    let from =
+        File::open(&args.from).map_err(|error| call_error(format!("{}: {}", args.from.display(), system(&error))))?;
+    let store = Store::open(&path, &library)?;
+    match store.import(BufReader::new(from)) {
+        Ok(campaign) => {
+            println!("{} has {} entries; `riskbreaker play {}` goes on", path.display(), campaign.entries(), args.file);
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            drop(store);
+            // It was made for this, and there is nothing in it.
+            let _ = std::fs::remove_file(&path);
+            Err(anyhow::anyhow!("{}: {error}", args.from.display()))
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! `replay`: a campaign or a saved game played again, as it was or under other rules.
+
+use std::io::BufRead as _;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::{Event, Session, StoreError};
+use serde_json::json;
+
+use super::report::system;
+use super::row::{Row, Tone};
+use super::screen::Screen;
+use super::{call_error, campaigns, library};
+
+/// Plays a campaign or a saved game again, each entry compared with what was kept
+#[derive(clap::Args)]
+pub struct Args {
+    /// The campaign (NAME or NAME.rbsave), or a saved game (FILE.json)
+    file: String,
+
+    /// Plays up to this entry
+    #[arg(long, value_name = "ENTRY")]
+    to: Option<u32>,
+
+    /// Waits for Enter after each entry
+    #[arg(long, conflicts_with = "verify")]
+    step: bool,
+
+    /// Tells only whether every entry and checkpoint is the one that was kept
+    #[arg(long)]
+    verify: bool,
+
+    /// Plays under these rules (ID or ID+LAYER) and shows where the game first differs
+    #[arg(long, value_name = "RULESET", conflicts_with_all = ["verify", "step", "to"])]
+    under: Option<String>,
+
+    /// Writes one JSON object per line
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let mut screen = Screen::stdout(args.json);
+    if Path::new(&args.file).extension().is_some_and(|ending| ending == "json") {
+        return replay_save(args, &library, &mut screen);
+    }
+    let campaign = campaigns::read(&campaigns::file_of(&args.file), &library)?;
+    if let Some(other) = &args.under {
+        let rules = library::load(&library, other, &[])?;
+        return Ok(match campaign.differs_under(&rules)? {
+            None => {
+                screen.row(&Row::at(0).plain(format!("Under {} everything goes as it went.", rules.name())))?;
+                ExitCode::SUCCESS
+            }
+            Some(found) => {
+                if args.json {
+                    screen.event(
+                        "differs",
+                        &json!({ "entry": found.entry, "text": found.text, "kept": found.kept, "other": found.other }),
+                    )?;
+                }
+                let first =
+                    format!("Under {} the game first differs at entry {}: {}", rules.name(), found.entry, found.text);
+                screen.row(&Row::at(0).strong(first))?;
+                for line in &found.kept {
+                    screen.row(&Row::at(2).plain(format!("- {line}")))?;
+                }
+                for line in &found.other {
+                    screen.row(&Row::at(2).plain(format!("+ {line}")))?;
+                }
+                ExitCode::FAILURE
+            }
+        });
+    }
+    let mut failed = None;
+    let played = campaign.replay(args.to, |entry| {
+        let mut show = || -> std::io::Result<()> {
+            if args.verify {
+                return Ok(());
+            }
+            if args.json {
+                screen.event("entry", &json!({ "entry": entry.entry, "text": entry.text, "scene": entry.scene, "checkpoint": entry.checkpoint }))?;
+                return entry.events.iter().try_for_each(|event| screen.object(event));
+            }
+            if let Some(title) = &entry.scene {
+                screen.row(&Row::at(0).strong(title))?;
+            }
+            screen.row(&Row::at(0).plain(format!("{} ", entry.entry)).strong(&entry.text))?;
+            show_events(&mut screen, &entry.events)?;
+            if args.step {
+                let mut line = String::new();
+                std::io::stdin().lock().read_line(&mut line)?;
+                if line.trim() == "quit" {
+                    return Err(std::io::ErrorKind::Interrupted.into());
+                }
+            }
+            Ok(())
+        };
+        match show() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    });
+    match failed {
+        Some(error) if error.kind() != std::io::ErrorKind::Interrupted => return Err(error.into()),
+        _ => {}
+    }
+    let summary = match played {
+        Ok(summary) => summary,
+        Err(error @ (StoreError::Diverged { .. } | StoreError::Damaged { .. })) => {
+            return Err(anyhow::anyhow!("the replay differs from the game that was kept: {error}"));
+        }
+        Err(error) => return Err(error.into()),
+    };
+    let text = format!(
+        "{} entries in {} scenes, {} checkpoints: the replay is the game that was kept.",
+        summary.entries, summary.scenes, summary.checkpoints
+    );
+    if args.json {
+        screen.event(
+            "replayed",
+            &json!({ "entries": summary.entries, "scenes": summary.scenes, "checkpoints": summary.checkpoints }),
+        )?;
+    }
+    screen.row(&Row::at(0).with(text, Tone::Faint))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A saved game has no entries: its events are told.
+fn replay_save(args: &Args, library: &riskbreaker::Library, screen: &mut Screen) -> Result<ExitCode> {
+    if args.under.is_some() || args.to.is_some() || args.step {
+        return Err(call_error(
+            "only a campaign can be replayed in part or under other rules; `play FILE.json` and `save NAME.rbsave` make one",
+        ));
+    }
+    let text = std::fs::read_to_string(&args.file)
+        .map_err(|error| call_error(format!("{}: {}", args.file, system(&error))))?;
+    let session = Session::load(library, &text).map_err(|error| anyhow::anyhow!("{}: {error}", args.file))?;
+    let log = session.log();
+    if !args.verify {
+        if args.json {
+            log.iter().try_for_each(|event| screen.object(event))?;
+        } else {
+            show_events(screen, &log)?;
+        }
+    }
+    screen.row(&Row::at(0).with(format!("{} events: the tape fits its rules.", log.len()), Tone::Faint))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn show_events(screen: &mut Screen, events: &[Event]) -> std::io::Result<()> {
+    events
+        .iter()
+        .filter(|event| event.audience.is_none())
+        .try_for_each(|event| screen.row(&Row::at(2).plain(event.happening.line())))
+}

@@ -1,0 +1,93 @@
+//! `verify`, `recover`: whether a file is whole, and what can be saved of one that is not.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use riskbreaker::{Store, StoreError, recover as recover_file};
+use serde_json::json;
+
+use super::row::Row;
+use super::screen::Screen;
+use super::{call_error, campaigns, library};
+
+/// Reads the whole file of a campaign and tells what is damaged
+#[derive(clap::Args)]
+pub struct VerifyArgs {
+    /// The campaign (NAME or NAME.rbsave)
+    file: String,
+
+    /// Writes one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Saves what can be read of the damaged file of a campaign; the damaged file is kept
+#[derive(clap::Args)]
+pub struct RecoverArgs {
+    /// The campaign (NAME or NAME.rbsave)
+    file: String,
+}
+
+pub fn verify(args: &VerifyArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let path = campaigns::file_of(&args.file);
+    if !path.is_file() {
+        return Err(call_error(format!("{}: there is no such file", path.display())));
+    }
+    let mut screen = Screen::stdout(args.json);
+    let found = match Store::read(&path, &library).and_then(|store| store.verify()) {
+        Ok(found) => found,
+        Err(StoreError::Damaged { what }) => riskbreaker::Verification { problems: vec![what], ..Default::default() },
+        Err(other) => return Err(other.into()),
+    };
+    if args.json {
+        screen.event("verified", &json!({ "found": found }))?;
+    } else if found.problems.is_empty() {
+        screen.row(&Row::at(0).plain(format!(
+            "{} is whole: {} entries, {} actions, {} checkpoints, {} states of the rules.",
+            path.display(),
+            found.entries,
+            found.actions,
+            found.checkpoints,
+            found.rules
+        )))?;
+    }
+    if found.problems.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let told: Vec<&str> = found.problems.iter().map(String::as_str).take(10).collect();
+    Err(anyhow::anyhow!(
+        "{} is damaged: {}; `riskbreaker recover {}` saves what can be read",
+        path.display(),
+        told.join("; "),
+        args.file
+    ))
+}
+
+pub fn recover(args: &RecoverArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
+    let library = library::open(folder.as_deref())?;
+    let path = campaigns::file_of(&args.file);
+    if !path.is_file() {
+        return Err(call_error(format!("{}: there is no such file", path.display())));
+    }
+    let recovered = recover_file(&path, &library)?;
+    let mut screen = Screen::stdout(false);
+    for campaign in &recovered.campaigns {
+        let of = campaign.had.map_or_else(String::new, |had| format!(" of {had}"));
+        let stood = match campaign.stood {
+            Some(stood) if stood == campaign.head => String::new(),
+            Some(stood) => format!(" (it stood at {stood})"),
+            None => String::new(),
+        };
+        screen.row(&Row::at(0).plain(format!(
+            "{}: {}{of} entries saved; it stands at entry {}{stood}.",
+            campaign.name, campaign.entries, campaign.head
+        )))?;
+    }
+    for lost in &recovered.lost {
+        screen.row(&Row::at(2).plain(format!("lost: {lost}")))?;
+    }
+    screen.row(&Row::at(0).plain(format!("The damaged file is kept as {}.", recovered.damaged.display())))?;
+    Ok(ExitCode::SUCCESS)
+}

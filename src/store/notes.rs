@@ -1,0 +1,74 @@
+//! What people write beside a campaign: notes of the game master, and when they sat down to play.
+
+use rusqlite::Transaction;
+use serde::{Deserialize, Serialize};
+
+use super::campaign::Campaign;
+use super::date;
+use super::error::StoreError;
+use super::file::{StoreFile, sum};
+use super::pack::Words;
+use super::rows::{GameRow, key};
+
+/// A line beside a campaign. It stays whatever is undone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// In universal time.
+    pub date: String,
+    /// The entry at which the campaign stood.
+    pub entry: u32,
+    /// What was written; nothing where people sat down to play.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+}
+
+pub fn note_sum(id: i64, body: &[u8]) -> i64 {
+    sum(&[b"note", &id.to_le_bytes(), body])
+}
+
+/// Puts a note into the file.
+pub fn write_note(
+    transaction: &Transaction<'_>,
+    words: &mut Words,
+    game: u32,
+    row: &mut GameRow,
+    text: Option<&str>,
+) -> Result<(), StoreError> {
+    row.notes += 1;
+    let note = Note { date: date::now(), entry: row.head, text: text.map(str::to_owned) };
+    let (id, body) = (key(game, row.notes), words.pack(&note)?);
+    transaction
+        .execute("INSERT INTO note (id, body, sum) VALUES (?1, ?2, ?3)", (id, &body, note_sum(id, &body)))
+        .map_err(|error| StoreError::of(std::path::Path::new("the file"), &error))?;
+    Ok(())
+}
+
+impl Campaign {
+    /// Writes a note. It is no part of the game, and no undo takes it back.
+    pub fn note(&mut self, text: &str) -> Result<(), StoreError> {
+        self.write_row(|transaction, words, game, row| write_note(transaction, words, game, row, Some(text)))
+    }
+
+    /// The notes, and when people sat down to play, the oldest first.
+    pub fn notes(&self) -> Result<Vec<Note>, StoreError> {
+        let file = self.file();
+        (1..=self.row().notes).map(|id| file.note(self.game(), id)).collect()
+    }
+
+    /// The entry at which people sat down last, and when: where a recap begins.
+    pub fn last_sitting(&self) -> Result<Option<Note>, StoreError> {
+        Ok(self.notes()?.into_iter().rfind(|note| note.text.is_none()))
+    }
+}
+
+impl StoreFile {
+    pub fn note(&self, game: u32, id: u32) -> Result<Note, StoreError> {
+        let key = key(game, id);
+        let (body, known) =
+            self.body("note", key)?.ok_or_else(|| StoreError::damaged(format!("note {id} is missing")))?;
+        if known != note_sum(key, &body) {
+            return Err(StoreError::damaged(format!("note {id}")));
+        }
+        self.words.unpack(&body)
+    }
+}

@@ -1,0 +1,97 @@
+//! The last session as prose, told from its events.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use super::campaign::Campaign;
+use super::error::StoreError;
+use crate::play::{Event, Happening};
+
+impl Campaign {
+    /// Tells what happened since people sat down last, in paragraphs: one a scene. What only some may see is left out.
+    pub fn recap(&self) -> Result<Vec<String>, StoreError> {
+        let Some(sitting) = self.last_sitting()? else { return Ok(Vec::new()) };
+        let mut scenes: Vec<(String, Vec<Event>)> = Vec::new();
+        let mut title = String::new();
+        self.replay(None, |played| {
+            let began = played.scene.is_some();
+            if let Some(scene) = played.scene {
+                title = scene;
+            }
+            if played.entry > sitting.entry {
+                if began || scenes.is_empty() {
+                    scenes.push((title.clone(), Vec::new()));
+                }
+                if let Some((_, events)) = scenes.last_mut() {
+                    events.extend(played.events);
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        let date = sitting.date.get(..10).unwrap_or(&sitting.date);
+        let mut told = Vec::new();
+        for (at, (title, events)) in scenes.iter().enumerate() {
+            let opening = match (at, sitting.entry) {
+                (0, 0) => format!("On {date} you began “{title}”."),
+                (0, _) => format!("On {date} you played on in “{title}”."),
+                _ => format!("Then came “{title}”."),
+            };
+            told.push(paragraph(opening, events));
+        }
+        told.extend(
+            self.notes()?
+                .into_iter()
+                .filter(|note| note.date >= sitting.date)
+                .filter_map(|note| note.text)
+                .map(|text| format!("Noted: {text}")),
+        );
+        Ok(told)
+    }
+}
+
+/// What was said, what it came to, and how it ended.
+fn paragraph(opening: String, events: &[Event]) -> String {
+    let mut sentences = vec![opening];
+    let mut net: BTreeMap<(String, String), (usize, String, String)> = BTreeMap::new();
+    let (mut rolls, mut won) = (0, 0);
+    for (at, event) in events.iter().enumerate().filter(|(_, event)| event.audience.is_none()) {
+        match &event.happening {
+            Happening::Said { text } => sentences.push(sentence(text)),
+            Happening::Rolled { success, .. } => {
+                rolls += 1;
+                won += u32::from(*success == Some(true));
+            }
+            Happening::Changed { title, label, text, .. } => {
+                let (from, to) = text.split_once(" -> ").unwrap_or(("", text));
+                let place = net
+                    .entry((title.to_string(), label.to_string()))
+                    .or_insert_with(|| (at, from.to_owned(), String::new()));
+                place.2 = to.to_owned();
+            }
+            Happening::Edited { text } => sentences.push(sentence(text)),
+            Happening::Over { text } => sentences.push(format!("It ended: {}", sentence(text))),
+            _ => {}
+        }
+    }
+    if rolls > 0 {
+        sentences.push(format!("The dice fell {rolls} times, {won} times well."));
+    }
+    let mut changes: Vec<_> = net.into_iter().filter(|(_, (_, from, to))| from != to).collect();
+    changes.sort_by_key(|(_, (at, ..))| *at);
+    let changes: Vec<String> = changes
+        .into_iter()
+        .map(|((title, label), (_, from, to))| format!("{label} of {title} went from {from} to {to}"))
+        .collect();
+    if !changes.is_empty() {
+        sentences.push(sentence(&format!("In the end {}", changes.join(", "))));
+    }
+    sentences.join(" ")
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.trim();
+    match text.chars().last() {
+        Some('.' | '!' | '?' | ':') => text.to_owned(),
+        _ => format!("{text}."),
+    }
+}

@@ -1,0 +1,199 @@
+//! A campaign played again from its beginning: entry by entry, compared with what was kept, or under other rules.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::campaign::Campaign;
+use super::error::StoreError;
+use super::file::StoreFile;
+use super::log::text_of;
+use super::rows::{MomentBody, MomentRow, checkpoint_sum, key};
+use crate::play::Ruleset;
+use crate::play::{Checkpoint, Done, Event, Session};
+
+/// An entry that was played again.
+pub struct Replayed<'s> {
+    pub entry: u32,
+    /// What was decided, in words.
+    pub text: String,
+    /// The title of the scene, where it begins here.
+    pub scene: Option<String>,
+    pub events: Vec<Event>,
+    /// Whether a checkpoint stands here, and was compared.
+    pub checkpoint: bool,
+    /// The game behind the last action of the entry.
+    pub session: &'s mut Session,
+}
+
+/// What a replay went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplaySummary {
+    pub entries: u32,
+    pub scenes: u32,
+    pub checkpoints: u32,
+}
+
+/// Where a game under other rules first differs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    pub entry: u32,
+    /// What was decided there.
+    pub text: String,
+    /// What happened, a line each.
+    pub kept: Vec<String>,
+    /// What happens under the other rules instead; where they ask for something else, that.
+    pub other: Vec<String>,
+}
+
+/// An entry on the way to another one.
+struct Waypoint {
+    row: MomentRow,
+    body: MomentBody,
+}
+
+impl Campaign {
+    /// Plays the entries on the way to `to` again (to where the campaign stands if none is named), each compared with the
+    /// hash of the state that was kept. `visit` sees each, and may end it.
+    ///
+    /// # Errors
+    ///
+    /// The first entry that goes another way or leads to another state than the one that was kept.
+    pub fn replay(
+        &self,
+        to: Option<u32>,
+        mut visit: impl FnMut(Replayed<'_>) -> ControlFlow<()>,
+    ) -> Result<ReplaySummary, StoreError> {
+        let game = self.game();
+        let mut summary = ReplaySummary::default();
+        let way = self.way(to.unwrap_or(self.head()))?;
+        let mut played: Option<(u32, Session, u32)> = None;
+        for Waypoint { row, body } in way {
+            let id = row.id;
+            if body.place.is_none() {
+                summary.entries += 1;
+                continue;
+            }
+            let file = &mut *self.file();
+            let mut title = None;
+            if played.as_ref().is_none_or(|(scene, ..)| *scene != body.scene) {
+                let scene = file.scene(game, body.scene)?;
+                let rules = file.find_rules(&scene.rules)?;
+                played = Some((body.scene, Session::before_its_start(&rules, scene.setup)?, 0));
+                summary.scenes += 1;
+                title = Some(scene.title);
+            }
+            let Some((_, session, tip)) = &mut played else { continue };
+            let part = actions_between(file, game, *tip, row.tip, body.scene)?;
+            let diverged = |message: String| StoreError::Diverged { entry: id, message };
+            let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
+            session.replay(&part, &mut find).map_err(diverged)?;
+            *tip = row.tip;
+            if session.state_hash().short() != row.state {
+                return Err(diverged("the state behind it is not the one that was kept".into()));
+            }
+            let checkpoint = match file.body("checkpoint", key(game, row.tip))?.filter(|_| !part.is_empty()) {
+                None => false,
+                Some((bytes, sum)) => {
+                    let known = file.action(game, row.tip)?.sum;
+                    let kept: Checkpoint = file.words.unpack(&bytes)?;
+                    if sum != checkpoint_sum(known, &bytes) {
+                        return Err(StoreError::damaged(format!("the checkpoint behind action {}", row.tip)));
+                    }
+                    if !kept.is_of(session) {
+                        return Err(diverged("the checkpoint behind it holds another state".into()));
+                    }
+                    summary.checkpoints += 1;
+                    true
+                }
+            };
+            summary.entries += 1;
+            let text = text_of(file, game, id)?;
+            let events = session.take_events();
+            if visit(Replayed { entry: id, text, scene: title, events, checkpoint, session }).is_break() {
+                break;
+            }
+        }
+        Ok(summary)
+    }
+
+    /// Plays the last scene on the way to where the campaign stands under other rules, and says where it first differs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::replay`]; other rules that cannot begin the scene.
+    pub fn differs_under(&self, other: &Arc<Ruleset>) -> Result<Option<Difference>, StoreError> {
+        let game = self.game();
+        let way = self.way(self.head())?;
+        let scene = way.last().map_or(0, |last| last.body.scene);
+        let mut sessions: Option<(Session, Session)> = None;
+        let mut tip = 0;
+        for Waypoint { row, body } in way.into_iter().filter(|at| at.body.scene == scene && at.body.place.is_some()) {
+            let file = &mut *self.file();
+            if sessions.is_none() {
+                let scene = file.scene(game, body.scene)?;
+                let rules = file.find_rules(&scene.rules)?;
+                let setup = scene.setup;
+                sessions =
+                    Some((Session::before_its_start(&rules, setup.clone())?, Session::before_its_start(other, setup)?));
+            }
+            let Some((kept, changed)) = &mut sessions else { continue };
+            let part = actions_between(file, game, tip, row.tip, body.scene)?;
+            tip = row.tip;
+            let text = text_of(file, game, row.id)?;
+            let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
+            kept.replay(&part, &mut find).map_err(|message| StoreError::Diverged { entry: row.id, message })?;
+            let before = lines(&kept.take_events());
+            let mut stay = |_: &str| Err("here the rules change, and the comparison ends".to_owned());
+            let went = changed.replay(&part, &mut stay);
+            let mut after = lines(&changed.take_events());
+            if let Err(message) = went {
+                after.push(message);
+            } else if before == after {
+                continue;
+            }
+            let same = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
+            return Ok(Some(Difference {
+                entry: row.id,
+                text,
+                kept: before[same..].to_vec(),
+                other: after[same..].to_vec(),
+            }));
+        }
+        Ok(None)
+    }
+
+    /// The entries on the way to one, the first one first.
+    fn way(&self, to: u32) -> Result<Vec<Waypoint>, StoreError> {
+        let (file, game) = (self.file(), self.game());
+        if to > self.entries() {
+            return Err(StoreError::Refused(format!("there is no entry {to}; they go from 1 to {}", self.entries())));
+        }
+        let (mut way, mut at) = (Vec::new(), to);
+        while at != 0 {
+            let (row, body) = file.checked_moment(game, at)?;
+            at = row.parent;
+            way.push(Waypoint { row, body });
+        }
+        way.reverse();
+        Ok(way)
+    }
+}
+
+/// The actions behind one up to another one, the oldest first.
+fn actions_between(file: &StoreFile, game: u32, from: u32, to: u32, scene: u32) -> Result<Arc<[Done]>, StoreError> {
+    let (mut done, mut at) = (Vec::new(), to);
+    while at != from {
+        if at < from {
+            return Err(StoreError::damaged(format!("the tape between the actions {from} and {to}")));
+        }
+        let row = file.checked_action(game, at, scene)?;
+        done.push(file.done(&row)?);
+        at = row.parent;
+    }
+    done.reverse();
+    Ok(done.into())
+}
+
+fn lines(events: &[Event]) -> Vec<String> {
+    events.iter().map(|event| event.happening.line()).collect()
+}
