@@ -13,6 +13,7 @@ mod nearest;
 mod new;
 mod odds;
 mod page;
+mod pager;
 mod play;
 mod repl;
 mod report;
