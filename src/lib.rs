@@ -36,7 +36,7 @@ pub use crate::ruleset::{
 pub use crate::script::{Evaluated, Table, reference_page, type_module};
 pub use crate::spec::{
     Coverage, FileLines, LineCoverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource,
-    Standing as RuleStanding, measure_specs, run_specs, spec_of_fault,
+    Standing as RuleStanding, measure_specs, run_only, run_specs, spec_of_fault,
 };
 pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
 #[cfg(feature = "store")]

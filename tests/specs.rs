@@ -1,6 +1,9 @@
 //! Specs of the rulesets, and that the runner finds what it should.
 
-use riskbreaker::{Library, RuleStanding, SpecSource, measure_specs, run_specs};
+mod mutants;
+
+use mutants::mutants;
+use riskbreaker::{Library, RuleStanding, Ruleset, SpecSource, measure_specs, run_only, run_specs};
 use std::path::Path;
 
 fn folder(path: &str) -> Library {
@@ -121,11 +124,46 @@ fn the_rulesets_that_ship_are_proved() {
     is_proved(&folder("rulesets"));
 }
 
+/// A sample of the expected values of a ruleset's specs, each made wrong in turn: the spec must fail.
+fn no_mutant_survives(id: &str) {
+    let library = folder("rulesets");
+    let rules = Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
+    let mut all = Vec::new();
+    for (path, text) in rules.specs().filter(|(path, _)| path.starts_with(id)) {
+        let found = mutants(text).into_iter();
+        all.extend(found.map(|mutant| {
+            let name = format!("{path}:{}: {} -> {}", mutant.line, mutant.was, mutant.now);
+            SpecSource { path: name, text: mutant.text }
+        }));
+    }
+    let wanted = std::env::var("RISKBREAKER_MUTANTS").ok().and_then(|wanted| wanted.parse().ok()).unwrap_or(40);
+    let step = (all.len() / usize::max(wanted, 1)).max(1);
+    let sample: Vec<SpecSource> = all.into_iter().step_by(step).collect();
+    let names: Vec<String> = sample.iter().map(|source| source.path.clone()).collect();
+    let report = run_only(&library, id, &[], sample, None).unwrap_or_else(|error| panic!("{error}"));
+    assert!(report.broken.is_empty(), "{:?}", report.broken);
+    let died = |name: &String| report.results.iter().any(|spec| spec.path == *name && spec.failure.is_some());
+    let survivors: Vec<&String> = names.iter().filter(|name| !died(name)).collect();
+    assert!(survivors.is_empty(), "{id}: {} of {} survive:\n{survivors:#?}", survivors.len(), names.len());
+}
+
+/// With `RISKBREAKER_MUTANTS=100000` all of them are played.
+#[test]
+fn specs_whose_expected_values_are_mutated_fail() {
+    no_mutant_survives("riskbreaker-0.0.1");
+    no_mutant_survives("riskbreaker-0.0.3");
+}
+
 /// Runs one spec against the tug of war and gives the message of its failure.
 fn failure(body: &str) -> String {
+    failure_in("tests/rulesets", "tug", body)
+}
+
+/// Runs one spec against a ruleset, and none of its own.
+fn failure_in(rulesets: &str, id: &str, body: &str) -> String {
     let text = format!("local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\n{body}\nend)\n");
     let source = SpecSource { path: "it.luau".into(), text };
-    let report = run_specs(&folder("tests/rulesets"), "tug", &[], vec![source], Some("it.luau")).unwrap();
+    let report = run_only(&folder(rulesets), id, &[], vec![source], None).unwrap();
     assert_eq!(report.results.len(), 1, "{:?}", report.broken);
     report.results[0].failure.as_ref().map_or(String::new(), |failure| failure.fault.to_string())
 }
@@ -169,6 +207,118 @@ fn a_refusal_is_expected_with_its_reason_first() {
     assert_eq!(failure(played), "");
     let message = failure("t:given('two') t:refused_because('Ann', 'pull', 'too tired', { risk = 4 })");
     assert!(message.contains("for another reason: expected \"too tired\""), "{message}");
+}
+
+fn old(body: &str) -> String {
+    failure_in("rulesets", "riskbreaker-0.0.1", body)
+}
+
+/// A position of 0.0.1 in which A acts, with 2 Advantage.
+const DUEL: &str = "t:given({ us = { 'A = M5: Sword, Push; P4: Charm' }, them = { 'B = M4: Sword' }, advantage = 2, turns = { 'A', 'B' } }) ";
+
+#[test]
+fn only_an_answer_that_is_refused_is_a_refusal() {
+    for (played, told) in [
+        ("t:refused('Ann', 'pull', { risk = 1 }, 'risk')", "the written dice have run out"),
+        ("t:refused('Ann', 'rest', { risk = 1 }, 'risk')", "was not refused: nothing asks for `risk`"),
+        ("t:refused('Ann', 'pull', { risk = 4 }, '')", "say a part of the reason"),
+        ("t:refused_because('Ann', 'pull', ' ', { risk = 4 })", "say a part of the reason"),
+        ("t:refused('Ann', 'pull', { risk = 4 }, 'it must be 1 to 3')", ""),
+        ("t:said('')", "say a part of the reason"),
+    ] {
+        let message = failure(&format!("t:given('two') {played}"));
+        assert!(if told.is_empty() { message.is_empty() } else { message.contains(told) }, "{played}: {message}");
+    }
+}
+
+#[test]
+fn an_answer_to_any_question_is_refused_or_greyed() {
+    let risk = "t:given('two') t:answer('card', 'pull') ";
+    let on = " t:dice(5) t:answer('risk', 2) t:expect({ rope = { at = -2 } })";
+    assert_eq!(failure(&format!("{risk}t:refused_answer('risk', 4, 'it must be 1 to 3'){on}")), "");
+    let message = failure(&format!("{risk}t:refused_answer('risk', 4, 'too tired')"));
+    assert!(message.contains("for another reason: expected \"too tired\""), "{message}");
+    let message = failure(&format!("{risk}t:dice(5) t:refused_answer('risk', 3, 'risk')"));
+    assert!(message.contains("the answer to `risk` was not refused"), "{message}");
+    let skill = format!("{DUEL}t:answer('card', 'advantage') ");
+    assert_eq!(
+        old(&format!("{skill}t:greyed('A', 'Sword', 'RB1-080', 'skill') t:enabled('A', 'Push', 'skill') t:undo()")),
+        ""
+    );
+    let message = old(&format!("{skill}t:greyed('A', 'Push', 'RB1-080', 'skill')"));
+    assert!(message.contains("Push is open to A"), "{message}");
+    let message = failure(&format!("{risk}t:greyed('Ann', '4', 'x', 'risk')"));
+    assert!(message.contains("`risk` has no options"), "{message}");
+}
+
+#[test]
+fn a_position_that_is_refused_is_expected_with_its_reason() {
+    let wrong = "{ us = { 'A = M5: Sword' }, them = { 'B = M5: Sword' }, with = { A = 'Swrod' } }";
+    assert_eq!(old(&format!("t:given_refused({wrong}, 'Sword') {DUEL}")), "");
+    let message = old(&format!("t:given_refused({wrong}, 'Bow')"));
+    assert!(message.contains("for another reason: expected \"Bow\""), "{message}");
+    let message = old(&DUEL.replace("t:given(", "t:given_refused(").replace("}) ", "}, 'x')"));
+    assert!(message.contains("the position was not refused"), "{message}");
+}
+
+#[test]
+fn a_sheet_breaks_exactly_what_is_named() {
+    let sheet = "'X = M6; W3: A, B, C, D'";
+    let warned = "{ 'RB1-025: Fight skill', 'RB1-025: Maneuver' }";
+    assert_eq!(old(&format!("t:breaches({sheet}, {{ 'RB1-008: 15 points' }}, {warned})")), "");
+    let message = old(&format!("t:breaches({sheet}, {{ 'RB1-008' }})"));
+    assert!(message.contains("RB1-025 was not expected"), "{message}");
+    let message = old(&format!("t:breaches({sheet}, {{ 'RB1-008', 'RB1-010' }}, {warned})"));
+    assert!(message.contains("expected RB1-010"), "{message}");
+    // After a change of rules the sheet is checked by the new ones.
+    let level = "'level 1; M6: Sword; A1: Maneuver; W1; P1'";
+    let message =
+        old(&format!("t:given({{ us = {{ 'fighter' }}, them = {{}} }}) t:rules('riskbreaker-0.0.3') t:legal({level})"));
+    assert!(message.contains("RB3-008"), "{message}");
+}
+
+#[test]
+fn what_is_misspelt_or_never_asked_is_named() {
+    let message = failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { rsik = 1 })");
+    assert!(message.contains("did you mean `risk`?"), "{message}");
+    let message = failure("t:given('two') t:play('Ann', 'pull', { risk = 1 })");
+    assert!(message.contains("d10 is rolled: Ann pulls, needs"), "{message}");
+    assert!(message.contains("Ann: card pull; Ann: risk 1"), "{message}");
+    let message = old(&format!("{DUEL}t:play('A', 'kill_damage', {{ risk = 1 }})"));
+    assert!(message.contains("A tests Sword, needs under 7") && message.contains("targets"), "{message}");
+    let message = failure("t:given('two') t:answer('card', { Ann = 'rest', Bbo = 'rest' })");
+    assert!(message.contains("`card` is not asked of Bbo"), "{message}");
+    let message = failure("t:given('two') t:answer('card', { Bbo = 'rest' })");
+    assert!(message.contains("it is asked of Ann"), "{message}");
+    let message = failure("t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 1, soak = { Bob = 1 } })");
+    assert!(message.contains("`soak` of Bob is not asked"), "{message}");
+    let played = format!("{DUEL}t:switch('growth', 'flat_one') t:asked('soak')");
+    let message = old(&played);
+    assert!(message.contains("`soak` is not asked"), "{message}");
+}
+
+#[test]
+fn a_folder_of_specs_is_run_alone() {
+    let source = |name: &str| SpecSource {
+        path: format!("{name}.luau"),
+        text: format!("require(\"@riskbreaker\").spec(\"{name}\", {{}}, function(t) t:given(\"two\") end)"),
+    };
+    let of = |id: &str| run_only(&folder("tests/rulesets"), id, &[], vec![source("one"), source("two")], None).unwrap();
+    let names: Vec<String> = of("tug").results.into_iter().map(|spec| spec.name).collect();
+    assert_eq!(names, ["one", "two"]);
+}
+
+/// A second free act is refused while the first one asks, and the first one stands.
+#[test]
+fn a_free_act_that_asks_is_finished_before_the_next() {
+    let given = "t:given({ us = { 'A = M5: Sword' }, them = { 'B = M5: Sword' }, advantage = { 0, 0 }, turns = { 'A' }, \
+                 goal = { name = 'way', difficulty = 4, advantage = 1 } }) t:free('gm', 'oppose') ";
+    let new = |body: &str| failure_in("rulesets", "riskbreaker-0.0.3", body);
+    let message = new(&format!("{given}t:free('foes', 'surrender')"));
+    assert!(message.contains("comes first: answer what it asks, or undo it"), "{message}");
+    assert!(
+        new(&format!("{given}t:equal(t:open()[1].topic, 'oppose') t:undo() t:free('foes', 'surrender')")).is_empty()
+    );
 }
 
 #[test]
@@ -286,7 +436,8 @@ fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
     assert_eq!(first, "Muscle: a whole number from 1 to 10, at first 4");
     assert_eq!(second, "Muscle: a whole number from 0 to 10, at first 1");
     assert_eq!(both("fields", "character.level").unwrap().0, "-");
-    assert_eq!(both("numbers", "lib/prices START").unwrap(), ("4".into(), "1".into()));
+    assert_eq!(both("cards", "kill_damage = inflict_kill.title").unwrap().1, "Inflict Kill Damage");
+    assert_eq!(both("cards", "inflict_kill"), None);
     assert!(both("cards", "advance").unwrap().1.starts_with("Advance: "));
     assert!(both("house rules", "growth").unwrap().0.starts_with("difference (difference or flat_one): "));
     assert!(both("rolls", "a Counter Roll").unwrap().1.contains("1d10"));

@@ -663,15 +663,15 @@ impl<'r> Reader<'r> {
         }
         let label = match name {
             "roll" | "faces" | "ordered_faces" => Some(1),
-            "under" | "at_most" | "at_least" | "band" => Some(2),
-            "say" | "cut" | "finish" => Some(0),
+            "under" | "at_most" | "at_least" | "check" | "band" => Some(2),
+            "say" | "cut" | "finish" | "result" => Some(0),
             "whisper" => Some(1),
             _ => None,
         };
         if let Some(label) = label {
             self.filled(args, label);
         }
-        if matches!(name, "roll" | "faces" | "ordered_faces" | "under" | "at_most" | "at_least" | "band")
+        if matches!(name, "roll" | "faces" | "ordered_faces" | "under" | "at_most" | "at_least" | "check" | "band")
             && let Some((text, at)) = &first
             && let Err(error) = Dice::parse(text)
         {
@@ -680,7 +680,7 @@ impl<'r> Reader<'r> {
                 (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into()),
             );
         }
-        if matches!(name, "under" | "at_most" | "at_least" | "band")
+        if matches!(name, "under" | "at_most" | "at_least" | "check" | "band")
             && first.is_none()
             && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
             && Dice::parse(&dice).is_ok()

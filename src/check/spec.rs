@@ -42,6 +42,12 @@ impl Reader<'_> {
             return; // other rules have names of their own
         }
         match name {
+            "greyed" | "enabled" if args.len() > if name == "greyed" { 3 } else { 2 } => {
+                self.called_so(args.first());
+                if let Some((topic, at)) = args.last().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
+                    self.topic(&topic, at);
+                }
+            }
             "play" | "greyed" | "enabled" | "refused" | "refused_because" | "odds" => {
                 if self.played_by_nobody(name, args) {
                     return;
@@ -63,7 +69,7 @@ impl Reader<'_> {
                 self.called_so(args.first());
                 self.field_named(args.get(1));
             }
-            "answer" | "asked" => {
+            "answer" | "asked" | "refused_answer" => {
                 if let Some((topic, at)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) {
                     self.topic(&topic, at);
                 }

@@ -117,8 +117,7 @@ fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
             Fact::Plain(Value::Bool(false) | Value::None) => continue,
             Fact::Plain(value) => escape(&words(value)),
             Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
-            // What it is depends on the moment; there is room to write it in.
-            Fact::Function => "<i></i>".to_owned(),
+            Fact::Function => "worked out in play".to_owned(),
         };
         // The names take a third of the width.
         lines += value.chars().count().div_ceil(18).max(1);

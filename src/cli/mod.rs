@@ -14,6 +14,7 @@ mod nearest;
 mod new;
 mod odds;
 mod page;
+mod pager;
 mod play;
 mod recap;
 mod repl;

@@ -66,7 +66,7 @@ pub struct Pair {
     /// The one to compare it with
     second: String,
 
-    /// Only what belongs to these: fields, cards, verbs, rolls, numbers, house-rules and the like
+    /// Only what belongs to these: fields, cards, verbs, rolls, house-rules and the like
     #[arg(long, value_name = "SORT,SORT...", value_delimiter = ',')]
     only: Vec<String>,
 
@@ -109,7 +109,7 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             let first = library::load(&library, &pair.first, &[])?;
             let second = library::load(&library, &pair.second, &[])?;
             let contrast = chosen(Contrast::between(&first, &second), &pair.only)?;
-            diff(&contrast, &mut Screen::stdout(pair.json))
+            diff(&contrast, &mut Screen::paged(pair.json))
         }
     }
 }
@@ -322,19 +322,23 @@ fn diff(contrast: &Contrast, screen: &mut Screen) -> Result<ExitCode> {
         screen.object(contrast)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if contrast.sections.is_empty() {
+        screen.row(&Row::at(0).strong("nothing differs"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    screen.row(&Row::at(0).strong(format!("{} and {}", contrast.first, contrast.second)))?;
+    screen.columns(
+        2,
+        contrast.summary().into_iter().map(|(title, told)| vec![Span::strong(title), Span::plain(told)]).collect(),
+    )?;
     for section in &contrast.sections {
+        screen.row(&Row::default())?;
         let rows = section.differences.iter().map(|differing| {
             let told = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
             vec![differing.name.clone(), told(&differing.first), told(&differing.second)]
         });
         screen.table(&[section.title, &contrast.first, &contrast.second], rows.collect())?;
-        screen.row(&Row::default())?;
     }
-    let counts = contrast.sections.iter().map(|section| format!("{} {}", section.differences.len(), section.title));
-    let counts: Vec<String> = counts.collect();
-    let total =
-        if counts.is_empty() { "nothing differs".to_owned() } else { format!("differing: {}", counts.join(", ")) };
-    screen.row(&Row::at(0).strong(total))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -3,6 +3,7 @@ use std::io::{self, IsTerminal, Write};
 use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
 use serde::Serialize;
 
+use super::pager::Pager;
 use super::row::{Row, Span, columns, harmless};
 
 /// Where the program's data goes: a terminal of some width, a pipe, or one JSON object a line.
@@ -31,6 +32,18 @@ impl Screen {
             colour: terminal && !json && colour_wanted(),
             json,
         }
+    }
+
+    /// Standard output for what is long: page by page on a terminal.
+    pub fn paged(json: bool) -> Screen {
+        let mut screen = Screen::stdout(json);
+        if screen.width.is_some()
+            && !json
+            && let Some(pager) = Pager::start()
+        {
+            screen.out = Box::new(pager);
+        }
+        screen
     }
 
     /// Standard error: for what is wrong, not for data.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::Result;
 use riskbreaker::{
     Coverage, Library, LineCoverage, LoadError, RuleStanding, Session, SpecReport, SpecResult, SpecSource, Watched,
-    Watcher, measure_specs, run_specs, spec_of_fault,
+    Watcher, measure_specs, run_only, run_specs, spec_of_fault,
 };
 use serde_json::json;
 
@@ -28,6 +28,10 @@ pub struct Args {
     /// Runs the specs of this folder, too
     #[arg(long, value_name = "DIR")]
     specs: Option<PathBuf>,
+
+    /// Runs the specs of this folder alone, and none of the ruleset's own
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["specs", "coverage", "watch", "from_fault"])]
+    only: Option<PathBuf>,
 
     /// Only specs whose name or file contains this
     #[arg(long, value_name = "TEXT")]
@@ -55,11 +59,12 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if let Some(path) = &args.from_fault {
         return from_fault(path, &library, args.json);
     }
-    let further = match &args.specs {
+    let elsewhere = args.specs.as_ref().or(args.only.as_ref());
+    let further = match elsewhere {
         Some(folder) => SpecSource::read_folder(folder).map_err(call_error)?,
         None => Vec::new(),
     };
-    if args.specs.is_some() && further.is_empty() {
+    if elsewhere.is_some() && further.is_empty() {
         return Err(call_error("no spec file is in that folder: they end in .luau or .lua"));
     }
     let ids = match &args.ruleset {
@@ -67,7 +72,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             library::known(&library, id)?;
             vec![id.clone()]
         }
-        None if args.specs.is_some() || !args.layers.is_empty() => vec![library::default_ruleset(&library)?],
+        None if elsewhere.is_some() || !args.layers.is_empty() => vec![library::default_ruleset(&library)?],
         None => library::all(&library)?,
     };
     let mut screen = Screen::stdout(args.json);
@@ -79,7 +84,11 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let mut green = true;
     let mut found = 0;
-    let run = if args.coverage { measure_specs } else { run_specs };
+    let run = match (args.coverage, &args.only) {
+        (true, _) => measure_specs,
+        (false, Some(_)) => run_only,
+        (false, None) => run_specs,
+    };
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
         match run(&library, id, &args.layers, further.clone(), args.filter.as_deref()) {
             Ok(told) => {

@@ -41,6 +41,9 @@ pub enum Happening {
         need: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none", default)]
         success: Option<bool>,
+        /// What came of it besides, in the words of the rules: a degree of success, who beat whom.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        result: Option<String>,
         /// How the total came about, where that is more than one die.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         explain: Option<String>,
@@ -56,6 +59,9 @@ pub enum Happening {
         to: Value,
         /// `from` and `to` in words, with titles for entities.
         text: String,
+        /// Why, where the rule said so.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        reason: Option<Arc<str>>,
     },
     /// An entity came into being or left.
     Spawned {
@@ -102,23 +108,30 @@ impl Happening {
     pub fn line(&self) -> String {
         match self {
             Happening::Said { text } | Happening::Edited { text } | Happening::Notice { text } => text.clone(),
-            Happening::Rolled { label, dice, faces, total, need, success, explain } => {
+            Happening::Rolled { label, dice, faces, total, need, success, result, explain } => {
                 let rolled = match explain {
                     Some(explain) => explain.clone(),
                     None if faces.len() == 1 => format!("rolled {total}"),
                     None => format!("{dice} rolled {total}"),
                 };
-                let outcome = match success {
-                    Some(true) => ": success",
-                    Some(false) => ": failure",
-                    None => "",
+                let mut outcome = match success {
+                    Some(true) => ": success".to_owned(),
+                    Some(false) => ": failure".to_owned(),
+                    None => String::new(),
                 };
+                if let Some(result) = result {
+                    outcome.push_str(if outcome.is_empty() { ": " } else { ", " });
+                    outcome.push_str(result);
+                }
                 match need {
                     Some(need) => format!("{label}: needs {need}, {rolled}{outcome}"),
                     None => format!("{label}: {rolled}{outcome}"),
                 }
             }
-            Happening::Changed { title, label, text, .. } => format!("{title}  {label} {text}"),
+            Happening::Changed { title, label, text, reason, .. } => match reason {
+                Some(reason) => format!("{title}  {label} {text} ({reason})"),
+                None => format!("{title}  {label} {text}"),
+            },
             Happening::Spawned { title, kind, .. } => format!("{title}  ({kind}) is there"),
             Happening::Removed { title, kind, .. } => format!("{title}  ({kind}) is gone"),
             Happening::Answered { seat, topic, about, text } => match about {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::action::{Cause, Open};
 use super::undo::told;
-use super::{ActionContext, Fault, Slot};
+use super::{ActionContext, Fault, Slot, Tape};
 use crate::ruleset::Rulebook;
 
 /// Most lines that are told of one action.
@@ -22,23 +22,39 @@ pub(super) fn fault_context(context: &ActionContext, open: &Open) -> Vec<String>
     if let Cause::Free { seat, .. } = &open.cause {
         lines.push(format!("by {seat}"));
     }
-    for slot in open.tape.slots.iter().flatten() {
-        lines.push(match slot {
-            Slot::Answer { topic, seat, about, answer, .. } => {
-                let who = about.filter(|id| there(*id)).map_or(seat.to_string(), |id| context.title(id).to_string());
-                format!("{who}: {topic} {}", told(answer))
-            }
-            Slot::Roll { label, dice, faces, .. } => {
-                let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
-                format!("{dice} rolled {} ({label})", faces.join(", "))
-            }
-        });
-    }
+    lines.extend(open.tape.slots.iter().flatten().map(|slot| in_words(context, slot)));
     if lines.len() > MOST {
         let earlier = lines.len() - MOST;
         lines.drain(1..=earlier);
     }
     lines
+}
+
+fn in_words(context: &ActionContext, slot: &Slot) -> String {
+    match slot {
+        Slot::Answer { topic, seat, about, answer, .. } => {
+            let about = about.filter(|id| context.state.entity(*id).is_some());
+            let who = about.map_or(seat.to_string(), |id| context.title(id).to_string());
+            format!("{who}: {topic} {}", told(answer))
+        }
+        Slot::Roll { label, dice, faces, .. } => {
+            let faces: Vec<String> = faces.iter().map(u32::to_string).collect();
+            format!("{dice} rolled {} ({label})", faces.join(", "))
+        }
+    }
+}
+
+/// The last answers of an action: whose they are, the topic, and what was said.
+pub(super) fn answers_in_words(context: &ActionContext, tape: &Tape) -> Vec<String> {
+    let answers = tape.slots.iter().flatten().filter(|slot| matches!(slot, Slot::Answer { .. }));
+    let mut told: Vec<String> = answers.map(|slot| in_words(context, slot)).collect();
+    // What only one answer was possible to has not been asked, and is on no tape.
+    told.extend(context.autos.iter().map(|(question, answer)| {
+        let who = question.about.map_or(question.seat.clone(), |id| context.title(id));
+        format!("{who}: {} {}", question.topic, question.tell(answer))
+    }));
+    told.drain(..told.len().saturating_sub(MOST));
+    told
 }
 
 /// The card in whose file a fault lies, or whose call led there: its title and the rules that it is about.

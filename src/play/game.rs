@@ -601,10 +601,14 @@ impl Game {
         }
     }
 
-    /// A free act of a seat: before the open action if that has not rolled yet, otherwise after it.
+    /// A free act of a seat: before the open action if that has not rolled yet, otherwise after it. One that still asks is
+    /// finished first.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(Refusal::Over);
+        }
+        if let Some(reason) = self.no_free_act() {
+            return Err(Refusal::new(reason));
         }
         let seq = self.next_seq;
         self.did(Op::Free { seat: seat.clone(), name: name.clone() });
@@ -618,6 +622,14 @@ impl Game {
         }
         self.open_free(seat, name, Some(seq));
         Ok(())
+    }
+
+    /// Why no free act can be taken now: one that still asks is finished first.
+    pub fn no_free_act(&self) -> Option<String> {
+        let Some(Open { cause: Cause::Free { seat, name }, .. }) = &self.open else { return None };
+        let acts = self.context.rules.free_acts();
+        let title = acts.iter().find(|act| act.name == *name).map_or(&**name, |act| &*act.title);
+        Some(format!("{title} ({seat}) comes first: answer what it asks, or undo it"))
     }
 
     /// Says how the game goes on after a fault.

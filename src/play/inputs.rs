@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Sight, Stop};
+use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Sight, Stop};
 use super::explorer::{Explorer, Foretold};
+use super::fault_context::answers_in_words;
 use super::operation::Op;
 use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
 use crate::dice::{Dice, Roll};
@@ -68,7 +69,8 @@ impl ActionContext {
         self.written = position.written;
     }
 
-    /// Rolls dice. `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
+    /// Rolls dice. `label`: what for, as the script words it. `need`: what is told as needed, which may be more than the script
+    /// sees. `tell` fills in the names; it is called only if somebody reads it.
     ///
     /// # Errors
     ///
@@ -77,7 +79,7 @@ impl ActionContext {
         &mut self,
         dice: &Arc<Dice>,
         label: &Arc<str>,
-        sight: &Sight,
+        (sight, need): (&Sight, Need),
         tell: impl Fn(&ActionContext) -> String,
     ) -> Result<Rolled, Stop> {
         self.may_leave_open("rolling dice")?;
@@ -87,40 +89,45 @@ impl ActionContext {
             let rng = &mut self.chance;
             match dice.total_with(&mut |sides| Some(rng.face(sides))) {
                 Some(total) => Rolled { seen: sight.of_total(total), dice: 1 },
-                None => return Err(self.ran_out(dice, &tell)),
+                None => return Err(self.ran_out(dice, need, &tell)),
             }
         } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() });
         } else {
-            let roll = self.draw(dice, label, &tell)?;
-            self.tell_roll(dice, &roll, sight, &tell);
+            let roll = self.draw(dice, label, need, &tell)?;
+            self.tell_roll(dice, &roll, need, &tell);
             Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
         };
         self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
         Ok(rolled)
     }
 
-    fn tell_roll(&mut self, dice: &Dice, roll: &Roll, sight: &Sight, tell: &dyn Fn(&ActionContext) -> String) {
+    fn tell_roll(&mut self, dice: &Dice, roll: &Roll, need: Need, tell: &dyn Fn(&ActionContext) -> String) {
         if !self.listening {
             return;
         }
-        let (total, drawn, need) = (roll.total(), roll.drawn(), sight.need());
+        let (total, drawn) = (roll.total(), roll.drawn());
         let happening = Happening::Rolled {
             label: tell(self),
             dice: Arc::from(dice.to_string()),
             total,
             need: need.words(),
             success: need.met(total),
+            result: None,
             explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
             faces: drawn,
         };
         self.tell(happening, None);
     }
 
-    fn ran_out(&mut self, dice: &Dice, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
+    /// The fault of written dice that do not suffice: what is rolled for, what it needs, and what the action was told before.
+    fn ran_out(&mut self, dice: &Dice, need: Need, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
+        let need = need.words().map_or(String::new(), |need| format!(", needs {need}"));
+        let told = answers_in_words(self, &self.tape);
+        let after = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
         self.fault_with(
-            format!("{DICE_RUN_OUT}: {dice} is rolled: {}", tell(self)),
+            format!("{DICE_RUN_OUT}: {dice} is rolled: {}{need}{after}", tell(self)),
             Some("write more faces, or let the seed roll on".into()),
         )
     }
@@ -135,7 +142,6 @@ impl ActionContext {
 
     /// The roll on the way that the explorer takes.
     fn foresee(&mut self, dice: &Dice, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
-        use super::context::Need;
         use crate::dice::Seen;
         let seen = match sight {
             Sight::Faces => Seen::Faces,
@@ -193,7 +199,13 @@ impl ActionContext {
         Ok(picked)
     }
 
-    fn draw(&mut self, dice: &Dice, label: &Arc<str>, tell: &dyn Fn(&ActionContext) -> String) -> Result<Roll, Stop> {
+    fn draw(
+        &mut self,
+        dice: &Dice,
+        label: &Arc<str>,
+        need: Need,
+        tell: &dyn Fn(&ActionContext) -> String,
+    ) -> Result<Roll, Stop> {
         let mut typed = None;
         if self.cursor < self.tape.slots.len() {
             match &self.tape.slots[self.cursor] {
@@ -262,7 +274,7 @@ impl ActionContext {
                 return self.ask_for_faces(dice, tell(self), typed.unwrap_or_default());
             }
         };
-        let Some(roll) = roll else { return Err(self.ran_out(dice, tell)) };
+        let Some(roll) = roll else { return Err(self.ran_out(dice, need, tell)) };
         self.tape.slots.push(Some(Slot::Roll {
             label: label.clone(),
             dice: Arc::from(dice.to_string()),

@@ -50,12 +50,21 @@ impl ActionContext {
         }
     }
 
-    /// Tells the change of a field that has just been made.
-    pub fn tell_change(&mut self, entity: EntityId, field: FieldId, from: &Value, to: &Value) {
+    /// Tells the change of a field that has just been made, and why.
+    pub fn tell_change(
+        &mut self,
+        entity: EntityId,
+        field: FieldId,
+        (from, to): (&Value, &Value),
+        why: Option<Arc<str>>,
+    ) {
         if !self.listening || from == to {
             return;
         }
-        let Some(happening) = self.changed(entity, field, from, to) else { return };
+        let Some(mut happening) = self.changed(entity, field, from, to) else { return };
+        if let Happening::Changed { reason, .. } = &mut happening {
+            *reason = why;
+        }
         let audience = self.audience_of(entity, field);
         self.tell(happening, audience);
     }
@@ -75,7 +84,24 @@ impl ActionContext {
             from: from.clone(),
             to: to.clone(),
             text: format!("{} -> {}", self.words(from), self.words(to)),
+            reason: None,
         })
+    }
+
+    /// Adds what came of the roll that was told last to its event.
+    pub fn tell_result(&mut self, text: &str) {
+        let rolled = self.events.iter_mut().rev().find_map(|event| match &mut event.happening {
+            Happening::Rolled { result, .. } => Some(result),
+            _ => None,
+        });
+        match rolled {
+            Some(Some(told)) => {
+                told.push_str(", ");
+                told.push_str(text);
+            }
+            Some(result) => *result = Some(text.to_owned()),
+            None => {}
+        }
     }
 
     fn audience_of(&self, entity: EntityId, field: FieldId) -> Option<Arc<str>> {

@@ -89,12 +89,12 @@ impl ActionContext {
         Some(value)
     }
 
-    /// Writes a field.
+    /// Writes a field, and tells why, if that is said.
     ///
     /// # Errors
     ///
     /// An entity that is gone, a field of another kind, or a value that the field does not take.
-    pub fn write(&mut self, entity: EntityId, field: FieldId, value: Value) -> Result<(), Stop> {
+    pub fn write(&mut self, entity: EntityId, field: FieldId, value: Value, why: Option<Arc<str>>) -> Result<(), Stop> {
         self.may_act("writing a field")?;
         let Some(found) = self.state.entity(entity) else {
             return Err(self.fault("a field is written to an entity that has been taken away"));
@@ -113,7 +113,7 @@ impl ActionContext {
         match from {
             Some(from) => {
                 self.state.set(entity, field, value.clone());
-                self.tell_change(entity, field, &from, &value);
+                self.tell_change(entity, field, (&from, &value), why);
             }
             None => self.state.set(entity, field, value),
         }
@@ -240,6 +240,16 @@ impl ActionContext {
             }
             let text = text(self);
             self.tell(Happening::Said { text }, audience);
+        }
+        Ok(())
+    }
+
+    /// Tells what came of the last roll, with it. `text` is called only if somebody listens.
+    pub fn result(&mut self, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
+        self.may_act("telling the result of a roll")?;
+        if self.listening {
+            let text = text(self);
+            self.tell_result(&text);
         }
         Ok(())
     }

@@ -253,7 +253,13 @@ impl Session {
         if self.rules.free_acts().is_empty() {
             return Vec::new();
         }
-        self.lend(|game, vm| vm.free_acts(&mut game.context)).unwrap_or_default()
+        let mut acts = self.lend(|game, vm| vm.free_acts(&mut game.context)).unwrap_or_default();
+        if let Some(reason) = self.game().no_free_act() {
+            for act in acts.iter_mut().filter(|act| act.enabled) {
+                (act.enabled, act.reason) = (false, Some(reason.clone()));
+            }
+        }
+        acts
     }
 
     /// Takes a free act for a seat. It runs with the next [`Session::advance`]: before the open action if that has not
@@ -261,7 +267,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// An act that the ruleset does not have, or that is not open to the seat now.
+    /// An act that the ruleset does not have, that is not open to the seat now, or that comes while another one still asks.
     pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
         let acts = self.free_acts();
         let Some(act) = acts.iter().find(|act| *act.name == *name && *act.seat == *seat) else {
@@ -502,6 +508,14 @@ impl Session {
             _ => None,
         });
         (history.len(), what)
+    }
+
+    /// How often the boundary of the rules, such as the end of a round, has been passed.
+    pub(crate) fn boundaries(&self) -> usize {
+        let Some(boundary) = self.rules.declarations().boundary.as_deref() else { return 0 };
+        let is_boundary =
+            |cause: &super::Cause| matches!(cause, super::Cause::Entry { what, .. } if **what == *boundary);
+        self.game().history.iter().filter(|done| is_boundary(&done.cause)).count()
     }
 
     /// Actions that have been carried out: agenda entries and free acts, each once however often it was run.

@@ -2,7 +2,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::difference::named_values;
 use super::{Card, Fact, Rulebook};
 use crate::state::{Kind, Value};
 
@@ -40,25 +39,24 @@ type Named = BTreeMap<String, String>;
 
 impl Contrast {
     /// What sections there can be, in their order.
-    pub const TITLES: [&'static str; 18] = [
+    pub const TITLES: [&'static str; 17] = [
         "made of",
+        "cards",
+        "items",
+        "rolls",
+        "house rules",
         "kinds",
         "fields",
         "derived values",
-        "cards",
-        "items",
-        "hooks",
         "verbs",
         "free acts",
-        "rolls",
-        "house rules",
+        "hooks",
         "seats",
         "words at the prompt",
         "scenarios",
         "people",
         "policies",
         "modules",
-        "numbers",
     ];
 
     /// Compares what two rulesets declare: kinds with their fields, cards with their facts, verbs, rolls, house rules, people.
@@ -85,11 +83,11 @@ impl Contrast {
                 }
                 "derived values" => with_functions(derived, derived_files),
                 "cards" => {
-                    let cards = card_differences(first.cards(), second.cards());
+                    let cards = card_differences(first.cards(), second.cards(), &same_cards(first, second));
                     sorted(cards, otherwise(first, second, |rules| card_files(rules.cards())))
                 }
                 "items" => {
-                    let items = card_differences(first.items(), second.items());
+                    let items = card_differences(first.items(), second.items(), &Named::new());
                     sorted(items, otherwise(first, second, |rules| card_files(rules.items())))
                 }
                 "hooks" => by(hooks),
@@ -102,14 +100,62 @@ impl Contrast {
                 "scenarios" => by(scenarios),
                 "people" => by(people),
                 "policies" => by(policies),
-                "modules" => by(modules),
-                _ => numbers(first, second),
+                _ => by(modules),
             }
         };
         let sections = Contrast::TITLES.into_iter().map(|title| ContrastSection { title, differences: of(title) });
         let mut sections: Vec<ContrastSection> = sections.collect();
         sections.retain(|section| !section.differences.is_empty());
         Contrast { first: first.name(), second: second.name(), sections }
+    }
+}
+
+/// Most lines of a summary, and most names in one of them.
+const MOST_LINES: usize = 10;
+const MOST_NAMES: usize = 6;
+
+impl Contrast {
+    /// What differs in ten lines at most: each sort with what is only in the first, only in the second, and otherwise.
+    pub fn summary(&self) -> Vec<(&'static str, String)> {
+        let whole = MOST_LINES - usize::from(self.sections.len() > MOST_LINES);
+        let mut lines: Vec<_> =
+            self.sections.iter().take(whole).map(|section| (section.title, section.in_a_line())).collect();
+        if let [_, ..] = &self.sections[lines.len()..] {
+            let rest = self.sections[lines.len()..].iter();
+            let counts: Vec<String> = rest.map(|more| format!("{} {}", more.differences.len(), more.title)).collect();
+            lines.push(("besides", counts.join(", ")));
+        }
+        lines
+    }
+}
+
+impl ContrastSection {
+    fn in_a_line(&self) -> String {
+        // Cards are told with each of their facts.
+        let has_facts = matches!(self.title, "cards" | "items");
+        let name =
+            |one: &'_ Differing| one.name.split('.').next().filter(|_| has_facts).map_or(one.name.len(), str::len);
+        let of = |wanted: fn(bool, bool) -> bool| -> Vec<&str> {
+            let is_wanted = |one: &&Differing| {
+                let part = name(one) < one.name.len();
+                wanted(part || one.first.is_some(), part || one.second.is_some())
+            };
+            let mut names: Vec<&str> =
+                self.differences.iter().filter(is_wanted).map(|one| &one.name[..name(one)]).collect();
+            names.dedup();
+            names
+        };
+        let parts = [
+            ("gone", of(|first, second| first && !second)),
+            ("new", of(|first, second| !first && second)),
+            ("changed", of(|first, second| first && second)),
+        ];
+        let told = parts.into_iter().filter(|(_, names)| !names.is_empty()).map(|(what, names)| {
+            let few = names.iter().take(MOST_NAMES).copied().collect::<Vec<_>>().join(", ");
+            let more = if names.len() > MOST_NAMES { ", ..." } else { "" };
+            format!("{} {what} ({few}{more})", names.len())
+        });
+        told.collect::<Vec<_>>().join(", ")
     }
 }
 
@@ -173,25 +219,40 @@ fn card_whole(card: &Card) -> String {
     if facts.is_empty() { text } else { format!("{text} ({})", facts.join(", ")) }
 }
 
-/// Each fact of the cards that both have, and the others whole.
-fn card_differences(first: &[Card], second: &[Card]) -> Vec<Differing> {
-    let facts = |card: &Card| -> Named {
+/// Cards that are the same under another id, as either ruleset says: the id in the first, and the one in the second.
+fn same_cards(first: &Rulebook, second: &Rulebook) -> Named {
+    let has = |rules: &Rulebook, id: &str| rules.cards().iter().any(|card| *card.id == *id);
+    let to = second.known_as().into_iter().map(|(id, other)| (other, id));
+    let from = first.known_as();
+    to.chain(from).filter(|(one, two)| has(first, one) && has(second, two) && !has(second, one)).collect()
+}
+
+/// Each fact of the cards that both have, and the others whole. `same`: the ids of cards that have another one in each.
+fn card_differences(first: &[Card], second: &[Card], same: &Named) -> Vec<Differing> {
+    let facts = |card: &Card, name: &str| -> Named {
         let plain = card.facts.iter().filter_map(|(fact, value)| match value {
             Fact::Plain(value) => Some((fact.clone(), value.to_string())),
             Fact::Function => None,
         });
         let own = [("title".to_owned(), card.title.to_string()), ("text".to_owned(), card.text.clone())];
         let told = plain.chain(own).filter(|(_, text)| !text.is_empty());
-        told.map(|(fact, text)| (format!("{}.{fact}", card.id), text)).collect()
+        told.map(|(fact, text)| (format!("{name}.{fact}"), text)).collect()
     };
     let mut all = Vec::new();
     for card in first {
-        match second.iter().find(|other| other.id == card.id) {
-            Some(other) => all.extend(differing(facts(card), facts(other))),
+        let there = same.get(&*card.id).map_or(&*card.id, String::as_str);
+        match second.iter().find(|other| *other.id == *there) {
+            Some(other) => {
+                let name = if *card.id == *there { there.to_owned() } else { format!("{} = {there}", card.id) };
+                all.extend(differing(facts(card, &name), facts(other, &name)));
+            }
             None => all.push(Differing { name: card.id.to_string(), first: Some(card_whole(card)), second: None }),
         }
     }
-    let new = second.iter().filter(|card| first.iter().all(|other| other.id != card.id));
+    let is_paired = |card: &Card| {
+        first.iter().any(|other| other.id == card.id || same.get(&*other.id).is_some_and(|id| **id == *card.id))
+    };
+    let new = second.iter().filter(|card| !is_paired(card));
     all.extend(new.map(|card| Differing { name: card.id.to_string(), first: None, second: Some(card_whole(card)) }));
     all
 }
@@ -309,21 +370,4 @@ fn otherwise(first: &Rulebook, second: &Rulebook, files: fn(&Rulebook) -> Named)
             second: Some(format!("worked out in {two}")),
         })
         .collect()
-}
-
-/// Numbers and texts with a name in capitals, in files that both have and that are not the same.
-fn numbers(first: &Rulebook, second: &Rulebook) -> Vec<Differing> {
-    let constants = |rules: &Rulebook| -> Named {
-        let mut named = Named::new();
-        for (_, path, _) in rules.stack().scripts().filter(|(_, path, _)| !path.starts_with("specs/")) {
-            let Some((_, source)) = rules.stack().file(path) else { continue };
-            for (name, value) in source.text.lines().flat_map(named_values) {
-                if name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_') {
-                    named.insert(format!("{} {name}", path.trim_end_matches(".luau")), value);
-                }
-            }
-        }
-        named
-    };
-    differing(constants(first), constants(second))
 }

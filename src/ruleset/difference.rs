@@ -102,14 +102,6 @@ fn changed_values(was: &str, now: &str) -> Vec<String> {
     if told.len() > MOST_VALUES { Vec::new() } else { told }
 }
 
-/// The values with a name in a line of a script.
-pub(super) fn named_values(line: &str) -> Vec<(String, String)> {
-    if line.trim_start().starts_with("--") {
-        return Vec::new();
-    }
-    values(line).1.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
-}
-
 /// A line without its values, and the values with their names: those of `max_risk = 3, -- no more` or `local LOSS = 2`.
 /// A comment is no part of either.
 fn values(line: &str) -> (String, Vec<(&str, &str)>) {

@@ -44,6 +44,8 @@ pub struct Manifest {
     pub seats: BTreeMap<String, String>,
     /// The prompt's small words, each with the topic that it answers.
     pub words: BTreeMap<String, String>,
+    /// Cards that are called otherwise in other rulesets: the id here, and the one there.
+    pub known_as: BTreeMap<String, String>,
 }
 
 /// Another ruleset, or a file, named in a manifest, and where.
@@ -90,9 +92,9 @@ pub(crate) fn is_ruleset_id(id: &str) -> bool {
 /// How an id must look, for cures.
 pub(crate) const ID_RULE: &str = "an id has small letters, digits, `.`, `_` and `-`, and begins with a letter or digit";
 
-const KEYS: [&str; 14] = [
+const KEYS: [&str; 15] = [
     "id", "title", "version", "engine", "license", "extends", "layers", "after", "over", "scenario", "summary",
-    "switches", "seats", "words",
+    "switches", "seats", "words", "known_as",
 ];
 const SWITCH_KEYS: [&str; 6] = ["values", "min", "max", "default", "text", "rules"];
 const RANGE_KEYS: [&str; 3] = ["min", "max", "default"];
@@ -139,6 +141,7 @@ impl Reader<'_, '_> {
         let switches = find(&entries, "switches").map(|entry| self.switches(entry)).unwrap_or_default();
         let seats = find(&entries, "seats").map(|entry| self.names(entry)).unwrap_or_default();
         let words = find(&entries, "words").map(|entry| self.names(entry)).unwrap_or_default();
+        let known_as = find(&entries, "known_as").map(|entry| self.names(entry)).unwrap_or_default();
         Some(Manifest {
             id: id?,
             title: title?,
@@ -154,6 +157,7 @@ impl Reader<'_, '_> {
             switches,
             seats,
             words,
+            known_as,
         })
     }
 
@@ -558,7 +562,7 @@ with = "skill"
             problems.unwrap_err(),
             [
                 "my-game/ruleset.toml:2:1: unknown key `tittle` (did you mean `title`? allowed here: id, title, version, engine, \
-                 license, extends, layers, after, over, scenario, summary, switches, seats, words)",
+                 license, extends, layers, after, over, scenario, summary, switches, seats, words, known_as)",
                 "my-game/ruleset.toml: `title` is missing (add title = \"My Game\")",
                 "my-game/ruleset.toml:3:11: `version` must be a text, not a number with a point (put it in quotes: \"1.0\")",
                 "my-game/ruleset.toml:1:6: `My Game` is no id (an id has small letters, digits, `.`, `_` and `-`, and begins \

@@ -168,6 +168,12 @@ impl Rulebook {
         self.stack.seats()
     }
 
+    /// Cards that are called otherwise in other rulesets: the id here, and the one there.
+    pub fn known_as(&self) -> BTreeMap<String, String> {
+        let manifests = self.stack.parts().iter().map(|part| part.manifest());
+        manifests.flat_map(|manifest| manifest.known_as.clone()).collect()
+    }
+
     /// The prompt's small words with the topics they stand for.
     pub fn words(&self) -> &BTreeMap<String, String> {
         self.stack.words()

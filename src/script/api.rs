@@ -358,6 +358,20 @@ pub(crate) const WORDS: &[Word] = &[
     ),
     acts(
         Dice,
+        "check",
+        "rb.check(\"1d10\", { at_most = n }, label, ...)",
+        "(dice: string, need: { under: number?, at_most: number?, at_least: number? }, label: string, ...any) -> (number, boolean)",
+        "The total, and whether it is what is needed (`under`, `at_most` or `at_least`), which is told with the roll.",
+    ),
+    acts(
+        Dice,
+        "result",
+        "rb.result(text, ...)",
+        "(text: string, ...any) -> ()",
+        "What came of the last roll, told in its line: a degree of success, who beat whom.",
+    ),
+    acts(
+        Dice,
         "band",
         "rb.band(\"3d12\", { 6, 10, 14 }, label, ...)",
         "(dice: string, cuts: { number }, label: string, ...any) -> number",
@@ -506,6 +520,12 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "Starts the game, by a scenario's name or table, of another ruleset if one is named; call it once.",
     ),
     method(
+        "given_refused",
+        "t:given_refused(scenario, reason, ruleset?)",
+        ("scenario: any?, reason: string, ruleset: string?", "()"),
+        "The position cannot be played, for a reason that contains the text. Another one may be given then.",
+    ),
+    method(
         "dice",
         "t:dice(...)",
         ("...any", "()"),
@@ -527,7 +547,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "answer",
         "t:answer(topic, value)",
         ("topic: string, value: any", "()"),
-        "Answers the next question of that topic.",
+        "Answers the next question of that topic; a table by names answers those who are asked, and each must be.",
     ),
     method(
         "asked",
@@ -540,7 +560,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "refused",
         "t:refused(about, card, answers, reason)",
         ("about: string, card: string, answers: { [string]: any }?, reason: string", "()"),
-        "The play is refused with a reason that contains the text, and nothing has changed.",
+        "An answer is refused with a reason that contains the text, and nothing has changed. Dice that run out, a script that fails and an answer that nothing asks for are no refusal.",
     ),
     method(
         "refused_because",
@@ -549,16 +569,22 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "The same, with the reason first.",
     ),
     method(
+        "refused_answer",
+        "t:refused_answer(topic, value, reason)",
+        ("topic: string, value: any, reason: string", "()"),
+        "The same of an answer to the next question of that topic.",
+    ),
+    method(
         "greyed",
-        "t:greyed(about, card, reason?)",
-        ("about: string, card: string, reason: string?", "()"),
-        "The card stands among the options, greyed, for that reason.",
+        "t:greyed(about, option, reason?, topic?)",
+        ("about: string, option: string, reason: string?, topic: string?", "()"),
+        "The option stands in the next question of that topic (`card`, if none is named) about that entity or to that seat, greyed, for that reason.",
     ),
     method(
         "enabled",
-        "t:enabled(about, card)",
-        ("about: string, card: string", "()"),
-        "The card stands among the options and is open.",
+        "t:enabled(about, option, topic?)",
+        ("about: string, option: string, topic: string?", "()"),
+        "The option stands there and is open.",
     ),
     method(
         "run",
@@ -614,6 +640,12 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "t:breach(sheet, rule, text?)",
         ("sheet: any, rule: string, text: string?", "()"),
         "The sheet breaks that rule.",
+    ),
+    method(
+        "breaches",
+        "t:breaches(sheet, { rule }, { warning }?)",
+        ("sheet: any, breaches: { string }?, warnings: { string }?", "()"),
+        "The sheet breaks exactly these rules and draws exactly these warnings, each a rule or `rule: a part of its text`. After `t:rules` it is checked under the new rules.",
     ),
     method(
         "equal",

@@ -16,7 +16,7 @@ use super::prelude::Prelude;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
 use crate::play::Code;
-use crate::ruleset::{Card, Data, Declarations, Fact, LoadError, Problem, Stack, nearest, plain};
+use crate::ruleset::{Card, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, nearest, plain};
 
 pub(super) struct Loaded {
     pub lua: Lua,
@@ -195,6 +195,7 @@ impl Loader<'_> {
         let facts: Option<Table> = play.raw_get("card")?;
         let (cards, card_ids, listed) = self.cards("maneuver", facts)?;
         declarations.cards = listed;
+        self.known_cards(&declarations.cards);
         merged.raw_set("cards", cards)?;
         merged.raw_set("card_ids", card_ids)?;
         let facts: Option<Table> = play.raw_get("item")?;
@@ -279,6 +280,19 @@ impl Loader<'_> {
         ]))
     }
 
+    /// What manifests say that cards are called elsewhere names cards.
+    fn known_cards(&mut self, cards: &[Card]) {
+        for part in self.stack.parts() {
+            for id in part.manifest().known_as.keys().filter(|id| cards.iter().all(|card| *card.id != ***id)) {
+                let path = format!("{}/{}", part.id(), Manifest::FILE);
+                let mut problem = Problem::new(path, format!("`known_as` names `{id}`, and there is no such card"));
+                problem.cure =
+                    nearest(id, cards.iter().map(|card| &*card.id)).map(|near| format!("did you mean `{near}`?"));
+                self.problems.push(problem);
+            }
+        }
+    }
+
     /// Reads cards or items: their tables by id, their ids, and what the host lists.
     fn cards(&mut self, what: &'static str, facts: Option<Table>) -> Result<(Table, Table, Vec<Card>)> {
         let lua = self.lua;
@@ -311,7 +325,11 @@ impl Loader<'_> {
                 }
             }
             if what == "maneuver" && body.raw_get::<Lv>("resolve")?.is_nil() {
-                self.missing(what, &id, "resolve", "a function(ctx)");
+                let optional = type_of_fact(facts.as_ref(), "resolve").is_some_and(|ty| ty.ends_with('?'));
+                let works = |(name, value): &(String, Lv)| value.is_function() && !["when", "note"].contains(&&**name);
+                if !(optional && sorted(&body)?.iter().any(works)) {
+                    self.missing(what, &id, "resolve", "a function(ctx)");
+                }
             }
             let mut card = Card {
                 id: Arc::from(&*id),
@@ -339,6 +357,8 @@ impl Loader<'_> {
                     continue;
                 }
                 let fact = match &value {
+                    // What is always a function says what the card does, and nothing about it.
+                    Lv::Function(_) if !own.contains(&&*name) && is_function(facts.as_ref(), &name) => continue,
                     Lv::Function(_) => Fact::Function,
                     value => match from_lua(value, &Handles::default()) {
                         Ok(value) => Fact::Plain(value),
@@ -517,6 +537,15 @@ impl Loader<'_> {
         problem.line = line_of(self.stack, &file, key);
         self.problems.push(problem);
     }
+}
+
+/// The type that play.luau gives a fact of cards.
+fn type_of_fact(facts: Option<&Table>, name: &str) -> Option<String> {
+    facts?.raw_get::<Option<String>>(name).ok().flatten()
+}
+
+fn is_function(facts: Option<&Table>, name: &str) -> bool {
+    type_of_fact(facts, name).is_some_and(|ty| ty.trim_end_matches('?') == "function")
 }
 
 /// The line of a file that assigns a key, or that names it first.

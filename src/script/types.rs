@@ -131,10 +131,10 @@ fn kind_type(kind: &Kind, name: &str) -> String {
             kind.fields.iter().filter(|field| wanted(&field.ty)).map(|field| format!("{:?}", &*field.name)).collect();
         if names.is_empty() { "string".to_string() } else { names.join(" | ") }
     };
-    let _ = writeln!(text, "\tset: (self: {name}, field: {}, value: any) -> (),", names(&|_| true));
+    let _ = writeln!(text, "\tset: (self: {name}, field: {}, value: any, why: string?) -> (),", names(&|_| true));
     let _ = writeln!(
         text,
-        "\tadd: (self: {name}, field: {}, n: number) -> number,",
+        "\tadd: (self: {name}, field: {}, n: number, why: string?) -> number,",
         names(&|ty| matches!(ty, Type::Int { .. }))
     );
     let _ = writeln!(text, "\texists: (self: {name}) -> boolean,\n}}");

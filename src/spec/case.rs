@@ -1,10 +1,14 @@
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Shelf, events};
 use crate::play::plain::value_of;
-use crate::play::{DiceSource, Happening, Migration, Question, Ruleset, Scenario, Session, Setup, Step};
-use crate::ruleset::Breach;
+use crate::play::{
+    Ask, Choice, DICE_RUN_OUT, DiceSource, Happening, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup,
+    Step,
+};
+use crate::ruleset::{Breach, nearest};
 use crate::state::{EntityId, Value};
 
 /// A spec under way: `t`.
@@ -24,6 +28,9 @@ pub(super) struct Case {
 
 /// What comes of a step of a spec, or why the spec fails.
 pub(super) type Told<T> = Result<T, String>;
+
+/// Most questions that are answered by their defaults on the way to one that is waited for.
+const MOST_DEFAULTS: usize = 10_000;
 
 impl Case {
     pub fn new(shelf: &Arc<Shelf>) -> Case {
@@ -92,7 +99,26 @@ impl Case {
         self.dice.extend(faces);
     }
 
-    /// Runs on to a question that `wanted` says yes to, taking defaults on the way.
+    /// A position that cannot be played for a reason.
+    pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> Told<()> {
+        some_reason(reason)?;
+        let rules = self.rules.clone();
+        let given = self.given(scenario, ruleset);
+        self.rules = rules;
+        match given {
+            Ok(()) => Err(wrong("the position was not refused")),
+            Err(found) => {
+                if found.contains(reason) && !found.contains(DICE_RUN_OUT) {
+                    return Ok(());
+                }
+                Err(wrong(format!(
+                    "the position was refused for another reason: expected \"{reason}\", found \"{found}\""
+                )))
+            }
+        }
+    }
+
+    /// Runs on to a question that `wanted` says yes to, taking defaults on the way, for a round at most.
     pub fn run_to(
         &mut self,
         what: &str,
@@ -100,7 +126,9 @@ impl Case {
         never: impl Fn(&Question) -> bool,
     ) -> Told<Question> {
         let session = self.session()?;
-        for _ in 0..100_000 {
+        let began = session.boundaries();
+        let mut passed = BTreeSet::new();
+        for _ in 0..MOST_DEFAULTS {
             match session.advance().map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(text) => return Err(wrong(format!("the game is over ({text}) before {what} is asked"))),
@@ -110,31 +138,57 @@ impl Case {
                 return Ok(question.clone());
             }
             if let Some(question) = session.questions().iter().find(|question| never(question)) {
-                let about =
-                    question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
+                let about = of_whom(session, question);
                 let message =
                     format!("{what} is not asked: `{}`{about} is open first ({})", question.topic, question.why);
                 return Err(wrong(message));
             }
-            take_default(session)?;
+            let again = session.questions().iter().any(|open| !passed.insert((open.topic.clone(), open.about)));
+            if again && session.boundaries() > began + 1 {
+                return Err(wrong(format!("{what} is not asked within the round")));
+            }
+            take_default(session).map_err(|why| wrong(format!("{what} is not asked: {why}")))?;
         }
         Err(wrong(format!("{what} is never asked")))
     }
 
+    /// The next question of a topic about an entity, or to a seat.
     pub fn turn_of(&mut self, about: &str, topic: &str) -> Told<Question> {
         let session = self.session()?;
-        let entity = session.view().find(about).map_err(wrong)?;
+        let entity = match session.view().find(about) {
+            Ok(entity) => Some(entity),
+            Err(_) if session.seats().contains_key(about) => None,
+            Err(refusal) => return Err(wrong(refusal)),
+        };
         let what = format!("`{topic}` of {about}");
+        let is_asked = |question: &Question| match entity {
+            Some(entity) => question.about == Some(entity),
+            None => *question.seat == *about,
+        };
         self.run_to(
             &what,
-            |_, question| *question.topic == *topic && question.about == Some(entity),
+            |_, question| *question.topic == *topic && is_asked(question),
             |question| *question.topic == *topic,
         )
     }
 
+    /// An option of the next question of a topic.
+    pub fn option_of(&mut self, about: &str, topic: &str, name: &str) -> Told<Choice> {
+        let question = self.turn_of(about, topic)?;
+        let options = question.ask.options();
+        if options.is_empty() {
+            return Err(wrong(format!("`{topic}` has no options: t:refused_answer says what it does not take")));
+        }
+        match options.iter().find(|option| *option.id == *name || *option.label == *name) {
+            Some(option) => Ok(option.clone()),
+            None => Err(wrong(format!("{name} is not among the options of {about}"))),
+        }
+    }
+
     /// Answers the open action by topic until everything given has been said.
     pub fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Told<()> {
-        let mut left = answers;
+        let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
+        let mut topics = BTreeSet::new();
         let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
         let Some(action) = session.questions().first().map(|question| question.id.action) else {
             return Err(wrong("no question is open"));
@@ -146,46 +200,130 @@ impl Case {
             }
             let mut taken = false;
             for question in &open {
-                let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) else { continue };
-                let (value, whole) = for_question(session, question, &left[at].1);
-                let Some(value) = value else { continue };
+                topics.insert(question.topic.to_string());
+                let Some(at) = left.iter().position(|reply| *reply.topic == *question.topic) else { continue };
+                let Some((value, name)) = for_question(session, question, &left[at].value) else { continue };
                 let answer = question.read(&value).map_err(wrong)?;
                 if &*question.topic == "card" {
                     self.cards.push(question.tell(&answer));
                 }
                 session.answer(question.id, answer).map_err(wrong)?;
                 taken = true;
-                if whole {
-                    left.remove(at);
+                match name {
+                    Some(name) => drop(left[at].used.insert(name)),
+                    None => drop(left.remove(at)),
                 }
             }
             if !taken {
-                if left.iter().all(|(_, value)| matches!(value, Value::Map(_))) {
+                if left.iter().all(Reply::is_spent) {
                     break;
                 }
-                take_default(session)?;
+                take_default(session).map_err(|why| wrong(format!("{why}{}", misspelt(&left, &topics))))?;
             }
-            let of_questions = left.iter().filter(|(_, value)| !matches!(value, Value::Map(_)));
-            session.name_ahead(of_questions.cloned().collect());
+            let of_questions = left.iter().filter(|reply| !matches!(reply.value, Value::Map(_)));
+            session.name_ahead(of_questions.map(|reply| (reply.topic.clone(), reply.value.clone())).collect());
             let step = session.advance_by(0).map_err(wrong)?;
             session.name_ahead(Vec::new());
             match step {
-                Step::Fault(fault) => return Err(session.take_refusal().map_or_else(|| wrong(fault), wrong)),
+                Step::Fault(fault) => {
+                    let told = |fault| format!("{fault}{}", misspelt(&left, &topics));
+                    return Err(session.take_refusal().map_or_else(|| told(fault), wrong));
+                }
                 Step::Over(_) => break,
-                Step::Ask if left.is_empty() => break,
+                Step::Ask if left.iter().all(Reply::is_spent) => break,
                 Step::Ask => {}
             }
         }
-        for (topic, value) in &left {
-            if matches!(value, Value::Map(_)) {
-                continue;
-            }
-            match session.fits_auto(action, topic, value) {
-                Some(fits) => fits.map_err(wrong)?,
-                None => return Err(wrong(session.nothing_asks(topic))),
+        for reply in &left {
+            for (name, value) in reply.unsaid() {
+                match (session.fits_auto(action, &reply.topic, value), name) {
+                    (Some(fits), _) => fits.map_err(wrong)?,
+                    (None, Some(name)) => {
+                        return Err(wrong(format!("`{}` of {name} is not asked", reply.topic)));
+                    }
+                    (None, None) => {
+                        let near = misspelt(&left, &topics);
+                        return Err(wrong(format!("{}{near}", session.nothing_asks(&reply.topic))));
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// Answers the next question of a topic, or with a table by names each of those who are asked one after the other.
+    pub fn answer(&mut self, topic: &str, value: &Value) -> Told<()> {
+        let mut reply = Reply::new((topic.to_owned(), value.clone()));
+        let asked_of = RefCell::new(BTreeSet::new());
+        let found = self.run_to(
+            &in_words_of(topic, value),
+            |session, question| {
+                if *question.topic != *topic {
+                    return false;
+                }
+                asked_of.borrow_mut().extend(question.about.map(|about| session.view().title(about).to_string()));
+                for_question(session, question, value).is_some()
+            },
+            |_| false,
+        );
+        if let Err(error) = found {
+            let names: Vec<String> = asked_of.take().into_iter().collect();
+            let asked = if names.is_empty() { String::new() } else { format!("; it is asked of {}", names.join(", ")) };
+            return Err(wrong(format!("{}{asked}", error)));
+        }
+        loop {
+            let mut taken = false;
+            for question in self.session()?.questions().to_vec() {
+                if *question.topic != *topic {
+                    continue;
+                }
+                let Some((own, name)) = for_question(self.session()?, &question, value) else { continue };
+                let answer = question.read(&own).map_err(wrong)?;
+                if topic == "card" {
+                    self.cards.push(question.tell(&answer));
+                }
+                self.session()?.answer(question.id, answer).map_err(wrong)?;
+                taken = true;
+                match name {
+                    Some(name) => drop(reply.used.insert(name)),
+                    None => {
+                        reply.done = true;
+                        break;
+                    }
+                }
+            }
+            let session = self.session()?;
+            if let Step::Fault(fault) = session.advance_by(0).map_err(wrong)? {
+                return Err(session.take_refusal().map_or_else(|| wrong(fault), wrong));
+            }
+            if reply.is_spent() {
+                return Ok(());
+            }
+            if !taken {
+                let names: Vec<&str> = reply.unsaid().into_iter().filter_map(|(name, _)| name).collect();
+                return Err(wrong(format!("`{topic}` is not asked of {}", names.join(", "))));
+            }
+        }
+    }
+
+    /// An answer to the next question of a topic is refused for a reason, and nothing has changed.
+    pub fn refused_answer(&mut self, topic: &str, value: &Value, reason: &str) -> Told<()> {
+        some_reason(reason)?;
+        let what = in_words_of(topic, value);
+        let question = self.run_to(
+            &what,
+            |session, question| *question.topic == *topic && for_question(session, question, value).is_some(),
+            |_| false,
+        )?;
+        let session = self.session()?;
+        let Some((own, _)) = for_question(session, &question, value) else { return Err(wrong("nothing is asked")) };
+        let (decisions, before) = (session.decisions(), session.state_bytes());
+        let found = try_answer(session, &question, &own);
+        if session.decisions() != decisions {
+            session.game_mut().rewind(decisions);
+            let _ = session.advance_by(0);
+        }
+        refusal_is(&format!("the answer to {what}"), reason, found, session.state_bytes() == before)
     }
 
     /// Takes the defaults of an action that has begun, so that what is looked at is its end.
@@ -249,20 +387,13 @@ impl Case {
 
     /// The play of a card is refused for a reason, and nothing has changed.
     pub fn refused(&mut self, about: &str, replies: &[(String, Value)], reason: &str) -> Told<()> {
+        some_reason(reason)?;
         let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
         self.turn_of(about, "card")?;
         let session = self.session()?;
         let before = session.state_bytes();
-        match session.reply(replies) {
-            Ok(_) => Err(wrong(format!("{card} by {about} was not refused"))),
-            Err(refusal) if !refusal.to_string().contains(reason) => Err(wrong(format!(
-                "{card} by {about} was refused for another reason: expected \"{reason}\", found \"{refusal}\""
-            ))),
-            Err(_) if session.state_bytes() != before => {
-                Err(wrong(format!("{card} by {about} was refused, but something has changed")))
-            }
-            Err(_) => Ok(()),
-        }
+        let found = session.reply(replies).map(|_| ());
+        refusal_is(&format!("{card} by {about}"), reason, found, session.state_bytes() == before)
     }
 
     /// How many events are of a sort and say what is wanted.
@@ -323,14 +454,40 @@ impl Case {
         }
     }
 
-    /// What a sheet breaks under the house rules of the spec.
+    /// What a sheet breaks under the rules in force and the house rules of the spec.
     pub fn breaches(&self, sheet: &Value) -> Told<Vec<Breach>> {
-        let mut switches = self.rules.default_switches();
         match &self.session {
-            Some(session) => switches.clone_from(session.switches()),
-            None => switches.extend(self.setup.switches.clone()),
+            Some(session) => session.ruleset().check_sheet_under(sheet, session.switches().clone()),
+            None => {
+                let mut switches = self.rules.default_switches();
+                switches.extend(self.setup.switches.clone());
+                self.rules.check_sheet_under(sheet, switches)
+            }
         }
-        self.rules.check_sheet_under(sheet, switches).map_err(wrong)
+        .map_err(wrong)
+    }
+
+    /// A sheet breaks exactly these rules, and draws exactly these warnings: each is a rule, or a rule and a part of its text
+    /// (`RB1-008: 2 points`).
+    pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> Told<()> {
+        let found = self.breaches(sheet)?;
+        for (warning, expected) in [(false, breaches), (true, warnings)] {
+            let mut left: Vec<&Breach> = found.iter().filter(|breach| breach.warning == warning).collect();
+            let what = if warning { "warnings" } else { "breaches" };
+            let all: Vec<String> = left.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
+            let told = if all.is_empty() { "none".to_owned() } else { all.join("; ") };
+            for one in expected {
+                let (rule, text) = one.split_once(": ").unwrap_or((&one, ""));
+                match left.iter().position(|breach| breach.rule == rule && breach.text.contains(text)) {
+                    Some(at) => drop(left.remove(at)),
+                    None => return Err(wrong(format!("{what}: expected {one}, found {told}"))),
+                }
+            }
+            if let Some(more) = left.first() {
+                return Err(wrong(format!("{what}: {} was not expected; found {told}", more.rule)));
+            }
+        }
+        Ok(())
     }
 
     pub fn log(&self) -> Vec<String> {
@@ -344,24 +501,111 @@ impl Case {
     }
 }
 
-/// An answer may be one for every entity that is asked, or for every seat: a table by titles or by seats.
-pub(super) fn for_question(session: &Session, question: &Question, value: &Value) -> (Option<Value>, bool) {
-    if let (Value::Map(by_title), Some(about)) = (value, question.about) {
-        let title = session.view().title(about);
-        if let Some(own) = by_title.get(&title).or_else(|| by_title.get(&question.seat)) {
-            let points = matches!(question.ask, crate::play::Ask::Allot { .. });
-            if !points || matches!(own, Value::Map(_) | Value::List(_)) {
-                return (Some(own.clone()), false);
+/// What a spec answers to the questions of a topic.
+struct Reply {
+    topic: String,
+    value: Value,
+    /// The names of a table by titles or seats whose question has been answered.
+    used: BTreeSet<Arc<str>>,
+    done: bool,
+}
+
+impl Reply {
+    fn new((topic, value): (String, Value)) -> Reply {
+        Reply { topic, value, used: BTreeSet::new(), done: false }
+    }
+
+    /// What has been asked by nothing: by name, where the answers stand in a table by names.
+    fn unsaid(&self) -> Vec<(Option<&str>, &Value)> {
+        match &self.value {
+            _ if self.done => Vec::new(),
+            Value::Map(by_name) => {
+                let left = by_name.iter().filter(|(name, _)| !self.used.contains(*name));
+                left.map(|(name, value)| (Some(&**name), value)).collect()
             }
-        } else if !matches!(question.ask, crate::play::Ask::Allot { .. }) {
-            return (None, false);
+            value => vec![(None, value)],
         }
     }
-    (Some(value.clone()), true)
+
+    fn is_spent(&self) -> bool {
+        self.unsaid().is_empty()
+    }
+}
+
+/// What has been answered to topics that nothing has asked for and that are nearly one of those that were asked.
+fn misspelt(left: &[Reply], asked: &BTreeSet<String>) -> String {
+    let unasked = left.iter().filter(|reply| !asked.contains(&reply.topic));
+    let told = unasked.filter_map(|reply| {
+        let near = nearest(&reply.topic, asked.iter().map(String::as_str))?;
+        Some(format!("; nothing asks for `{}`: did you mean `{near}`?", reply.topic))
+    });
+    told.collect()
+}
+
+/// The answer to a question: what is given, or where that is a table by titles or by seats, its entry of that name.
+fn for_question(session: &Session, question: &Question, value: &Value) -> Option<(Value, Option<Arc<str>>)> {
+    if let (Value::Map(by_title), Some(about)) = (value, question.about) {
+        let title = session.view().title(about);
+        let points = matches!(question.ask, Ask::Allot { .. });
+        let name = [title, question.seat.clone()].into_iter().find(|name| by_title.contains_key(name));
+        match name.and_then(|name| Some((by_title.get(&name)?.clone(), name))) {
+            Some((own, name)) if !points || matches!(own, Value::Map(_) | Value::List(_)) => {
+                return Some((own, Some(name)));
+            }
+            None if !points => return None,
+            _ => {}
+        }
+    }
+    Some((value.clone(), None))
+}
+
+/// Answers a question, and those that are open with it by their defaults, and says whether that is refused.
+fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Result<(), Refusal> {
+    let beside: Vec<Question> = session.questions().iter().filter(|other| other.id != question.id).cloned().collect();
+    session.answer(question.id, question.read(value)?)?;
+    for other in beside {
+        if let Some(default) = other.default.clone() {
+            session.answer(other.id, default)?;
+        }
+    }
+    let step = session.advance_by(0).map_err(|error| Refusal::new(error.to_string()))?;
+    match (session.take_refusal(), step) {
+        (Some(refusal), _) => Err(refusal),
+        (None, Step::Fault(fault)) => Err(Refusal::fault(fault)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
+fn refusal_is(what: &str, reason: &str, found: Result<(), Refusal>, unchanged: bool) -> Told<()> {
+    Err(wrong(match found {
+        Ok(()) => format!("{what} was not refused"),
+        Err(refusal @ (Refusal::Fault { .. } | Refusal::Failed { .. } | Refusal::NotAsked { .. })) => {
+            format!("{what} was not refused: {refusal}")
+        }
+        Err(refusal) if !refusal.to_string().contains(reason) => {
+            format!("{what} was refused for another reason: expected \"{reason}\", found \"{refusal}\"")
+        }
+        Err(_) if !unchanged => format!("{what} was refused, but something has changed"),
+        Err(_) => return Ok(()),
+    }))
+}
+
+/// Every refusal contains an empty reason.
+pub(super) fn some_reason(reason: &str) -> Told<()> {
+    if reason.trim().is_empty() {
+        return Err(wrong("say a part of the reason: an empty text is in every one"));
+    }
+    Ok(())
+}
+
+/// ` of Ann`, where a question is about somebody.
+fn of_whom(session: &Session, question: &Question) -> String {
+    question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)))
 }
 
 /// A topic, with the titles where the answer is a table by them.
-pub(super) fn in_words_of(topic: &str, value: &Value) -> String {
+fn in_words_of(topic: &str, value: &Value) -> String {
     match value {
         Value::Map(by_title) => {
             let titles: Vec<&str> = by_title.keys().map(|title| &**title).collect();
@@ -375,8 +619,8 @@ pub(super) fn in_words_of(topic: &str, value: &Value) -> String {
 pub(super) fn take_default(session: &mut Session) -> Told<()> {
     for question in session.questions().to_vec() {
         let Some(default) = question.default.clone() else {
-            let about = question.about.map_or(String::new(), |about| format!(" of {}", session.view().title(about)));
-            return Err(wrong(format!("`{}`{about} is asked and not answered: {}", question.topic, question.why)));
+            let about = of_whom(session, &question);
+            return Err(format!("`{}`{about} is asked and not answered: {}", question.topic, question.why));
         };
         session.answer(question.id, default).map_err(wrong)?;
     }

@@ -10,8 +10,8 @@ use crate::state::Value;
 /// Sorts of events, as events written as JSON name them, with what each says of itself.
 pub(crate) const SORTS: &[(&str, &[&str])] = &[
     ("said", &["text"]),
-    ("rolled", &["label", "dice", "faces", "total", "need", "success", "explain"]),
-    ("changed", &["title", "field", "label", "from", "to", "text"]),
+    ("rolled", &["label", "dice", "faces", "total", "need", "success", "result", "explain"]),
+    ("changed", &["title", "field", "label", "from", "to", "text", "reason"]),
     ("spawned", &["title", "kind"]),
     ("removed", &["title", "kind"]),
     ("answered", &["seat", "topic", "about", "text"]),
@@ -74,6 +74,7 @@ mod tests {
             total,
             need: None,
             success: Some(true),
+            result: None,
             explain: None,
         };
         let all = [rolled(3), rolled(4), Happening::Said { text: "well".into() }];

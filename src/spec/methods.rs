@@ -1,9 +1,9 @@
 use num_rational::BigRational;
 
-use super::case::{Case, Told, for_question, in_words_of, same, take_default, words, wrong};
+use super::case::{Case, Told, same, some_reason, take_default, words, wrong};
 use super::odds;
 use crate::play::plain::{self, replies, value_of};
-use crate::play::{Edit, Question, Session, Step};
+use crate::play::{Edit, Session, Step};
 use crate::ruleset::nearest;
 use crate::script::SpecMethods;
 use crate::state::{EntityId, Value};
@@ -16,10 +16,15 @@ impl SpecMethods for Case {
             "switch" => done(self.turn_switch(&args)),
             "seat" => done(self.seat(&args)),
             "given" => done(self.given(args.value(0), args.optional_text(1)?.as_deref())),
+            "given_refused" => {
+                let ruleset = args.optional_text(2)?;
+                done(self.given_refused(args.value(0), &args.text(1)?, ruleset.as_deref()))
+            }
             "dice" => done(self.dice(&args)),
             "play" => done(self.play(&args)),
             "turn" => done(self.turn(&args)),
-            "answer" => done(self.answer(&args)),
+            "answer" => done(self.answer(&args.text(0)?, args.value(1))),
+            "refused_answer" => done(self.refused_answer(&args.text(0)?, args.value(1), &args.text(2)?)),
             "asked" => self.asked(&args),
             "open" => self.open(),
             "refused" => {
@@ -50,6 +55,7 @@ impl SpecMethods for Case {
             "ongoing" => done(self.ongoing()),
             "legal" => done(self.legal(&args)),
             "breach" => done(self.breach(&args)),
+            "breaches" => done(self.breaks_exactly(args.value(0), args.texts(1)?, args.texts(2)?)),
             "equal" => done(equal(&args)),
             other => Err(format!("a spec has no `t:{other}`")),
         }
@@ -86,6 +92,15 @@ impl Args<'_> {
             Value::Text(text) => Ok(Some(text.to_string())),
             Value::Int(number) => Ok(Some(number.to_string())),
             _ => Err(self.misfit(at, "a text")),
+        }
+    }
+
+    /// A list of texts; empty where it was left out.
+    fn texts(&self, at: usize) -> Told<Vec<String>> {
+        match self.value(at) {
+            Value::None => Ok(Vec::new()),
+            Value::List(items) => Ok(items.iter().map(ToString::to_string).collect()),
+            _ => Err(self.misfit(at, "a list of texts")),
         }
     }
 
@@ -176,27 +191,6 @@ impl Case {
         self.answer_all(answers)
     }
 
-    fn answer(&mut self, args: &Args) -> Told<()> {
-        let (topic, value) = (args.text(0)?, args.value(1));
-        let asked = |session: &Session, question: &Question| {
-            if *question.topic == *topic { for_question(session, question, value).0 } else { None }
-        };
-        self.run_to(&in_words_of(&topic, value), |session, question| asked(session, question).is_some(), |_| false)?;
-        let open = self.session()?.questions().to_vec();
-        for question in open {
-            let Some(own) = asked(self.session()?, &question) else { continue };
-            let answer = question.read(&own).map_err(wrong)?;
-            if topic == "card" {
-                self.cards.push(question.tell(&answer));
-            }
-            self.session()?.answer(question.id, answer).map_err(wrong)?;
-            if !matches!(value, Value::Map(_)) {
-                break;
-            }
-        }
-        self.go_on()
-    }
-
     fn asked(&mut self, args: &Args) -> Told<Value> {
         let topic = args.text(0)?;
         let question = self.run_to(&format!("`{topic}`"), |_, question| *question.topic == *topic, |_| false)?;
@@ -210,34 +204,26 @@ impl Case {
     }
 
     fn greyed(&mut self, args: &Args) -> Told<()> {
-        let (about, card, reason) = (args.text(0)?, args.text(1)?, args.optional_text(2)?);
-        let question = self.turn_of(&about, "card")?;
-        let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
-        match option {
-            None => Err(wrong(format!("{card} is not among the options of {about}"))),
-            Some(option) if option.enabled => Err(wrong(format!("{card} is open to {about}"))),
-            Some(option) => {
-                let found = option.reason.clone().unwrap_or_default();
-                match reason.filter(|reason| !found.contains(reason)) {
-                    Some(reason) => Err(wrong(format!(
-                        "{card} is greyed for another reason: expected \"{reason}\", found \"{found}\""
-                    ))),
-                    None => Ok(()),
-                }
+        let (about, name, reason) = (args.text(0)?, args.text(1)?, args.optional_text(2)?);
+        let option = self.option_of(&about, args.optional_text(3)?.as_deref().unwrap_or("card"), &name)?;
+        if option.enabled {
+            return Err(wrong(format!("{name} is open to {about}")));
+        }
+        let found = option.reason.unwrap_or_default();
+        match reason.filter(|reason| !found.contains(reason)) {
+            Some(reason) => {
+                Err(wrong(format!("{name} is greyed for another reason: expected \"{reason}\", found \"{found}\"")))
             }
+            None => Ok(()),
         }
     }
 
     fn enabled(&mut self, args: &Args) -> Told<()> {
-        let (about, card) = (args.text(0)?, args.text(1)?);
-        let question = self.turn_of(&about, "card")?;
-        let option = question.ask.options().iter().find(|option| *option.id == *card || *option.label == *card);
-        match option {
-            None => Err(wrong(format!("{card} is not among the options of {about}"))),
-            Some(option) if !option.enabled => {
-                Err(wrong(format!("{card} is greyed: {}", option.reason.as_deref().unwrap_or_default())))
-            }
-            Some(_) => Ok(()),
+        let (about, name) = (args.text(0)?, args.text(1)?);
+        let option = self.option_of(&about, args.optional_text(2)?.as_deref().unwrap_or("card"), &name)?;
+        match option.enabled {
+            true => Ok(()),
+            false => Err(wrong(format!("{name} is greyed: {}", option.reason.unwrap_or_default()))),
         }
     }
 
@@ -299,6 +285,7 @@ impl Case {
 
     fn noted(&self, args: &Args) -> Told<()> {
         let (fate, text) = (args.text(0)?, args.text(1)?);
+        some_reason(&text)?;
         let notes = self.migration.as_ref().map(|migration| &*migration.notes).unwrap_or_default();
         let lines: Vec<String> = notes
             .iter()
@@ -315,6 +302,7 @@ impl Case {
 
     fn rules_refused(&mut self, args: &Args) -> Told<()> {
         let (id, reason) = (args.text(0)?, args.text(1)?);
+        some_reason(&reason)?;
         let rules = self.shelf.ruleset(&id).map_err(wrong)?;
         let session = self.session()?;
         let before = session.state_bytes();
@@ -357,6 +345,7 @@ impl Case {
 
     fn said(&mut self, args: &Args) -> Told<()> {
         let text = args.text(0)?;
+        some_reason(&text)?;
         self.settle()?;
         if self.log().iter().any(|line| line.contains(&text)) {
             return Ok(());

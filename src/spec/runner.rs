@@ -147,8 +147,33 @@ pub fn run_specs(
     further: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
-    let load = || Ok::<_, LoadError>(Arc::new(Shelf::new(library, Ruleset::load_with(library, id, layers)?)));
-    Ok(run_all(id, layers, &[load()?, load()?], further, filter))
+    let machines = [shelf(library, id, layers)?, shelf(library, id, layers)?];
+    Ok(run_all(id, layers, &machines, with_own(&machines, further), filter))
+}
+
+/// Plays specs that are kept elsewhere, and none of the ruleset's own, as [`run_specs`] does.
+///
+/// # Errors
+///
+/// The problems of a ruleset that cannot be loaded.
+pub fn run_only(
+    library: &Library,
+    id: &str,
+    layers: &[String],
+    specs: Vec<SpecSource>,
+    filter: Option<&str>,
+) -> Result<SpecReport, LoadError> {
+    Ok(run_all(id, layers, &[shelf(library, id, layers)?, shelf(library, id, layers)?], specs, filter))
+}
+
+fn shelf(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Shelf>, LoadError> {
+    Ok(Arc::new(Shelf::new(library, Ruleset::load_with(library, id, layers)?)))
+}
+
+/// The ruleset's own specs, and further ones.
+fn with_own(machines: &[Arc<Shelf>; 2], further: Vec<SpecSource>) -> Vec<SpecSource> {
+    let own = machines[0].rules.specs();
+    own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() }).chain(further).collect()
 }
 
 /// Plays the specs of a ruleset as [`run_specs`] does, and some games at random, and counts which lines of the scripts
@@ -167,7 +192,7 @@ pub fn measure_specs(
     let measured = Ruleset::load_measured(library, id, layers)?;
     let second = Ruleset::load_with(library, id, layers)?;
     let machines = [measured.clone(), second].map(|rules| Arc::new(Shelf::new(library, rules)));
-    let mut report = run_all(id, layers, &machines, further, filter);
+    let mut report = run_all(id, layers, &machines, with_own(&machines, further), filter);
     let mut played = play_at_random(&measured);
     played.extend(report.results.iter().flat_map(|result| result.cards.iter().cloned()));
     report.lines = Some(LineCoverage::of(&measured, &measured.hits(), &played));
@@ -178,12 +203,9 @@ fn run_all(
     id: &str,
     layers: &[String],
     machines: &[Arc<Shelf>; 2],
-    further: Vec<SpecSource>,
+    sources: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> SpecReport {
-    let own =
-        machines[0].rules.specs().map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
-    let sources: Vec<SpecSource> = own.chain(further).collect();
     let next = AtomicUsize::new(0);
     let found: Mutex<Vec<OfFile>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from).min(sources.len().max(1));

@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use riskbreaker::{Event, Happening};
@@ -65,11 +66,15 @@ pub fn tell(
         }
         rows.extend(answers.take().map(answered));
         match &event.happening {
-            Happening::Changed { title, label, text, .. } => {
+            Happening::Changed { title, label, text, reason, .. } => {
+                let text = match reason {
+                    Some(reason) => Cow::Owned(format!("{text} ({reason})")),
+                    None => Cow::Borrowed(text.as_str()),
+                };
                 changes.push(Changed { title, label, text });
             }
-            Happening::Spawned { title, .. } => changes.push(Changed { title, label: "is there", text: "" }),
-            Happening::Removed { title, .. } => changes.push(Changed { title, label: "is gone", text: "" }),
+            Happening::Spawned { title, .. } => changes.push(Changed { title, label: "is there", text: "".into() }),
+            Happening::Removed { title, .. } => changes.push(Changed { title, label: "is gone", text: "".into() }),
             other => rows.push(told(other)),
         }
     }
@@ -82,7 +87,7 @@ pub fn tell(
 struct Changed<'e> {
     title: &'e str,
     label: &'e str,
-    text: &'e str,
+    text: Cow<'e, str>,
 }
 
 /// So many equal changes are told in one row.
@@ -96,7 +101,7 @@ fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     for (at, change) in changes.iter().enumerate() {
         let same: Vec<&Changed<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
         if same.len() < MANY {
-            cells.push(vec![Span::strong(change.title), Span::plain(change.label), Span::plain(change.text)]);
+            cells.push(vec![Span::strong(change.title), Span::plain(change.label), Span::plain(&*change.text)]);
         } else if !changes[..at].iter().any(|before| alike(change, before)) {
             rows.extend(columns(2, std::mem::take(&mut cells), width));
             let what = format!("{} {}", change.label, change.text);
@@ -148,8 +153,8 @@ fn told(happening: &Happening) -> Row {
     match happening {
         Happening::Rolled { success: Some(success), .. } => {
             let (word, tone) = if *success { ("success", Tone::Good) } else { ("failure", Tone::Bad) };
-            match line.strip_suffix(word) {
-                Some(before) => Row::at(2).plain(before).with(word, tone),
+            match line.rsplit_once(&format!(": {word}")) {
+                Some((before, after)) => Row::at(2).plain(format!("{before}: ")).with(word, tone).plain(after),
                 None => Row::at(2).plain(line),
             }
         }
@@ -179,6 +184,7 @@ mod tests {
             from: Value::None,
             to: Value::None,
             text: text.into(),
+            reason: None,
         }
     }
 

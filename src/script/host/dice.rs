@@ -47,7 +47,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                         .ok_or_else(|| fault(context, "there are no such dice"))?
                 }
             };
-            let sight = sight_of(context, sight, &need)?;
+            let seen = sight_of(context, sight, &need)?;
             let label = match &label {
                 Lv::Nil => b.label(&dice.to_string()),
                 Lv::String(text) => {
@@ -59,8 +59,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 }
                 other => text_arg(context, other, "the label of a roll")?,
             };
-            let rolled =
-                context.roll(&dice, &label, &sight, |context| fill(&label, &args, context, &b.handles.borrow()));
+            let rolled = context
+                .roll(&dice, &label, (&seen.0, seen.1), |context| fill(&label, &args, context, &b.handles.borrow()));
             let rolled = rolled.map_err(stopped)?;
             charge(16 + rolled.dice as i64 / 4);
             if context.keeps_tape {
@@ -85,8 +85,17 @@ fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
     Dice::parse(&text_of(text)?).map(Arc::new).map_err(|error| fault(context, error.to_string()))
 }
 
-/// What is seen of a roll, by the prelude's number for it.
-fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
+/// Added to the prelude's number for what is needed where the total is seen, too.
+const CHECKED: u8 = 10;
+
+/// What is seen of a roll, by the prelude's number for it, and what is told as needed.
+fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<(Sight, Need)> {
+    let seen = sight_of_number(context, sight % CHECKED, need)?;
+    let need = seen.need();
+    Ok((if sight < CHECKED { seen } else { Sight::Total }, need))
+}
+
+fn sight_of_number(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
     let need_of = |context: &mut ActionContext, make: fn(i64) -> Need| match whole_of(need) {
         Some(n) => Ok(Sight::Need(make(n))),
         None => Err(fault(context, format!("the number that is needed must be whole, not {}", told(need)))),

@@ -12,9 +12,13 @@ use crate::ruleset::nearest;
 use crate::state::{EntityId, FieldId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // set(handle, number of its class's kind, place of the field, a table): what `write` is for all other values
-    host_function!(lua, host, table, "set", |_, b, (handle, kind, at, value): (Table, u16, u16, Lv)| {
+    // set(handle, number of its class's kind, place of the field, value, reason): for tables, and where a reason is told
+    host_function!(lua, host, table, "set", |_, b, (handle, kind, at, value, why): (Table, u16, u16, Lv, Lv)| {
         let context = b.context()?;
+        let why = match &why {
+            Lv::Nil => None,
+            why => Some(text_arg(context, why, "the reason of a change")?),
+        };
         let mut handles = b.handles.borrow_mut();
         let id = handles.id_of(&handle);
         let field = FieldId(at);
@@ -30,7 +34,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             }
         };
         hold_change(context)?;
-        context.write(id, field, value).map_err(stopped)?;
+        context.write(id, field, value, why).map_err(stopped)?;
         handles.forget_field(rules.schema(), id, field)
     });
     // A field whose value is a table.

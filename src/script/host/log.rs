@@ -19,6 +19,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.say(audience, |context| fill(&template, &args, context, &handles)).map_err(stopped)?;
         hold(TOLD + template.len())
     });
+    host_function!(lua, host, table, "result", |_, b, (text, args): (Lv, Variadic<Lv>)| {
+        let context = b.context()?;
+        let template = text_arg(context, &text, "the result of a roll")?;
+        let handles = b.handles.borrow();
+        context.result(|context| fill(&template, &args, context, &handles)).map_err(stopped)?;
+        hold(TOLD + template.len())
+    });
     host_function!(lua, host, table, "cut", |_, b, (reason, args): (Lv, Variadic<Lv>)| {
         let context = b.context()?;
         let reason = text_arg(context, &reason, "the reason of rb.cut")?;

@@ -225,7 +225,7 @@ unsafe fn write_field(state: *mut lua_State) -> std::result::Result<Written, Str
     };
     hold_change(context).map_err(|error| error.to_string())?;
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
-    context.write(id, field, value).map_err(words)?;
+    context.write(id, field, value, None).map_err(words)?;
     host.pages.fill(id);
     Ok(Written { page: Some(id), plain })
 }

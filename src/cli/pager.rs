@@ -1,0 +1,50 @@
+use std::env;
+use std::io::{self, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// Shows long output page by page: the program that `PAGER` names, or `less`.
+pub struct Pager {
+    child: Child,
+    input: Option<ChildStdin>,
+}
+
+impl Pager {
+    /// Starts the pager; nothing where there is none, or where `PAGER` is empty or `cat`.
+    pub fn start() -> Option<Pager> {
+        let named = env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
+        let mut words = named.split_whitespace();
+        let program = words.next().filter(|program| *program != "cat")?;
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::piped());
+        if env::var_os("LESS").is_none() {
+            command.env("LESS", "FRX"); // ends at once where all fits, keeps colours, leaves the text standing
+        }
+        let mut child = command.spawn().ok()?;
+        let input = child.stdin.take();
+        Some(Pager { child, input })
+    }
+}
+
+impl Write for Pager {
+    /// Takes everything: whoever leaves the pager has read enough.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(input) = &mut self.input {
+            match input.write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.input = None,
+                written => return written,
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Pager {
+    fn drop(&mut self) {
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
