@@ -7,7 +7,7 @@ use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Headless, MigrationNote, Question, Refusal, Ruleset, Tape,
 };
 use crate::dice::DiceRng;
-use crate::state::{EntityId, State, Value};
+use crate::state::{EntityId, FieldId, KindId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
@@ -301,6 +301,22 @@ impl ActionContext {
         let from = Arc::make_mut(&mut self.switches).insert(name.to_string(), value.clone()).unwrap_or_default();
         self.state.renew_identity();
         Ok(format!("house rule: {name} {from} -> {value}"))
+    }
+
+    /// Sets every field that is declared `by_hand`, after somebody has changed the game by hand.
+    pub fn note_change_by_hand(&mut self) {
+        let rules = self.rules.clone();
+        for (at, kind) in rules.schema().kinds.iter().enumerate() {
+            for (place, _) in kind.fields.iter().enumerate().filter(|(_, field)| field.by_hand) {
+                let (kind, field) = (KindId(at as u16), FieldId(place as u16));
+                let entities = self.state.entities().filter(|(_, entity)| entity.kind == kind);
+                let ids: Vec<EntityId> = entities.map(|(id, _)| id).collect();
+                for id in ids {
+                    self.state.set(id, field, Value::Bool(true));
+                    self.state.note_stale(id, field);
+                }
+            }
+        }
     }
 
     // Words

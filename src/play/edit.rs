@@ -45,6 +45,9 @@ impl Game {
                 Err(refusal)
             }
             Ok(happenings) => {
+                if !matches!(edit, Edit::Say { .. } | Edit::Face { .. }) {
+                    self.context.note_change_by_hand();
+                }
                 let number = self.next_number;
                 self.next_number += 1;
                 let changes = self.context.state.settle();

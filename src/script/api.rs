@@ -139,7 +139,14 @@ pub(crate) const WORDS: &[Word] = &[
         "(options: IntOptions?) -> FieldType",
         "A whole number, bounds included.",
     ),
-    reads(Fields, "bool", "rb.bool({ default })", "(options: FieldOptions?) -> FieldType", "True or false."),
+    reads(
+        Fields,
+        "bool",
+        "rb.bool({ default, by_hand })",
+        "(options: BoolOptions?) -> FieldType",
+        "True or false. `by_hand = true`: the host sets it to true when the game master edits the game or turns a house rule. \
+         A ruleset then checks once what has to hold.",
+    ),
     reads(Fields, "text", "rb.text({ default })", "(options: FieldOptions?) -> FieldType", "A text."),
     reads(Fields, "ratio", "rb.ratio({ default })", "(options: FieldOptions?) -> FieldType", "A fraction `{n, d}`."),
     reads(

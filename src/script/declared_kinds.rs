@@ -168,6 +168,7 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
         default,
         show: !matches!(table.raw_get::<Lv>("show").map_err(|error| error.to_string())?, Lv::Boolean(false)),
         audience: text("audience")?,
+        by_hand: matches!(table.raw_get::<Lv>("by_hand").map_err(|error| error.to_string())?, Lv::Boolean(true)),
         origin: Arc::from(""),
     })
 }

@@ -13,6 +13,7 @@ export type FieldType = { [string]: any }
 export type Changed = any
 export type Key = number | { number }
 export type FieldOptions = { default: any?, label: string?, show: boolean?, audience: string? }
+export type BoolOptions = { default: boolean?, by_hand: boolean?, label: string?, show: boolean?, audience: string? }
 export type IntOptions = { default: number?, min: number?, max: number?, label: string?, show: boolean?, audience: string? }
 export type Holder = { id: number, hook: string, owner: any, data: any }
 export type HookFunction = (e: any, holder: Holder) -> ...any

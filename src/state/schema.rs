@@ -51,6 +51,8 @@ pub struct Field {
     pub show: bool,
     /// The only seat that may see it, or everybody.
     pub audience: Option<Arc<str>>,
+    /// Whether the host sets it to true when the game master edits the game or turns a house rule.
+    pub by_hand: bool,
     /// The file that declares it.
     pub origin: Arc<str>,
 }
