@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::{Answering, Given, Odds, OddsQuery, Place, Position, Ruleset, Scenario, Setup, Value};
+use riskbreaker::{Answering, Given, Odds, OddsQuery, Outcome, Place, Position, Ruleset, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, percent, plain_json, svg_bars};
@@ -197,7 +197,7 @@ fn tell_field(
     for value in &values {
         let mut chances = vec![odds.chance(|outcome| watched.value(outcome, place) == value)];
         if numbers {
-            let of = |outcome| watched.value(outcome, place).as_int();
+            let of = |outcome: &Outcome| watched.value(outcome, place).as_int();
             chances.push(odds.chance(|outcome| of(outcome) >= value.as_int()));
             chances.push(odds.chance(|outcome| of(outcome) <= value.as_int()));
         }
