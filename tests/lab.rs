@@ -1,5 +1,8 @@
 //! Odds, simulation and advice through the front door, against numbers worked out by hand and by brute force.
 
+#[path = "lab/catalogues.rs"]
+mod catalogues;
+
 use std::path::Path;
 use std::sync::Arc;
 

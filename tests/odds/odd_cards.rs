@@ -31,9 +31,9 @@ const CARDS: &[Card] = &[
         let product = d.roll(6) * d.roll(6);
         format!("{product:03}|{:x}", d.roll(16))
     }),
-    ("repeated", "local s = string.rep(\"ab\", roll(4), \"-\") return #s + roll(2)", |d| {
+    ("repeated", "local s = string.rep(\"ab\", roll(4)) return #s + roll(2)", |d| {
         let times = d.roll(4);
-        (3 * times - 1 + d.roll(2)).to_string()
+        (2 * times + d.roll(2)).to_string()
     }),
     ("without_ones", "local s = \"\" for _ = 1, 5 do s ..= roll(3) end return (s:gsub(\"1+\", \"_\"))", |d| {
         let mut text = joined(&rolls(d, 5, 3), "");
@@ -91,16 +91,16 @@ const CARDS: &[Card] = &[
         },
     ),
     (
-        "bytes",
-        "local b = buffer.create(4) for i = 0, 3 do buffer.writeu8(b, roll(4) - 1, i + 1) end local n = 0 for i = 0, 3 do if buffer.readu8(b, i) > 0 then n += 1 end end return n",
+        "packed_in_text",
+        "local s = \"....\" for _ = 1, 4 do local i = roll(4) s = s:sub(1, i - 1) .. \"x\" .. s:sub(i + 1) end local _, n = s:gsub(\"x\", \"\") return n",
         |d| {
             let faces = rolls(d, 4, 4);
             (1..=4).filter(|face| faces.contains(face)).count().to_string()
         },
     ),
     (
-        "shared_bytes",
-        "local a = buffer.create(1) local b = if roll(2) == 1 then a else buffer.create(1) roll(2) buffer.writeu8(a, 0, roll(3)) return buffer.readu8(b, 0)",
+        "one_list_or_two",
+        "local a = { 0 } local b = if roll(2) == 1 then a else { 0 } roll(2) a[1] = roll(3) return b[1]",
         |d| {
             let same = d.roll(2) == 1;
             d.roll(2);
@@ -324,12 +324,11 @@ const CARDS: &[Card] = &[
     }),
     (
         "rounded",
-        "local n = roll(6) * roll(6) return math.floor(math.sqrt(n)) .. \":\" .. math.ceil(n / 4) .. \":\" .. math.round(n / 8) .. \":\" .. math.max(n % 5, roll(2))",
+        "local n = roll(6) * roll(6) return math.floor(n / 7) .. \":\" .. math.ceil(n / 4) .. \":\" .. n // 8 .. \":\" .. math.max(n % 5, roll(2))",
         |d| {
             let n = d.roll(6) * d.roll(6);
             let ceil = (n + 3) / 4;
-            let round = (n + 4) / 8;
-            format!("{}:{ceil}:{round}:{}", (n as f64).sqrt().floor(), (n % 5).max(d.roll(2)))
+            format!("{}:{ceil}:{}:{}", n / 7, n / 8, (n % 5).max(d.roll(2)))
         },
     ),
     (

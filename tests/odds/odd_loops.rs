@@ -261,8 +261,8 @@ fn twenty_loops_come_to_what_their_chains_come_to() {
         absorbed(0, |_| faces(4, |face| if face > 2 { end(face) } else { On(0) })),
     );
     add(
-        "in_a_buffer",
-        "local b = buffer.create(2) while buffer.readu8(b, 0) < 4 do local r = roll(3) if r == 1 then buffer.writeu8(b, 0, 0) else buffer.writeu8(b, 0, buffer.readu8(b, 0) + r - 1) end buffer.writeu8(b, 1, r) end return buffer.readu8(b, 0) .. \":\" .. buffer.readu8(b, 1)",
+        "in_a_record",
+        "local r = { sum = 0, last = 0 } while r.sum < 4 do r.last = roll(3) r.sum = if r.last == 1 then 0 else r.sum + r.last - 1 end return r.sum .. \":\" .. r.last",
         absorbed(0, |n| {
             faces(3, |face| {
                 let n = if face == 1 { 0 } else { n + face - 1 };
