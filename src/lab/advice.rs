@@ -277,7 +277,7 @@ fn played(
 }
 
 /// What the end of a game is worth to a seat, and whether that is more than to any other.
-fn ended(game: &mut Game, vm: &mut Vm, seat: &Arc<str>) -> Option<Ended> {
+fn ended(game: &mut Game, vm: &mut dyn Machine, seat: &Arc<str>) -> Option<Ended> {
     let worth = vm.worth(&mut game.context, seat).ok().flatten()?;
     let others: Vec<Arc<str>> =
         game.context.seats.keys().filter(|other| *other != seat && &***other != "gm").cloned().collect();

@@ -584,7 +584,7 @@ impl Exploration<'_> {
 }
 
 /// A field or derived value as it is now; nothing if the entity is gone.
-fn look_at(context: &mut ActionContext, vm: &mut Vm, entity: EntityId, name: &str) -> Result<Value, Refusal> {
+fn look_at(context: &mut ActionContext, vm: &mut dyn Machine, entity: EntityId, name: &str) -> Result<Value, Refusal> {
     let Some(found) = context.state.entity(entity) else { return Ok(Value::None) };
     let kind = context.rules.schema().kind(found.kind);
     let value = match kind.field_named(name) {

@@ -189,7 +189,7 @@ fn has_card(question: &Question, card: &str) -> bool {
 /// Finds a field or derived value: by its name, or by the label that is told at the table.
 fn watched(session: &Session, title: &str, name: &str) -> Result<(EntityId, Arc<str>), Refusal> {
     let view = session.view();
-    let entity = view.find(title).map_err(Refusal::new)?;
+    let entity = view.find(title)?;
     let derived = view.derived_names(entity);
     let mut names: Vec<Arc<str>> = view.fields(entity).map(|(field, _)| field.name.clone()).collect();
     names.extend(derived.iter().cloned());

@@ -37,9 +37,9 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
     let played: Vec<String> = setup.seats.iter().map(|(seat, driver)| format!("{seat} {}", told(driver))).collect();
     let interrupt = watched();
     let found =
-        game_odds(&rules, setup, GameLimits::default(), Some(interrupt)).map_err(|refusal| match refusal.failed {
-            true => anyhow::anyhow!("{}", refusal.message),
-            false => call_error(refusal.message),
+        game_odds(&rules, setup, GameLimits::default(), Some(interrupt)).map_err(|refusal| match refusal.failed() {
+            true => anyhow::anyhow!("{refusal}"),
+            false => call_error(refusal.to_string()),
         })?;
     let exact = found.remaining.is_zero();
     let code = if found.interrupted { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS };

@@ -13,6 +13,7 @@ use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{chance_json, float, likeliest, percent};
+use crate::cli::interrupt::watched_anew;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
@@ -86,7 +87,8 @@ impl Repl {
             .collect();
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, blind) = (Answering::Default, Some(self.blind()));
-        let query = OddsQuery { given, answering, blind, limits, ..OddsQuery::default() };
+        let interrupt = Some(watched_anew());
+        let query = OddsQuery { given, answering, blind, limits, interrupt, ..OddsQuery::default() };
         let found = self.session.odds_at(question.id, query.clone())?;
         if !compared.is_empty() {
             let mut columns = vec![("as it is".to_owned(), found)];
