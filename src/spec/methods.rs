@@ -477,7 +477,9 @@ fn expected_pair(pair: &Value) -> Told<odds::Expected> {
 
 fn chance_in(value: &Value) -> Told<BigRational> {
     let text = match value {
-        Value::None => return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\"")),
+        Value::None => {
+            return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\""));
+        }
         Value::Text(text) => text.to_string(),
         other => other.to_string(),
     };
