@@ -20,9 +20,9 @@ mod watch;
 pub use crate::check::{Checker, findings};
 pub use crate::dice::{Dice, DiceRng, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::lab::{
-    Advice, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits,
-    MemoReport, MemoUse, Odds, OddsQuery, Outcome, Place, Plan, PlannedVariant, Position, Progress, Rate, Shard,
-    Simulation, SimulationError, Sum, Tally, Variant, compare_cards, game_odds,
+    Advice, Advised, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits,
+    MemoReport, MemoUse, Odds, OddsQuery, Outcome, Place, Plan, PlannedVariant, PlayedOut, Position, Progress, Rate,
+    Shard, Simulation, SimulationError, Sum, Tally, Variant, compare_cards, game_odds,
 };
 pub use crate::play::{
     Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,

@@ -1,5 +1,9 @@
 //! The program as it is called: transcripts of sessions, with what they print, and games that are saved and gone on with.
 
+#[cfg(unix)]
+#[path = "cli/interrupted.rs"]
+mod interrupted;
+
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

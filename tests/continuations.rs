@@ -2,49 +2,14 @@
 //! same whether equal places are one or not.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use num_rational::BigRational;
-use riskbreaker::{DiceRng, Library, Limits, OddsQuery, Position, Ruleset};
+use riskbreaker::{DiceRng, Limits, OddsQuery, Position, Ruleset};
 
-/// A program as the body of a function that says what it came to. `roll(n)` rolls a die with `n` sides.
-struct Program {
-    name: String,
-    body: String,
-}
+mod programs;
 
-/// A ruleset with one card for each program.
-fn ruleset(folder: &str, programs: &[Program]) -> Arc<Ruleset> {
-    let root = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(folder);
-    let _ = fs::remove_dir_all(&root);
-    let of = root.join("programs");
-    fs::create_dir_all(of.join("maneuvers")).unwrap();
-    fs::create_dir_all(of.join("scenarios")).unwrap();
-    let manifest = "id = \"programs\"\ntitle = \"Programs\"\nversion = \"1.0.0\"\nsummary = \"Programs.\"\nscenario = \"one\"\n\n[seats]\nplayer = \"Ann\"\n";
-    fs::write(of.join("ruleset.toml"), manifest).unwrap();
-    fs::write(of.join("RULES.md"), "# Programs\n").unwrap();
-    fs::write(of.join("scenarios/one.toml"), "title = \"One\"\n").unwrap();
-    fs::write(
-        of.join("kinds.luau"),
-        "local rb = require(\"@riskbreaker\")\n\nreturn rb.kinds({ pot = { fields = { gold = rb.int() } } })\n",
-    )
-    .unwrap();
-    fs::write(
-        of.join("play.luau"),
-        "local rb = require(\"@riskbreaker\")\n\nreturn rb.play({\n\tstart = function()\n\t\trb.recur(\"turn\", 1, 1, rb.spawn(\"pot\"))\n\tend,\n\tentries = {\n\t\tturn = function(pot)\n\t\t\trb.choose({ seat = \"player\", topic = \"card\", about = pot, options = rb.options(rb.card_ids, pot) }).resolve(pot)\n\t\tend,\n\t},\n})\n",
-    )
-    .unwrap();
-    for Program { name, body } in programs {
-        let card = format!(
-            "local rb = require(\"@riskbreaker\")\n\nlocal function roll(n)\n\treturn rb.roll(\"1d\" .. n, \"die\")\nend\n\nlocal function program()\n{body}\nend\n\nreturn rb.maneuver({{\n\tid = \"{name}\",\n\tresolve = function()\n\t\trb.say(tostring(program()))\n\tend,\n}})\n"
-        );
-        fs::write(of.join(format!("maneuvers/{name}.luau")), card).unwrap();
-    }
-    let library = Library::open(&root).unwrap();
-    Ruleset::load(&library, "programs").unwrap_or_else(|error| panic!("{error}"))
-}
+use programs::{Program, ruleset};
 
 /// The chances of what a program says, and in how many places its ways part.
 type Found = Result<(BTreeMap<String, BigRational>, usize, bool), String>;
@@ -346,6 +311,46 @@ const DANGEROUS: &[(&str, &str)] = &[
     (
         "unpacked",
         "local t = { 1, 2, 3 } if roll(2) == 1 then t[2] = nil end roll(2) return select(\"#\", table.unpack(t))",
+    ),
+    (
+        "tail_results",
+        "local function g() return roll(2), roll(2) end local function f(n) if n == 0 then return g() end return f(n - 1) end local a = f(roll(2)) local b, c = f(roll(2)) return a .. b .. c",
+    ),
+    (
+        "tail_in_a_list",
+        "local function f(n) if n == 0 then return 1, roll(2) elseif n == 1 then return roll(2) end return f(n - roll(2)) end local t = { f(roll(3)), f(roll(2)) } return #t .. table.concat(t, \"\")",
+    ),
+    (
+        "tail_captured",
+        "local function f(n, get) if n == 0 then return get() + roll(2) end local m = n * 10 return f(n - 1, function() m += 1 return m + get() end) end return f(roll(3), function() return 0 end) + roll(2)",
+    ),
+    (
+        "tail_of_two",
+        "local even, odd even = function(n) roll(2) if n == 0 then return \"even\" end return odd(n - 1) end odd = function(n) roll(2) if n == 0 then return \"odd\" end return even(n - 1) end return even(roll(4))",
+    ),
+    (
+        "tail_of_a_method",
+        "local d = { n = 0 } function d:go(k) if k == 0 then return self.n end self.n += roll(2) return self:go(k - 1) end return d:go(3) + d:go(roll(2))",
+    ),
+    (
+        "tail_arguments",
+        "local function f(n, ...) if n == 0 then return select(\"#\", ...) + roll(2) end return f(n - 1, n, ...) end return f(roll(3))",
+    ),
+    (
+        "no_tail",
+        "local function f(n) if n == 0 then return roll(2), 5 end return (f(n - 1)) end local a, b = f(roll(3) - 1) return a .. tostring(b)",
+    ),
+    (
+        "next_after_taken",
+        "local t = { a = 1, b = 2, c = 3, d = 4 } t[({ \"a\", \"b\", \"c\" })[roll(3)]] = nil t[({ \"x\", \"y\" })[roll(2)]] = 5 roll(2) local s = \"\" for k in next, t do s ..= k end return s",
+    ),
+    (
+        "number_or_its_text_as_key",
+        "local t = {} t[roll(2)] = 1 t[tostring(roll(2))] = 2 t[roll(2) + 0.5] = 3 roll(2) local n = 0 for k in t do n += if type(k) == \"number\" then 1 else 10 end return n .. tostring(t[1]) .. tostring(t[\"1\"])",
+    ),
+    (
+        "nothing_is_equal_to_it",
+        "local x = if roll(2) == 1 then 0 / 0 else 1 local t = { x } roll(2) return tostring(table.find(t, x)) .. tostring(t[1] == x)",
     ),
     (
         "again",

@@ -1,6 +1,16 @@
 //! Exact odds of hard cards against numbers that were counted without any script: every card of the ruleset `gambles` is
 //! written down a second time here, as a plain program over all its rolls.
 
+#[path = "odds/enumeration.rs"]
+mod enumeration;
+#[path = "odds/generated.rs"]
+mod generated;
+#[path = "odds/odd_cards.rs"]
+mod odd_cards;
+#[path = "odds/odd_loops.rs"]
+mod odd_loops;
+mod programs;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -11,6 +21,37 @@ use num_traits::{One, Zero};
 use riskbreaker::{
     Answering, Dice, Effect, Given, Library, Limits, Odds, OddsQuery, Outcome, Position, Refusal, Ruleset, Value,
 };
+
+/// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
+fn play_programs(folder: &str, counted: &[(&str, &str, enumeration::Chances)]) {
+    let cards: Vec<programs::Program> = counted
+        .iter()
+        .map(|(name, body, _)| programs::Program { name: (*name).into(), body: (*body).into() })
+        .collect();
+    let rules = programs::ruleset(folder, &cards);
+    let mut wrong = Vec::new();
+    for (name, body, chances) in counted {
+        let position = Position { card: (*name).into(), ..Position::default() };
+        let odds = match position.odds(&rules) {
+            Ok((odds, _)) => odds,
+            Err(refusal) => {
+                wrong.push(format!("{name} is refused: {refusal}\n{body}"));
+                continue;
+            }
+        };
+        let said = |outcome: &Outcome| match outcome.effects.as_slice() {
+            [Effect::Said { text }] => text.clone(),
+            _ => outcome.line(),
+        };
+        let found: enumeration::Chances =
+            odds.outcomes.iter().map(|(outcome, chance)| (said(outcome), chance.clone())).collect();
+        if !odds.is_exact() || found != *chances {
+            let why = odds.estimate.as_ref().map(|estimate| &estimate.why);
+            wrong.push(format!("{name} ({why:?}): found {found:?}, counted {chances:?}\n{body}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), counted.len(), wrong.join("\n\n"));
+}
 
 fn of(part: i64, whole: i64) -> BigRational {
     BigRational::new(part.into(), whole.into())

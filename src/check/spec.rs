@@ -195,8 +195,24 @@ impl Reader<'_> {
     fn expected(&mut self, arg: Option<&Expression<'_>>) {
         let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
         for item in items {
-            let TableItem::Record { key, value } = item else { continue };
+            let (key, value) = match item {
+                TableItem::Record { key, value } => (key, value),
+                // One of several that are expected at once: { wanted, chance }.
+                TableItem::List { value } => {
+                    if let ExpressionKind::Table { items } = value.kind()
+                        && let Some(TableItem::List { value }) = items.first()
+                    {
+                        self.expected(Some(value));
+                    }
+                    continue;
+                }
+                _ => continue,
+            };
             if let Some(title) = literal(*key) {
+                // A text that is said beside fields.
+                if title == "said" && literal(*value).is_some() {
+                    continue;
+                }
                 self.somebody(&title, key.location());
             }
             match value.kind() {

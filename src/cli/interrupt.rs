@@ -22,3 +22,10 @@ pub fn watched() -> Arc<AtomicBool> {
     };
     WANTED.get_or_init(watch).clone()
 }
+
+/// The same for one piece of work at the prompt: what was pressed before does not count.
+pub fn watched_anew() -> Arc<AtomicBool> {
+    let wanted = watched();
+    wanted.store(false, Ordering::Relaxed);
+    wanted
+}

@@ -5,6 +5,7 @@ use num_rational::BigRational;
 
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
 use super::position::loose;
+use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
     Answer, Answering, By, Driver, Game, Given, Machine, Question, QuestionId, Refusal, Session, Slot, Standing,
@@ -20,8 +21,69 @@ pub struct Advice {
     pub odds: Result<Odds, Refusal>,
     /// What the state is worth after it, on the average, to whoever is asked.
     pub worth: Option<BigRational>,
-    /// The average worth at the end of games played out from there, and how many were played.
-    pub played: Option<(f64, u64)>,
+    /// What came of games played out from there.
+    pub played: Option<PlayedOut>,
+}
+
+/// The answers to a question, and what is to be expected without any of them in particular.
+#[derive(Clone, Debug)]
+pub struct Advised {
+    /// The best first.
+    pub answers: Vec<Advice>,
+    /// What came of games in which the policy answers, too: how things stand now.
+    pub now: Option<PlayedOut>,
+}
+
+/// What came of games that were played to their end by policies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PlayedOut {
+    pub games: u64,
+    /// In how many of them the seat that is asked was worth more at the end than every other seat; `None` if there is
+    /// no other seat whose worth is known.
+    pub wins: Option<u64>,
+    /// The worth at the end, on the average.
+    pub average: f64,
+    /// The sum of the squares of what the games were worth.
+    squares: f64,
+}
+
+impl PlayedOut {
+    /// The share of games that were won, 0 to 1, and how far it may be off in 95 of 100 cases.
+    pub fn win_rate(&self) -> Option<(f64, f64)> {
+        let wins = self.wins.filter(|_| self.games > 0)?;
+        let rate = Rate::of(wins, self.games);
+        Some((wins as f64 / self.games as f64, (rate.high - rate.low) / 2.0))
+    }
+
+    /// How far the average may be off in 95 of 100 cases.
+    pub fn margin(&self) -> f64 {
+        let games = self.games.max(1) as f64;
+        let variance = (self.squares / games - self.average * self.average).max(0.0);
+        1.96 * (variance / games).sqrt()
+    }
+
+    /// What answers are ranked by: games won, or what they were worth.
+    pub fn score(&self) -> f64 {
+        self.win_rate().map_or(self.average, |(rate, _)| rate)
+    }
+
+    fn add(&mut self, ended: Ended) {
+        let games = self.games as f64;
+        let worth = ended.worth as f64;
+        self.average = (self.average * games + worth) / (games + 1.0);
+        self.squares += worth * worth;
+        if self.games == 0 {
+            self.wins = ended.won.map(|_| 0);
+        }
+        self.wins = self.wins.zip(ended.won).map(|(wins, won)| wins + u64::from(won));
+        self.games += 1;
+    }
+}
+
+/// What one game came to for the seat that is asked.
+struct Ended {
+    worth: i64,
+    won: Option<bool>,
 }
 
 /// Answers that are weighed for one question.
@@ -31,6 +93,10 @@ const WAYS: u64 = 5_000;
 const SAMPLES: u64 = 500;
 /// The same where nobody waits for a reason: somebody who looks ahead does so many times in a game.
 const WAYS_AHEAD: u64 = 1_000;
+/// After these shares of the time the less promising half of the answers is left.
+const HALVED_AFTER: [f64; 3] = [0.3, 0.55, 0.75];
+/// Nobody is left out after fewer games than this.
+const LEAST_GAMES: u64 = 30;
 /// A game that is played out is left after so many actions.
 const ACTIONS: u64 = 2_000;
 /// The streams of the dice of games played out begin here: far from those of simulations.
@@ -43,7 +109,7 @@ impl Session {
     /// # Errors
     ///
     /// A question that is not open, or that any line of text answers.
-    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Vec<Advice>, Refusal> {
+    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
         let Some(question) = self.questions().iter().find(|open| open.id == question).cloned() else {
             return Err(Refusal::Stale { question });
         };
@@ -58,7 +124,7 @@ fn advise(
     question: &Question,
     seed: u64,
     time: Duration,
-) -> Result<Vec<Advice>, Refusal> {
+) -> Result<Advised, Refusal> {
     let began = Instant::now();
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
@@ -69,12 +135,13 @@ fn advise(
         let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
         advice.push(Advice { text: question.tell(&answer), answer, odds, worth, played: None });
     }
+    let mut now = None;
     if vm.worth(&mut game.fork().context, &question.seat).is_ok_and(|worth| worth.is_some()) {
-        play_out(game, vm, question, &mut advice, seed, time.saturating_sub(began.elapsed()));
+        now = play_out(game, vm, question, &mut advice, seed, time.saturating_sub(began.elapsed()));
     }
-    let average = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |(average, _)| average);
-    advice.sort_by(|one, other| other.worth.cmp(&one.worth).then_with(|| average(other).total_cmp(&average(one))));
-    Ok(advice)
+    let score = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |played| played.score());
+    advice.sort_by(|one, other| score(other).total_cmp(&score(one)).then_with(|| other.worth.cmp(&one.worth)));
+    Ok(Advised { answers: advice, now })
 }
 
 /// What one answer can come to, with the best answers to whatever it asks further.
@@ -118,44 +185,62 @@ pub(crate) fn best_answer(game: &Game, vm: &mut dyn Machine, question: &Question
         .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
 }
 
-/// Plays games out from each answer in turn, the same dice for all, until the time is over.
-fn play_out(game: &Game, vm: &mut dyn Machine, question: &Question, advice: &mut [Advice], seed: u64, time: Duration) {
+/// Plays games out until the time is over, the same dice for all answers, most of them from those that do best; gives
+/// what comes of the policy's own answer.
+fn play_out(
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    advice: &mut [Advice],
+    seed: u64,
+    time: Duration,
+) -> Option<PlayedOut> {
     let began = Instant::now();
-    let mut sums = vec![(0_i64, 0_u64); advice.len()];
     let policy = game.context.rules.policies().first().cloned();
+    let mut now = PlayedOut::default();
+    let mut found = vec![PlayedOut::default(); advice.len()];
+    let mut open: Vec<usize> = (0..advice.len()).filter(|at| advice[*at].odds.is_ok()).collect();
+    let mut halved = 0;
     'time: for n in 0.. {
-        for (one, sum) in advice.iter().zip(&mut sums) {
+        let dice = || DiceRng::stream(seed, STREAM + n);
+        let baseline = policy.is_some().then_some(None);
+        for at in baseline.into_iter().chain(open.iter().copied().map(Some)) {
             if began.elapsed() >= time {
                 break 'time;
             }
-            if one.odds.is_err() {
-                continue;
-            }
-            if let Some(worth) =
-                played(game, vm, question, &one.answer, policy.as_ref(), DiceRng::stream(seed, STREAM + n))
-            {
-                sum.0 += worth;
-                sum.1 += 1;
+            let answer = at.map(|at| &advice[at].answer);
+            let Some(ended) = played(game, vm, question, answer, policy.as_ref(), dice()) else { continue };
+            match at {
+                Some(at) => found[at].add(ended),
+                None => now.add(ended),
             }
         }
-        if advice.iter().all(|one| one.odds.is_err()) {
+        if open.is_empty() && policy.is_none() {
             break;
         }
+        let due = HALVED_AFTER.get(halved).is_some_and(|share| began.elapsed() >= time.mul_f64(*share));
+        if due && open.len() > 2 && open.iter().all(|at| found[*at].games >= LEAST_GAMES) {
+            halved += 1;
+            open.sort_by(|one, other| found[*other].score().total_cmp(&found[*one].score()));
+            open.truncate(open.len().div_ceil(2).max(2));
+        }
     }
-    for (one, (sum, games)) in advice.iter_mut().zip(sums) {
-        one.played = (games > 0).then(|| (sum as f64 / games as f64, games));
+    for (one, played) in advice.iter_mut().zip(found) {
+        one.played = (played.games > 0).then_some(played);
     }
+    (now.games > 0).then_some(now)
 }
 
-/// What a game is worth at its end that goes on with an answer and is played by policies; `None` if it fails.
+/// What a game comes to that goes on with an answer, or with the policy's own, and is played by policies; `None` if it
+/// fails.
 fn played(
     game: &Game,
     vm: &mut dyn Machine,
     question: &Question,
-    answer: &Answer,
+    answer: Option<&Answer>,
     policy: Option<&Arc<str>>,
     chance: DiceRng,
-) -> Option<i64> {
+) -> Option<Ended> {
     let mut fork = game.fork();
     fork.context.chance = chance;
     fork.context.dice = crate::play::DiceSource::Seeded;
@@ -167,14 +252,16 @@ fn played(
     if open.tape.slots.len() != question.id.ordinal as usize {
         return None;
     }
-    open.tape.slots.push(Some(Slot::Answer {
-        topic: question.topic.clone(),
-        seat: question.seat.clone(),
-        about: question.about,
-        answer: answer.clone(),
-        by: By::Policy,
-        before,
-    }));
+    if let Some(answer) = answer {
+        open.tape.slots.push(Some(Slot::Answer {
+            topic: question.topic.clone(),
+            seat: question.seat.clone(),
+            about: question.about,
+            answer: answer.clone(),
+            by: By::Policy,
+            before,
+        }));
+    }
     // The action that is open reads its tape; what follows has none.
     fork.context.keeps_tape = true;
     let mut standing = fork.advance(vm, 1);
@@ -184,9 +271,22 @@ fn played(
         standing = fork.advance(vm, ACTIONS);
     }
     match standing {
-        Standing::Over(_) | Standing::Paused | Standing::Boundary => {
-            vm.worth(&mut fork.context, &question.seat).ok().flatten()
-        }
+        Standing::Over(_) | Standing::Paused | Standing::Boundary => ended(&mut fork, vm, &question.seat),
         Standing::Ask | Standing::Fault(_) => None,
     }
+}
+
+/// What the end of a game is worth to a seat, and whether that is more than to any other.
+fn ended(game: &mut Game, vm: &mut dyn Machine, seat: &Arc<str>) -> Option<Ended> {
+    let worth = vm.worth(&mut game.context, seat).ok().flatten()?;
+    let others: Vec<Arc<str>> =
+        game.context.seats.keys().filter(|other| *other != seat && &***other != "gm").cloned().collect();
+    let mut won = None;
+    for other in others {
+        // A seat that nobody measures is no opponent.
+        if let Ok(Some(theirs)) = vm.worth(&mut game.context, &other) {
+            won = Some(won.unwrap_or(true) && worth > theirs);
+        }
+    }
+    Some(Ended { worth, won })
 }

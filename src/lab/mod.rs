@@ -12,7 +12,7 @@ mod tally;
 mod trial;
 mod whole_game;
 
-pub use advice::Advice;
+pub use advice::{Advice, Advised, PlayedOut};
 pub use comparison::{CardOdds, compare_cards};
 pub use memo_report::MemoReport;
 pub use odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};

@@ -97,7 +97,7 @@ pub(crate) struct Explorer {
     /// What was asked before the first choice point: every run asks the same.
     asked: Vec<Option<Arc<(Question, Answer)>>>,
     met: usize,
-    /// Whether something was rolled since rolls began that are made until they stand.
+    /// Whether something was rolled since rolls that did not stand were made again.
     rolled_again: bool,
     /// Why points could not be compared, and how often.
     pub unproven: BTreeMap<&'static str, u64>,
@@ -379,11 +379,6 @@ impl Explorer {
         let ranked = Arc::new(Ranked { partition, order, chances });
         self.partitions.entry(seen).or_default().insert(dice.clone(), ranked.clone());
         Some(ranked)
-    }
-
-    /// Before rolls that are made until they stand.
-    pub fn begin_again(&mut self) {
-        self.rolled_again = false;
     }
 
     /// The rolls do not stand and are made again; false if nothing was rolled, so that they never will.

@@ -159,11 +159,7 @@ impl ActionContext {
 
     /// Before rolls that are made until they stand.
     pub fn begin_again(&mut self) -> Result<(), Stop> {
-        self.may_act("rolling dice")?;
-        if let Some(explorer) = &mut self.explorer {
-            explorer.begin_again();
-        }
-        Ok(())
+        self.may_act("rolling dice")
     }
 
     /// They do not stand and are made again.

@@ -635,9 +635,12 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
     ),
     method(
         "odds",
-        "t:odds(about, card, answers, wanted, chance)",
-        ("about: string, card: string, answers: { [string]: any }?, wanted: any, chance: string", "()"),
-        "The exact chance that the card comes to what is wanted, fields by title or a text that is said: \"3/5\" or \"60 %\". Nothing is played.",
+        "t:odds(about, card, answers, wanted, chance, { within = chance }?)",
+        (
+            "about: string, card: string, answers: { [string]: any }?, wanted: any, chance: any?, options: { within: string }?",
+            "()",
+        ),
+        "The exact chance (\"3/5\" or \"60 %\") that the card comes to what is wanted: fields and derived values by title, numbers also as \">= 2\", `said` for a text, or a text alone; all of it at once. Instead of one, a list of { wanted, chance }. `within` allows an estimate that is off by so much. Nothing is played.",
     ),
     method("over", "t:over(text?)", ("text: string?", "()"), "The game is over, and its outcome contains the text."),
     method("ongoing", "t:ongoing()", ("", "()"), "The game is not over."),

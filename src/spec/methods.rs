@@ -368,19 +368,35 @@ impl Case {
         }
     }
 
-    /// The exact chance that a card comes to something, compared with the one that is expected.
+    /// The chances of what a card comes to, compared with those that are expected: one, or a list of pairs.
     fn odds(&mut self, args: &Args) -> Told<()> {
-        let (about, card, chance) = (args.text(0)?, args.text(1)?, args.text(4)?);
-        let expected = read_chance(&chance).ok_or_else(|| {
-            wrong(format!("`{chance}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\""))
-        })?;
+        let (about, card, wanted) = (args.text(0)?, args.text(1)?, args.value(3));
+        // A list of pairs has its chances inside: what stands behind it are the options.
+        let (chance, options) = match (wanted, args.value(4), args.value(5)) {
+            (Value::List(_), options @ Value::Map(_), Value::None) => (&Value::None, options),
+            (_, chance, options) => (chance, options),
+        };
+        let expected = match (wanted, chance) {
+            (Value::List(pairs), Value::None) => pairs.iter().map(expected_pair).collect::<Told<Vec<_>>>()?,
+            (wanted, chance) => vec![odds::Expected { wanted: wanted.clone(), chance: chance_in(chance)? }],
+        };
+        if expected.is_empty() {
+            return Err(wrong("nothing is expected: write a list of { wanted, chance }"));
+        }
+        let within = match options {
+            Value::None => None,
+            Value::Map(options) => match options.keys().find(|name| &***name != "within") {
+                Some(name) => return Err(wrong(format!("odds have no option `{name}`; there is `within`"))),
+                None => Some(chance_in(options.iter().next().map_or(&Value::None, |(_, value)| value))?),
+            },
+            other => return Err(wrong(format!("the options of odds are {{ within = \"2 %\" }}, not {other}"))),
+        };
         let answers = replies(args.value(2))?;
         let question = self.turn_of(&about, "card")?;
-        let found = odds::chance(self.session()?, &question, &card, answers, args.value(3))?;
-        if found == expected {
-            return Ok(());
+        if let Ok(answer) = question.read(&Value::text(&card)) {
+            self.cards.push(question.tell(&answer));
         }
-        Err(wrong(format!("{card} by {about}: expected a chance of {expected}, found {found}")))
+        odds::compare(self.session()?, &question, &card, answers, &expected, within.as_ref())
     }
 
     fn over(&mut self, args: &Args) -> Told<()> {
@@ -436,6 +452,30 @@ fn equal(args: &Args) -> Told<()> {
         return Ok(());
     }
     Err(wrong(format!("{what}expected {}, found {}", words(expected), words(found))))
+}
+
+/// A pair of what is wanted and its chance.
+fn expected_pair(pair: &Value) -> Told<odds::Expected> {
+    match pair {
+        Value::List(parts) if parts.len() == 2 => {
+            Ok(odds::Expected { wanted: parts[0].clone(), chance: chance_in(&parts[1])? })
+        }
+        other => Err(wrong(format!("a list of odds holds pairs {{ wanted, chance }}, not {other}"))),
+    }
+}
+
+fn chance_in(value: &Value) -> Told<BigRational> {
+    let text = match value {
+        Value::None => {
+            return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\""));
+        }
+        Value::Text(text) => text.to_string(),
+        other => other.to_string(),
+    };
+    let whole = |n: i64| BigRational::from_integer(n.into());
+    let chance = read_chance(&text).filter(|chance| (whole(0)..=whole(1)).contains(chance));
+    chance
+        .ok_or_else(|| wrong(format!("`{text}` is no chance: write it as a fraction such as \"3/5\", or as \"60 %\"")))
 }
 
 /// `3/5`, `1`, `60 %` or `12.5 %`.

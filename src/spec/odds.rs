@@ -1,127 +1,212 @@
-//! What a spec expects of the exact odds of a card.
+//! What a spec expects of the odds of a card.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use num_rational::BigRational;
+use num_traits::{Signed, ToPrimitive};
 
 use super::case::{Told, same, wrong};
 use crate::lab::{Effect, Odds, OddsQuery, Outcome};
-use crate::play::plain::titled;
 use crate::play::{Given, Question, Session};
 use crate::state::{EntityId, Value};
 
-/// What an outcome must have to count: something said, or fields by title.
-pub(super) enum Wanted {
-    Said(String),
-    Fields(Vec<(Option<EntityId>, String, BTreeMap<String, Value>)>),
+/// What is expected of a card: something that it comes to, with its chance.
+pub(super) struct Expected {
+    pub wanted: Value,
+    pub chance: BigRational,
 }
+
+/// What an outcome must have to count: everything of it.
+#[derive(Default)]
+struct Wanted {
+    /// Something that is said.
+    said: Vec<String>,
+    /// Fields and derived values, by their places among those that are watched.
+    values: Vec<(usize, Test)>,
+}
+
+/// What a value must be.
+enum Test {
+    Is(Value),
+    /// A number that stands to this one as the sign says.
+    Number(&'static str, i64),
+}
+
+/// The signs of [`Test::Number`]; a longer one comes before its beginning.
+const SIGNS: [&str; 5] = [">=", "<=", "~=", ">", "<"];
+
+/// The key of a text that is said beside fields.
+const SAID: &str = "said";
 
 impl Wanted {
     /// Reads a text that is said, or a table as `t:expect` takes it.
-    pub fn read(session: &Session, value: &Value) -> Told<Wanted> {
-        let usage = || wrong("what is wanted is a text that is said, or { title = { field = value } }");
+    fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> Told<Wanted> {
+        let usage = || wrong("what is wanted is a text that is said, or { title = { field = value }, said = text }");
+        let mut wanted = Wanted::default();
         match value {
-            Value::Text(text) => Ok(Wanted::Said(text.to_string())),
+            Value::Text(text) => wanted.said.push(text.to_string()),
             Value::Map(by_title) => {
-                let mut wanted = Vec::new();
                 for (title, fields) in by_title.iter() {
-                    let Value::Map(fields) = fields else { return Err(usage()) };
-                    let entity = session.view().find(title).ok();
-                    if let Some(entity) = entity {
-                        known_fields(session, entity, title, fields.keys().map(|name| &**name))?;
+                    match fields {
+                        Value::Text(text) if &**title == SAID => wanted.said.push(text.to_string()),
+                        Value::Map(fields) => wanted.read_fields(session, title, fields.iter(), watch)?,
+                        _ => return Err(usage()),
                     }
-                    let fields = fields.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-                    wanted.push((entity, title.to_string(), fields));
                 }
-                Ok(Wanted::Fields(wanted))
             }
-            _ => Err(usage()),
+            _ => return Err(usage()),
         }
+        Ok(wanted)
     }
 
-    fn fits(&self, session: &Session, odds: &Odds, outcome: &Outcome) -> bool {
-        match self {
-            Wanted::Said(text) => outcome.effects.iter().any(|effect| match effect {
+    fn read_fields<'v>(
+        &mut self,
+        session: &Session,
+        title: &str,
+        fields: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
+        watch: &mut Vec<(EntityId, Arc<str>)>,
+    ) -> Told<()> {
+        let view = session.view();
+        let entity = view.find(title).map_err(wrong)?;
+        let mut known: Vec<Arc<str>> = view.fields(entity).map(|(field, _)| field.name.clone()).collect();
+        known.extend(view.derived_names(entity).iter().cloned());
+        for (name, value) in fields {
+            if !known.contains(name) {
+                let near = crate::ruleset::nearest(name, known.iter().map(|name| &**name));
+                let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+                return Err(wrong(format!("{title} has no field or derived value `{name}`{hint}")));
+            }
+            let place = (entity, name.clone());
+            let at = watch.iter().position(|known| *known == place).unwrap_or_else(|| {
+                watch.push(place);
+                watch.len() - 1
+            });
+            self.values.push((at, Test::of(value)));
+        }
+        Ok(())
+    }
+
+    fn fits(&self, outcome: &Outcome) -> bool {
+        let said = |text: &String| {
+            outcome.effects.iter().any(|effect| match effect {
                 Effect::Said { text: said } | Effect::Over { text: said } | Effect::Cut { reason: said } => {
                     said.contains(text)
                 }
                 _ => false,
-            }),
-            Wanted::Fields(wanted) => wanted.iter().all(|(entity, title, fields)| {
-                fields.iter().all(|(field, value)| {
-                    let found = after(session, odds, outcome, *entity, title, field);
-                    found.is_some_and(|found| same(&titled(session, &found), value))
-                })
+            })
+        };
+        let holds = |(at, test): &(usize, Test)| outcome.watched.get(*at).is_some_and(|found| test.holds(found));
+        self.said.iter().all(said) && self.values.iter().all(holds)
+    }
+}
+
+impl Test {
+    /// A text such as `>= 2` compares; everything else has to be equal.
+    fn of(value: &Value) -> Test {
+        let compared = value.as_text().and_then(|text| {
+            let sign = SIGNS.into_iter().find(|sign| text.starts_with(sign))?;
+            Some(Test::Number(sign, text[sign.len()..].trim().parse().ok()?))
+        });
+        compared.unwrap_or_else(|| Test::Is(value.clone()))
+    }
+
+    fn holds(&self, found: &Value) -> bool {
+        match self {
+            Test::Is(value) => same(found, value),
+            Test::Number(sign, number) => found.as_int().is_some_and(|found| match *sign {
+                ">=" => found >= *number,
+                "<=" => found <= *number,
+                "~=" => found != *number,
+                ">" => found > *number,
+                _ => found < *number,
             }),
         }
     }
 }
 
-/// The exact chance that a card comes to what is wanted.
-pub(super) fn chance(
+/// Compares the chances of what a card comes to with those that are expected.
+///
+/// `within`: how far an estimate may be off; none: nothing but exact odds will do.
+pub(super) fn compare(
     session: &mut Session,
     question: &Question,
     card: &str,
     answers: Vec<(String, Value)>,
-    wanted: &Value,
-) -> Told<BigRational> {
+    expected: &[Expected],
+    within: Option<&BigRational>,
+) -> Told<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
     let mut given: Vec<Given> = answers.into_iter().map(|(topic, value)| Given { topic, about: None, value }).collect();
     given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });
-    let odds = session.odds_at(question.id, OddsQuery { given, ..OddsQuery::default() }).map_err(wrong)?;
-    if !odds.is_exact() {
+    let mut watch = Vec::new();
+    let mut wanted = Vec::new();
+    for one in expected {
+        wanted.push(Wanted::read(session, &one.wanted, &mut watch)?);
+    }
+    let odds = session.odds_at(question.id, OddsQuery { given, watch, ..OddsQuery::default() }).map_err(wrong)?;
+    if !odds.is_exact() && within.is_none() {
         let why = match &odds.estimate {
             Some(estimate) => estimate.why.clone(),
-            None => format!("{} was not followed to its end", odds.remaining),
+            None => format!("{:.1e} was not followed to its end", odds.remaining.to_f64().unwrap_or_default()),
         };
-        return Err(wrong(format!("the odds of {card} are not exact: {why}")));
+        return Err(wrong(format!(
+            "the odds of {card} are not exact: {why}; with `{{ within = \"2 %\" }}` behind the chance an estimate will do"
+        )));
     }
-    let wanted = Wanted::read(session, wanted)?;
-    Ok(odds.chance(|outcome| wanted.fits(session, &odds, outcome)))
-}
-
-/// A field's value at the end of a course.
-fn after(
-    session: &Session,
-    odds: &Odds,
-    outcome: &Outcome,
-    entity: Option<EntityId>,
-    title: &str,
-    field: &str,
-) -> Option<Value> {
-    let changed = outcome.effects.iter().find_map(|effect| match effect {
-        Effect::Changed { entity: of, title: named, field: at, to, .. }
-            if **at == *field && (Some(*of) == entity || **named == *title) =>
-        {
-            Some(to.clone())
-        }
-        _ => None,
-    });
-    if changed.is_some() {
-        return changed;
-    }
-    // What is the same on every course and is not told at the table stands in no outcome.
-    let certain = odds.fields.iter().find(|known| Some(known.entity) == entity && *known.field == *field);
-    match certain.map(|known| known.to.as_slice()) {
-        Some([(only, _)]) => Some(only.clone()),
-        _ => session.view().field(entity?, field).cloned(),
-    }
-}
-
-fn known_fields<'n>(
-    session: &Session,
-    entity: EntityId,
-    title: &str,
-    names: impl Iterator<Item = &'n str>,
-) -> Told<()> {
-    let view = session.view();
-    for name in names {
-        if view.field(entity, name).is_none() {
-            let known: Vec<String> = view.fields(entity).map(|(field, _)| field.name.to_string()).collect();
-            let near = crate::ruleset::nearest(name, known.iter().map(String::as_str));
-            let hint = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(wrong(format!("{title} has no field `{name}`, and odds are of fields{hint}")));
+    for (one, wanted) in expected.iter().zip(&wanted) {
+        let found = odds.chance(|outcome| wanted.fits(outcome));
+        let off = (&found - &one.chance).abs();
+        let near = match within {
+            Some(within) => off <= within + &odds.remaining,
+            None => found == one.chance,
+        };
+        if !near {
+            return Err(wrong(told(card, one, &odds, &found, expected.len(), within)));
         }
     }
     Ok(())
+}
+
+/// Why a chance is not as expected.
+fn told(
+    card: &str,
+    one: &Expected,
+    odds: &Odds,
+    found: &BigRational,
+    of: usize,
+    within: Option<&BigRational>,
+) -> String {
+    let which = if of > 1 { format!(" that {}", in_words(&one.wanted)) } else { String::new() };
+    let percent = |chance: &BigRational| 100.0 * chance.to_f64().unwrap_or_default();
+    let give = within.map(|within| format!(", give or take {:.2} %", percent(within))).unwrap_or_default();
+    let found = match odds.is_exact() {
+        true => format!("{found}"),
+        false => {
+            let (low, high) = odds.interval(found);
+            format!("an estimate of {:.2} % ({:.2} to {:.2})", percent(found), 100.0 * low, 100.0 * high)
+        }
+    };
+    format!("{card}: expected a chance{which} of {}{give}, found {found}", one.chance)
+}
+
+/// What is wanted, as a clause.
+fn in_words(wanted: &Value) -> String {
+    match wanted {
+        Value::Text(text) => format!("\"{text}\" is said"),
+        Value::Map(by_title) => {
+            let parts: Vec<String> = by_title
+                .iter()
+                .flat_map(|(title, fields)| match fields {
+                    Value::Map(fields) => {
+                        let fields: BTreeMap<&Arc<str>, &Value> = fields.iter().collect();
+                        fields.into_iter().map(|(field, value)| format!("{title} has {field} {value}")).collect()
+                    }
+                    other => vec![format!("\"{other}\" is said")],
+                })
+                .collect();
+            parts.join(" and ")
+        }
+        other => other.to_string(),
+    }
 }

@@ -5,7 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::{Answering, Given, Odds, OddsQuery, Outcome, Place, Position, Ruleset, Scenario, Setup, Value};
+use riskbreaker::{
+    Answering, Given, Odds, OddsQuery, Outcome, Place, Position, Refusal, Ruleset, Scenario, Setup, Value,
+};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, percent, plain_json, svg_bars};
@@ -310,13 +312,20 @@ pub fn column(
     let (odds, place) = position.odds(ruleset).map_err(|refusal| {
         // Of several columns it has to be said which.
         let several = !args.compare.is_empty() || args.sweep.is_some();
-        let message = if several { format!("{name}: {refusal}") } else { refusal.to_string() };
+        let of = if several { format!("{name}: ") } else { String::new() };
+        let cure = match refusal {
+            Refusal::Greyed { .. } => {
+                "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way TOPIC=ANSWER`"
+            }
+            _ => "",
+        };
+        let message = format!("{of}{refusal}{cure}");
         if refusal.failed() { anyhow::anyhow!("{message}") } else { call_error(message) }
     })?;
     let odds = match &args.given_that {
         None => odds,
         Some(given) => odds.given(|outcome| given.hold(watched, outcome)).ok_or_else(|| {
-            call_error(format!("{name}: {given} never holds, so nothing can be said under this condition"))
+            call_error(format!("{given} never holds here, so nothing can be said under this condition"))
         })?,
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })

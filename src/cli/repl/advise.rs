@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use num_traits::Zero;
-use riskbreaker::{Advice, Answering, Driver, Given, Limits, Odds, OddsQuery, Question, Refusal};
+use riskbreaker::{Advice, Advised, Answering, Driver, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;
@@ -13,6 +13,7 @@ use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{chance_json, float, likeliest, percent};
+use crate::cli::interrupt::watched_anew;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
@@ -86,7 +87,8 @@ impl Repl {
             .collect();
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, blind) = (Answering::Default, Some(self.blind()));
-        let query = OddsQuery { given, answering, blind, limits, ..OddsQuery::default() };
+        let interrupt = Some(watched_anew());
+        let query = OddsQuery { given, answering, blind, limits, interrupt, ..OddsQuery::default() };
         let found = self.session.odds_at(question.id, query.clone())?;
         if !compared.is_empty() {
             let mut columns = vec![("as it is".to_owned(), found)];
@@ -134,17 +136,19 @@ impl Repl {
     /// `hint`: what each answer is worth, the best first.
     pub(super) fn hint(&mut self) -> Done {
         let question = self.wanted_question()?;
-        let advice = self.session.advise(question.id, TIME)?;
+        let advised = self.session.advise(question.id, TIME)?;
         let measured = self.session.ruleset().measures();
         if self.screen.json() {
-            let rows: Vec<_> = advice.iter().map(advice_json).collect();
-            return Ok(self.screen.event("hint", &json!({ "question": question.topic, "answers": rows }))?);
+            let rows: Vec<_> = advised.answers.iter().map(advice_json).collect();
+            let now = advised.now.as_ref().map(played_json);
+            let told = json!({ "question": question.topic, "now": now, "answers": rows });
+            return Ok(self.screen.event("hint", &told)?);
         }
-        self.show_advice(&advice, measured)
+        self.show_advice(&advised, measured)
     }
 
     /// One ranking by one number, the odds of the next step below each answer, at most a screen of it.
-    fn show_advice(&mut self, advice: &[Advice], measured: bool) -> Done {
+    fn show_advice(&mut self, Advised { answers, now }: &Advised, measured: bool) -> Done {
         if !measured {
             let text = format!(
                 "{} does not say what a position is worth, so this is no ranking.",
@@ -152,25 +156,26 @@ impl Repl {
             );
             self.screen.row(&Row::at(2).faint(text))?;
         }
-        let mut ranked: Vec<Ranked> = advice.iter().map(Ranked::of).collect();
-        let measure = |one: &Ranked| one.score.unwrap_or(f64::NEG_INFINITY);
-        ranked.sort_by(|one, other| measure(other).total_cmp(&measure(one)));
+        let wins = answers.iter().filter_map(|one| one.played).any(|played| played.win_rate().is_some());
         // Answers that lead to the same are one row.
         let mut rows: Vec<Ranked> = Vec::new();
-        for one in ranked {
-            match rows.iter_mut().find(|row| row.odds == one.odds && row.score == one.score) {
+        for one in answers.iter().map(Ranked::of) {
+            match rows.iter_mut().find(|row| row.odds == one.odds && (row.played == one.played || !measured)) {
                 Some(row) => row.answer = format!("{}, {}", row.answer, one.answer),
                 None => rows.push(one),
             }
         }
-        let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
-        let (best, worst) = (scores.first().copied().unwrap_or(0.0), scores.last().copied().unwrap_or(0.0));
         let more = rows.len().saturating_sub(MOST_ROWS);
         for (at, row) in rows.iter().take(MOST_ROWS).enumerate() {
             let mut line = Row::at(2);
             line = if at == 0 && measured { line.strong(&row.answer) } else { line.plain(&row.answer) };
-            if let Some(score) = row.score.filter(|_| measured) {
-                line = line.plain(format!(": {}", grade(at, score, best, worst)));
+            if let Some(number) = row.number.as_ref().filter(|_| measured) {
+                let from = if at == 0 && wins { " of games from here" } else { "" };
+                let give = match &row.margin {
+                    Some(margin) => format!(", give or take {margin}"),
+                    None => String::new(),
+                };
+                line = line.plain(format!(": {number}{from}{give}"));
             }
             self.screen.row(&line)?;
             self.screen.row(&Row::prose(6).faint(&row.odds))?;
@@ -179,12 +184,15 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(format!("and {more} more answers, no better than these")))?;
         }
         if measured {
-            let games: Option<u64> = advice.iter().filter_map(|one| one.played.map(|(_, games)| games)).min();
+            let games: u64 = answers.iter().filter_map(|one| one.played).chain(*now).map(|played| played.games).sum();
+            if let Some(now) = now {
+                let (number, margin) = in_words(now);
+                let text = format!("As it stands, with the computer choosing: {number}, give or take {margin}.");
+                self.screen.row(&Row::at(2).plain(text))?;
+            }
             let text = match games {
-                Some(games) => format!(
-                    "Ranked by the average result of {games} or more games played to the end from each answer. Below each: the odds of the next step."
-                ),
-                None => "Ranked by the average position after the next step, whose odds stand below.".to_owned(),
+                0 => "Ranked by the average position after the next step, whose odds stand below.".to_owned(),
+                games => format!("From {games} games played to the end. Below each answer: the odds of the next step."),
             };
             self.screen.row(&Row::at(2).faint(text))?;
         }
@@ -201,7 +209,10 @@ impl Repl {
 /// An answer with the one number that it is ranked by.
 struct Ranked {
     answer: String,
-    score: Option<f64>,
+    played: Option<PlayedOut>,
+    /// `wins 64 %`, or the average worth, and how far it may be off.
+    number: Option<String>,
+    margin: Option<String>,
     /// The odds of the next step, in a few words.
     odds: String,
 }
@@ -211,7 +222,14 @@ impl Ranked {
         let best = with_best(advice);
         let answer =
             if best.is_empty() { advice.text.clone() } else { format!("{} ({})", advice.text, best.join(", ")) };
-        let score = advice.played.map(|(average, _)| average).or_else(|| advice.worth.as_ref().map(float));
+        let (number, margin) = match (&advice.played, &advice.worth) {
+            (Some(played), _) => {
+                let (number, margin) = in_words(played);
+                (Some(number), Some(margin))
+            }
+            (None, Some(worth)) => (Some(format!("worth {:.1} after the next step", float(worth))), None),
+            (None, None) => (None, None),
+        };
         let odds = match &advice.odds {
             Ok(odds) => {
                 let lines = odds.lines();
@@ -225,19 +243,23 @@ impl Ranked {
             }
             Err(refusal) => refusal.to_string(),
         };
-        Ranked { answer, score, odds }
+        Ranked { answer, played: advice.played, number, margin, odds }
     }
 }
 
-/// How good an answer is beside the best one, in words.
-fn grade(at: usize, score: f64, best: f64, worst: f64) -> &'static str {
-    let behind = if best > worst { (best - score) / (best - worst) } else { 0.0 };
-    match behind {
-        _ if at == 0 => "best",
-        behind if behind < 0.15 => "nearly as good",
-        behind if behind < 0.5 => "worse",
-        _ => "much worse",
+/// The one number of games that were played out, and how far it may be off: `wins 64 %` and `3`.
+fn in_words(played: &PlayedOut) -> (String, String) {
+    match played.win_rate() {
+        Some((rate, margin)) => {
+            (format!("wins {:.0} %", 100.0 * rate), format!("{:.0}", (100.0 * margin).ceil().max(1.0)))
+        }
+        None => (format!("ends with {:.1} on the average", played.average), format!("{:.1}", played.margin().max(0.1))),
     }
+}
+
+fn played_json(played: &PlayedOut) -> serde_json::Value {
+    let wins = played.win_rate().map(|(share, margin)| json!({ "share": share, "margin": margin }));
+    json!({ "games": played.games, "wins": wins, "average": played.average, "margin": played.margin() })
 }
 
 /// What would be answered further to make the most of it.
@@ -286,7 +308,7 @@ fn advice_json(advice: &Advice) -> serde_json::Value {
         "answer": advice.answer,
         "text": advice.text,
         "worth": advice.worth.as_ref().map(chance_json),
-        "at_the_end": advice.played.map(|(average, games)| json!({ "average": average, "games": games })),
+        "at_the_end": advice.played.as_ref().map(played_json),
         "why": why(advice),
         "odds": advice.odds.as_ref().ok().map(odds::odds_json),
     })

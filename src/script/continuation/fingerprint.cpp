@@ -613,6 +613,16 @@ struct Lists
     }
 };
 
+// Whether a frame hands on all that its call gives, and does nothing else: `return f(...)`. Lua does not take such a frame
+// away, but whatever goes on does so as if it were not there: what is returned goes to its caller.
+bool only_returns(const Proto* p, int place, int called)
+{
+    if (place >= p->sizecode)
+        return false;
+    Instruction call = p->code[place - 1], next = p->code[place];
+    return LUAU_INSN_OP(call) == LOP_CALL && LUAU_INSN_C(call) == 0 && LUAU_INSN_OP(next) == LOP_RETURN && LUAU_INSN_A(next) == called && LUAU_INSN_B(next) == 0;
+}
+
 void put_continuation(Fingerprinter* f, lua_State* L)
 {
     if (L != L->global->mainthread)
@@ -631,7 +641,9 @@ void put_continuation(Fingerprinter* f, lua_State* L)
     f->base = first->func;
     put_number(f, host->second);
     put_number(f, L->nCcalls);
-    put_number(f, uint32_t(top - first));
+    // How many results the next frame has to give, where the frames between it and whoever wants them only return.
+    int wanted = 0;
+    bool handed_on = false;
     for (CallInfo* frame = first; frame < top; frame++)
     {
         if (!isLua(frame) || (frame != first && (frame->flags & LUA_CALLINFO_RETURN)))
@@ -654,11 +666,16 @@ void put_continuation(Fingerprinter* f, lua_State* L)
         int called = LUAU_INSN_A(p->code[at]);
         if (frame->base + called != (frame + 1)->func)
             throw Refusal{"a strange frame"};
+        int results = handed_on ? wanted : frame->nresults;
+        handed_on = frame != first && only_returns(p, place, called);
+        wanted = results;
+        if (handed_on)
+            continue;
         put_byte(f, 'F');
         put_number(f, uint32_t(place));
         put_reference(f, 'f', function);
         put_number(f, uint32_t(frame->base - frame->func));
-        put_number(f, uint32_t(frame->nresults));
+        put_number(f, uint32_t(results));
         if (p->is_vararg)
             for (StkId value = frame->func + 1 + p->numparams; value < frame->base; value++)
                 put_value(f, value);
@@ -670,6 +687,9 @@ void put_continuation(Fingerprinter* f, lua_State* L)
                 put_value(f, frame->base + at);
             }
     }
+    // What the host's function that is called here has to give.
+    put_byte(f, '.');
+    put_number(f, uint32_t(handed_on ? wanted : top->nresults));
     if (f->state)
         for (int at = 0; at < f->state->nupvalues; at++)
         {

@@ -1,0 +1,64 @@
+//! Ctrl-C: long work ends soon with what is known.
+
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the program may work on after it was interrupted: a second, and some more where tests share the machine.
+const SOON: Duration = Duration::from_secs(8);
+/// How long it works before.
+const A_WHILE: Duration = Duration::from_secs(3);
+
+/// Calls the program, interrupts it as a terminal does, and waits for its end.
+fn interrupted(args: &[&str]) -> Output {
+    let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+        .args(args)
+        .env("NO_COLOR", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    thread::sleep(A_WHILE);
+    let sent = Command::new("kill").args(["-INT", &program.id().to_string()]).status().expect("it can be sent");
+    assert!(sent.success(), "{args:?} has ended by itself");
+    let began = Instant::now();
+    let output = program.wait_with_output().expect("the program ends");
+    assert!(began.elapsed() < SOON, "{args:?} ended after {:?}", began.elapsed());
+    assert_eq!(output.status.code(), Some(130), "{args:?}: {output:?}");
+    output
+}
+
+#[test]
+fn odds_of_a_card_end_with_an_estimate() {
+    let call = ["odds", "ledger", "--rulesets", "tests/rulesets", "--rules", "gambles"];
+    let text = interrupted(&call);
+    let text = String::from_utf8_lossy(&text.stdout);
+    assert!(text.contains("an estimate, not exact: it was interrupted"), "{text}");
+    assert!(!text.contains("exactly") && text.contains(" to "), "{text}");
+    let told = interrupted(&[&call[..], &["--json"]].concat());
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).expect("one object");
+    assert_eq!((&told["exact"], &told["estimate"]["interrupted"]), (&false.into(), &true.into()));
+    let chance = &told["outcomes"][0]["chance"];
+    assert!(chance["low"].as_f64() < chance["high"].as_f64() && chance["exact"].is_null(), "{chance}");
+}
+
+#[test]
+fn a_whole_game_ends_with_what_its_results_are_at_least() {
+    let call = ["odds", "--game", "four-against-four", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets"];
+    let text = interrupted(&call);
+    let text = String::from_utf8_lossy(&text.stdout);
+    assert!(text.contains("interrupted after") && text.contains("each chance lies between"), "{text}");
+    assert!(!text.contains("exact"), "{text}");
+}
+
+#[test]
+fn a_simulation_that_looks_ahead_ends_with_what_is_counted() {
+    let call = ["sim", "four-against-four", "--rules", "riskbreaker-0.0.1", "--rulesets", "rulesets"];
+    let ahead = ["--seat", "players=ahead", "--seat", "foes=ahead", "--trials", "100000"];
+    let output = interrupted(&[&call[..], &ahead].concat());
+    let problem = String::from_utf8_lossy(&output.stderr);
+    assert!(problem.contains("interrupted"), "{problem}");
+    let output = interrupted(&[&call[..], &["--trials", "10000000"]].concat());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("interrupted"), "{output:?}");
+}

@@ -1,0 +1,109 @@
+//! Independent of the host: programs in Rust over all their rolls, and chains solved by plain elimination.
+
+use std::collections::BTreeMap;
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+/// Chances by what a program says.
+pub type Chances = BTreeMap<String, BigRational>;
+
+/// Dice that go through every row of faces, one row after the other.
+#[derive(Default)]
+pub struct Every {
+    /// Face and sides.
+    row: Vec<(i64, i64)>,
+    at: usize,
+}
+
+impl Every {
+    pub fn roll(&mut self, sides: i64) -> i64 {
+        if self.at == self.row.len() {
+            self.row.push((1, sides));
+        }
+        let (face, of) = self.row[self.at];
+        assert_eq!(of, sides, "a program rolls the same on the same faces");
+        self.at += 1;
+        face
+    }
+
+    /// The next row; false after the last.
+    fn advance(&mut self) -> bool {
+        self.at = 0;
+        while let Some((face, sides)) = self.row.pop() {
+            if face < sides {
+                self.row.push((face + 1, sides));
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// What a program comes to, over every row of faces.
+pub fn enumerated(program: impl Fn(&mut Every) -> String) -> Chances {
+    let mut dice = Every::default();
+    let mut chances = Chances::new();
+    loop {
+        let said = program(&mut dice);
+        let ways: BigRational = dice.row.iter().map(|(_, sides)| BigRational::from_integer((*sides).into())).product();
+        *chances.entry(said).or_insert_with(BigRational::zero) += BigRational::one() / ways;
+        if !dice.advance() {
+            return chances;
+        }
+    }
+}
+
+/// Where one step of a chain leads.
+pub enum Next<S> {
+    On(S),
+    End(String),
+}
+
+/// The ends of a chain with their chances: `step` gives where each state leads, every place as likely as the others.
+///
+/// Plain Gaussian elimination over all states that can be reached.
+pub fn absorbed<S: Clone + Ord>(start: S, step: impl Fn(&S) -> Vec<Next<S>>) -> Chances {
+    let mut numbers: BTreeMap<S, usize> = BTreeMap::from([(start.clone(), 0)]);
+    let mut states = vec![start];
+    let mut rows: Vec<(BTreeMap<usize, BigRational>, Chances)> = Vec::new();
+    while let Some(state) = states.get(rows.len()).cloned() {
+        let places = step(&state);
+        let share = BigRational::new(1.into(), places.len().into());
+        let mut row = (BTreeMap::new(), Chances::new());
+        for place in places {
+            match place {
+                Next::End(said) => *row.1.entry(said).or_insert_with(BigRational::zero) += &share,
+                Next::On(state) => {
+                    let number = *numbers.entry(state.clone()).or_insert_with(|| {
+                        states.push(state);
+                        states.len() - 1
+                    });
+                    *row.0.entry(number).or_insert_with(BigRational::zero) += &share;
+                }
+            }
+        }
+        rows.push(row);
+    }
+    // The last state first: what leads to it leads to where it leads.
+    for last in (1..rows.len()).rev() {
+        let (mut to, mut ends) = rows.pop().expect("it is there");
+        if let Some(stays) = to.remove(&last) {
+            let leaves = BigRational::one() - stays;
+            to.values_mut().chain(ends.values_mut()).for_each(|chance| *chance /= &leaves);
+        }
+        for (row, row_ends) in &mut rows {
+            let Some(share) = row.remove(&last) else { continue };
+            for (number, chance) in &to {
+                *row.entry(*number).or_insert_with(BigRational::zero) += chance * &share;
+            }
+            for (said, chance) in &ends {
+                *row_ends.entry(said.clone()).or_insert_with(BigRational::zero) += chance * &share;
+            }
+        }
+    }
+    let (mut to, mut ends) = rows.pop().expect("the start is there");
+    let leaves = BigRational::one() - to.remove(&0).unwrap_or_else(BigRational::zero);
+    ends.values_mut().for_each(|chance| *chance /= &leaves);
+    ends
+}
