@@ -1,6 +1,8 @@
 //! The script side: the only part of the host that knows Luau.
 
+mod allocation;
 pub(crate) mod api;
+mod bytecode;
 #[cfg(feature = "continuations")]
 mod continuation;
 mod conversion;
@@ -25,6 +27,7 @@ mod spec_odds;
 mod table;
 mod types;
 mod vm;
+mod watchdog;
 
 #[cfg(feature = "check")]
 pub(crate) use fault::{cure_of_syntax, meant};
