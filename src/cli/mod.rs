@@ -5,6 +5,7 @@ mod check;
 mod compare;
 mod dev;
 mod figures;
+mod file;
 mod interrupt;
 mod library;
 mod merge;

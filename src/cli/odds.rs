@@ -19,7 +19,7 @@ use super::play::pair;
 use super::report::unwritable;
 use super::row::Row;
 use super::screen::Screen;
-use super::{call_error, library};
+use super::{call_error, file, library};
 
 /// Exact odds of dice, or of a card
 ///
@@ -345,7 +345,7 @@ fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     if let Some(path) = &args.svg {
         let rows: Vec<(String, f64, String)> =
             totals.iter().map(|(total, chance)| (total.to_string(), float(&chance), percent(float(&chance)))).collect();
-        std::fs::write(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
+        file::replace(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
     }
     let mut wanted: Vec<(&str, String, BigRational)> = Vec::new();
     if let Some(n) = args.at_least {
@@ -572,7 +572,7 @@ fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode>
             .zip(&first.odds.outcomes)
             .map(|(line, (_, chance))| (line, float(chance), percent(float(chance))))
             .collect();
-        std::fs::write(path, svg_bars(&first.heading(card), &rows)).map_err(|error| unwritable(path, &error))?;
+        file::replace(path, svg_bars(&first.heading(card), &rows)).map_err(|error| unwritable(path, &error))?;
     }
     if let Some(condition) = &args.condition {
         return tell_condition(&mut screen, args, condition, &columns);

@@ -13,7 +13,7 @@ use super::report::system;
 use super::roll::random_seed;
 use super::row::Row;
 use super::screen::Screen;
-use super::{call_error, library};
+use super::{call_error, file, library};
 
 /// Plays a game: at the terminal, from a pipe or from a script
 #[derive(clap::Args)]
@@ -185,7 +185,7 @@ fn begin(
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
+    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
