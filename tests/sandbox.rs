@@ -257,7 +257,7 @@ fn broken_files_are_load_errors_with_their_place() {
         ("maneuvers/a.luau", "return {", "maneuvers/a.luau:1"),
         ("maneuvers/a.luau", "<<<<<<< HEAD\nreturn {}", "maneuvers/a.luau:1"),
         ("maneuvers/a.luau", "while true do end", "budget of work"),
-        ("maneuvers/a.luau", "local s = 'x' while true do s = s .. s end", "memory"),
+        ("maneuvers/a.luau", "local s = 'x' while true do s = s .. s end", "too large"),
         ("maneuvers/a.luau", "error('at load')", "at load"),
         ("maneuvers/a.luau", "x = 1", "readonly"),
         ("maneuvers/a.luau", "local rb = require('@riskbreaker') rb.roll('1d6', 'x')", "while the file is loaded"),

@@ -48,12 +48,14 @@ pub(super) fn fault_of(
         fault.fatal = true;
         fault.message = match what {
             "memory" => "the script used up its memory".into(),
+            "size" => "the script makes a text or table that is too large".into(),
             "time" => "the script ran out of time".into(),
             _ => "the script used up its budget of work".into(),
         };
         fault.cure = Some(
             match what {
                 "memory" => "look for a table or text that grows in a loop",
+                "size" => "a text has at most 256 KiB, and a table as many entries as fit into 4 MiB",
                 _ => "look for a loop that does not end",
             }
             .into(),
@@ -125,8 +127,13 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
     };
     let mut fault = Fault::new(tidy(plain));
     if let Some(what) = spent {
-        fault.message = format!("the program used up its {what}");
-        fault.cure = Some("look for a loop that does not end".into());
+        (fault.message, fault.cure) = match what {
+            "size" => (
+                "the program makes a text or table that is too large".into(),
+                Some("a text has at most 256 KiB".into()),
+            ),
+            _ => (format!("the program used up its {what}"), Some("look for a loop that does not end".into())),
+        };
         fault.fatal = true;
     }
     fault.path = Some(name.to_string());

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use mlua::{Error, Lua, Result, Table as LuaTable, UserData, UserDataMethods, Value as Lv};
 
 use super::conversion::{plain_from, plain_to};
+use super::sandbox::renew_program;
 use super::table::Shared;
 use crate::play::{DiceSource, Driver, Edit, Migration, Ruleset, Scenario, Session, Setup, Step, plain};
 use crate::ruleset::Library;
@@ -114,6 +115,7 @@ const ACTIONS: u64 = 20_000;
 /// Plays on until somebody is asked, a script fails or the game is over.
 fn advance(session: &mut Session) -> Result<Step> {
     let step = session.advance_by(ACTIONS).map_err(said)?;
+    renew_program();
     if step == Step::Ask && session.questions().is_empty() {
         return Err(said(format!("the game has gone on for {ACTIONS} actions, nobody was asked and it has not ended")));
     }

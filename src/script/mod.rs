@@ -1,6 +1,8 @@
 //! The script side: the only part of the host that knows Luau.
 
+mod allocation;
 pub(crate) mod api;
+mod bytecode;
 #[cfg(feature = "continuations")]
 mod continuation;
 mod conversion;
@@ -21,6 +23,7 @@ mod spec_file;
 mod table;
 mod types;
 mod vm;
+mod watchdog;
 
 #[cfg(test)]
 pub(crate) use api::spec_methods;

@@ -5,7 +5,10 @@ use std::os::raw::c_int;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use super::allocation::{self, limited};
+use super::bytecode;
 use super::fault::Place;
+use super::watchdog;
 use crate::play::Code;
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
@@ -19,6 +22,9 @@ pub(super) struct Budget {
     pub time: Duration,
     /// The backstop behind that, by the clock on the wall.
     pub wall: Duration,
+    /// Whether the clocks start with the call; otherwise they start when the script is first reminded to look at them, a few
+    /// milliseconds later, which spares short calls the price of a look.
+    pub exact: bool,
     /// Bytes that it may hand to the host, by a generous estimate: what is rolled, told, asked and written is kept there, where
     /// the machine's own limit does not reach.
     pub held: usize,
@@ -26,24 +32,46 @@ pub(super) struct Budget {
 
 impl Budget {
     /// All files of a ruleset together.
-    pub const LOAD: Budget =
-        Budget { work: 2_000_000, time: Duration::from_millis(200), wall: Duration::from_secs(2), held: 16 << 20 };
-    /// A program that drives games, which run under budgets of their own.
-    pub const PROGRAM: Budget =
-        Budget { work: 500_000_000, time: Duration::from_secs(120), wall: Duration::from_secs(600), held: usize::MAX };
+    pub const LOAD: Budget = Budget {
+        work: 2_000_000,
+        time: Duration::from_millis(180),
+        wall: Duration::from_secs(2),
+        exact: true,
+        held: 16 << 20,
+    };
+    /// What is typed at the prompt, and a program that drives games, between two steps of a game: those run under budgets of
+    /// their own, and after each of them the program has this much again.
+    pub const PROGRAM: Budget = Budget {
+        work: 10_000_000,
+        time: Duration::from_millis(180),
+        wall: Duration::from_secs(300),
+        exact: true,
+        held: 64 << 20,
+    };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget =
-        Budget { work: 10_000_000, time: Duration::from_secs(10), wall: Duration::from_secs(120), held: usize::MAX };
+    pub const SPEC: Budget = Budget {
+        work: 10_000_000,
+        time: Duration::from_millis(180),
+        wall: Duration::from_secs(60),
+        exact: true,
+        held: 64 << 20,
+    };
     /// The wall's clock is generous, so that a machine that is busy with other things never changes what a simulation comes
     /// to: it is the work that stops a loop, and always at the same place.
-    pub const ACTION: Budget =
-        Budget { work: 2_000_000, time: Duration::from_millis(150), wall: Duration::from_secs(10), held: 8 << 20 };
+    pub const ACTION: Budget = Budget {
+        work: 2_000_000,
+        time: Duration::from_millis(150),
+        wall: Duration::from_secs(10),
+        exact: false,
+        held: 8 << 20,
+    };
 
     /// What is left of it after the call that ended last.
     pub fn rest(self) -> Budget {
         let (left, [time, wall]) = LEFT.get();
         let held = HOLD.get();
-        Budget { work: left, time: self.time.saturating_sub(time), wall: self.wall.saturating_sub(wall), held }
+        let (time, wall) = (self.time.saturating_sub(time), self.wall.saturating_sub(wall));
+        Budget { work: left, time, wall, held, ..self }
     }
 }
 
@@ -83,7 +111,7 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     }
     let left = WORK.get() - 1;
     WORK.set(left);
-    if left < 0
+    if (left < 0 || watchdog::must_look())
         && let Some(spent) = spent_now()
     {
         unsafe { kill(state, spent) }
@@ -101,6 +129,25 @@ fn spent_now() -> Option<&'static str> {
     WORK.set(portion);
     RESERVE.set(left - portion);
     is_late().then_some("time")
+}
+
+/// Which budget is spent in the middle of an operation, if one is.
+pub(super) fn must_stop() -> Option<&'static str> {
+    if RESERVE.get().saturating_add(WORK.get()) < 0 {
+        return Some("work");
+    }
+    (watchdog::must_look() && is_late()).then_some("time")
+}
+
+/// Notes that a script is stopped in the middle of an operation. Whatever comes of the error, it goes no further.
+pub(super) unsafe fn stop_at(state: Option<*mut mlua::lua_State>, what: &'static str) {
+    if SPENT.get().is_none() {
+        SPENT.set(Some(what));
+        // SAFETY: the state is that of a living machine, and reading the place makes nothing in it.
+        SPENT_AT.set(state.and_then(|state| unsafe { place_of(state) }));
+    }
+    RESERVE.set(0);
+    WORK.set(-1);
 }
 
 /// Whether the running call has taken longer than it may. The first look starts the clocks.
@@ -219,7 +266,18 @@ pub(super) fn renew(budget: Budget) {
     WORK.set(portion);
     RESERVE.set(budget.work - portion);
     HOLD.set(budget.held);
-    BEGUN.set(None);
+    BEGUN.set(budget.exact.then(clocks));
+}
+
+/// Gives the running program its time and work again, unless it has run out of them: a game that it drives made a step.
+pub(super) fn renew_program() {
+    if SPENT.get().is_some() {
+        return;
+    }
+    let begun = BEGUN.get();
+    renew(Budget { exact: false, ..Budget::PROGRAM });
+    // The clock on the wall goes on.
+    BEGUN.set(begun.map(|[_, wall]| [clocks()[0], wall]));
 }
 
 /// Charges work that no safepoint counts.
@@ -254,22 +312,61 @@ unsafe extern "C-unwind" fn charged(state: *mut mlua::lua_State) -> c_int {
     0
 }
 
+/// What a call that was interrupted by another one on the same thread had used of its budget.
+struct Suspended {
+    work: i64,
+    reserve: i64,
+    held: usize,
+    limits: [Duration; 2],
+    begun: Option<[Duration; 2]>,
+    spent: Option<&'static str>,
+    spent_at: Option<Place>,
+}
+
+impl Suspended {
+    fn take() -> Suspended {
+        Suspended {
+            work: WORK.get(),
+            reserve: RESERVE.get(),
+            held: HOLD.get(),
+            limits: LIMITS.get(),
+            begun: BEGUN.get(),
+            spent: SPENT.take(),
+            spent_at: SPENT_AT.take(),
+        }
+    }
+}
+
+impl Drop for Suspended {
+    fn drop(&mut self) {
+        WORK.set(self.work);
+        RESERVE.set(self.reserve);
+        HOLD.set(self.held);
+        LIMITS.set(self.limits);
+        // What the inner call took is not what the outer one used.
+        BEGUN.set(self.begun.map(|[thread, wall]| [thread + taken()[0], wall]));
+        SPENT.set(self.spent);
+        // Where the inner call was stopped is told by whoever called it.
+        if let Some(place) = self.spent_at.take() {
+            SPENT_AT.set(Some(place));
+        }
+    }
+}
+
 /// Runs something under a budget of its own. The second value says which budget was spent, if one was: then the machine
 /// must be thrown away, whatever came back.
 pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Result<R>, Option<&'static str>) {
+    let _suspended = Suspended::take();
+    let _watched = watchdog::watch();
     renew(budget);
     LIMITS.set([budget.time, budget.wall]);
-    SPENT.set(None);
-    SPENT_AT.set(None);
     MADE_AT.with_borrow_mut(|(line, ..)| *line = 0);
-    let result = run();
+    let result = limited(true, run);
     let mut spent = SPENT.get();
     if matches!(&result, Err(error) if is_memory(error)) {
-        spent = Some("memory");
+        spent = spent.or(Some("memory"));
     }
     LEFT.set((RESERVE.get().saturating_add(WORK.get()), taken()));
-    RESERVE.set(0);
-    WORK.set(0);
     (result, spent)
 }
 
@@ -396,7 +493,7 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     }
     lua.gc_collect()?;
     lua.set_memory_limit(lua.used_memory() + MEMORY)?;
-    Ok(())
+    allocation::install(lua)
 }
 
 /// The globals of one ruleset: the allowed names and its own `require`, closed.
@@ -419,6 +516,7 @@ pub(super) fn compiler() -> Compiler {
         "tostring",
         "rawget",
         "table.unpack",
+        "tonumber",
         "string.format",
         "select",
         "setmetatable",
@@ -479,10 +577,17 @@ pub(super) fn compile_measured(lua: &Lua, path: &str, text: &str, environment: &
 }
 
 fn compile_by(compiler: Compiler, lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
-    lua.load(text)
-        .set_name(format!("={path}"))
-        .set_mode(ChunkMode::Text)
-        .set_compiler(compiler)
-        .set_environment(environment.clone())
-        .into_function()
+    let name = format!("={path}");
+    // Reading a file makes what is in it: lists of instructions and constants are no values of a script.
+    limited(false, || {
+        let code = compiler.compile(text).ok().filter(|code| code.first().is_some_and(|version| *version != 0));
+        let Some(code) = code else {
+            let chunk = lua.load(text).set_name(name).set_mode(ChunkMode::Text).set_compiler(compiler);
+            return chunk.set_environment(environment.clone()).into_function();
+        };
+        bytecode::check(&code)
+            .map_err(|error| mlua::Error::RuntimeError(format!("{path}:{}: {}", error.line, error.message)))?;
+        let chunk = lua.load(code).set_name(name).set_mode(ChunkMode::Binary);
+        chunk.set_environment(environment.clone()).into_function()
+    })
 }

@@ -1,0 +1,167 @@
+//! The watchdog: a thread that reminds every running script to look at the clock.
+//!
+//! A script looks at the clock once in so much work, and the work of single operations differs by a factor of a million. The
+//! watchdog makes the time between two looks a matter of milliseconds, whatever the script does in between.
+
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+/// How often running scripts are reminded.
+const PERIOD: Duration = Duration::from_millis(4);
+
+/// So many rounds without any script running, and the watchdog sleeps until one begins.
+const IDLE_ROUNDS: u32 = 50;
+
+/// What the watchdog knows of one thread.
+struct Watch {
+    /// Calls into scripts that run on the thread, one inside the other.
+    running: AtomicU64,
+    /// Set by the watchdog, cleared by the script when it has looked at the clock.
+    look: AtomicBool,
+}
+
+/// Watches of all threads. A thread that ends leaves its watch to the next one: there are as many as there were threads at
+/// the same time.
+struct Watches {
+    all: Vec<&'static Watch>,
+    free: Vec<&'static Watch>,
+}
+
+static WATCHES: Mutex<Watches> = Mutex::new(Watches { all: Vec::new(), free: Vec::new() });
+static ASLEEP: AtomicBool = AtomicBool::new(false);
+static UNWATCHED: Watch = Watch { running: AtomicU64::new(0), look: AtomicBool::new(false) };
+
+/// A thread's hold on its watch.
+struct Own(&'static Watch);
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        OWN.set(&UNWATCHED);
+        self.0.running.store(0, Ordering::SeqCst);
+        with_watches(|watches| watches.free.push(self.0));
+    }
+}
+
+thread_local! {
+    /// The watch of this thread, for a fast look.
+    static OWN: Cell<&'static Watch> = const { Cell::new(&UNWATCHED) };
+    static HOLD: Own = Own(take_watch());
+}
+
+fn with_watches<R>(work: impl FnOnce(&mut Watches) -> R) -> R {
+    match WATCHES.lock() {
+        Ok(mut watches) => work(&mut watches),
+        Err(poisoned) => work(&mut poisoned.into_inner()),
+    }
+}
+
+fn take_watch() -> &'static Watch {
+    let watch = with_watches(|watches| match watches.free.pop() {
+        Some(watch) => watch,
+        None => {
+            let watch: &'static Watch =
+                Box::leak(Box::new(Watch { running: AtomicU64::new(0), look: AtomicBool::new(false) }));
+            watches.all.push(watch);
+            watch
+        }
+    });
+    OWN.set(watch);
+    watch
+}
+
+/// The watchdog's thread; `None` where no thread can be started: scripts still look at the clock once in so much work.
+fn watchdog() -> Option<&'static Thread> {
+    static DOG: OnceLock<Option<Thread>> = OnceLock::new();
+    let dog = DOG.get_or_init(|| {
+        let made = thread::Builder::new().name("watchdog".into()).stack_size(64 << 10).spawn(watch_all);
+        made.ok().map(|handle| handle.thread().clone())
+    });
+    dog.as_ref()
+}
+
+fn watch_all() {
+    let mut idle = 0;
+    loop {
+        thread::sleep(PERIOD);
+        idle = if remind_all() { 0 } else { idle + 1 };
+        if idle > IDLE_ROUNDS {
+            ASLEEP.store(true, Ordering::SeqCst);
+            // A call that began before it could see that the watchdog sleeps is seen here.
+            if !remind_all() {
+                thread::park();
+            }
+            ASLEEP.store(false, Ordering::SeqCst);
+            idle = 0;
+        }
+    }
+}
+
+/// Reminds every running script; says whether there is one.
+fn remind_all() -> bool {
+    with_watches(|watches| {
+        let running = watches.all.iter().filter(|watch| watch.running.load(Ordering::SeqCst) > 0);
+        running.map(|watch| watch.look.store(true, Ordering::Relaxed)).count() > 0
+    })
+}
+
+/// A call that is watched until this is dropped.
+pub(super) struct Watched(());
+
+/// Begins to watch a call on this thread.
+pub(super) fn watch() -> Watched {
+    let dog = watchdog();
+    // A thread that is about to end may have given its watch back.
+    let _ = HOLD.try_with(|_| ());
+    OWN.get().running.fetch_add(1, Ordering::SeqCst);
+    if ASLEEP.load(Ordering::SeqCst)
+        && let Some(dog) = dog
+    {
+        dog.unpark();
+    }
+    Watched(())
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        OWN.get().running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether the running call should look at the clock now.
+#[inline]
+pub(super) fn must_look() -> bool {
+    let look = &OWN.get().look;
+    look.load(Ordering::Relaxed) && look.swap(false, Ordering::Relaxed)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn a_running_call_is_reminded_and_no_other() {
+        assert!(!must_look());
+        let begun = Instant::now();
+        let watched = watch();
+        while !must_look() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "nobody reminds it");
+            thread::yield_now();
+        }
+        drop(watched);
+        assert_eq!(OWN.get().running.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn a_watch_goes_from_thread_to_thread() {
+        for _ in 0..50 {
+            thread::spawn(|| drop(watch())).join().unwrap();
+        }
+        let (all, free) = with_watches(|watches| (watches.all.len(), watches.free.len()));
+        assert!(all < 40 && free <= all, "{all} watches, {free} free");
+    }
+}
