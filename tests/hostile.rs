@@ -324,7 +324,9 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
         let findings = plan.run(3, None, None, &mut |_, _| true).unwrap();
         assert_eq!(findings.tallies[0].left_out.len(), 3, "{name}");
         let position = Position { card: "trick".into(), ..Position::default() };
+        let begun = Instant::now();
         let told = position.odds(&rules);
+        println!("odds of {name}: {} ms", begun.elapsed().as_millis());
         assert!(told.is_err(), "{name}: {told:?}");
     });
     judged.grown.sort();

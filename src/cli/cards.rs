@@ -1,5 +1,4 @@
 use std::fmt::Write as _;
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -8,7 +7,7 @@ use riskbreaker::{Card, Driver, Fact, Ruleset, Session, Setup, Value};
 
 use super::row::{Row, Tone};
 use super::screen::Screen;
-use super::{call_error, check, library, report};
+use super::{call_error, check, file, library, report};
 
 /// Writes maneuver cards and character sheets to print, nine cards to a page
 #[derive(clap::Args)]
@@ -47,7 +46,7 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     let rules = library::load(&library, &library.ways_to_play(id)[0], &args.layers)?;
     let (page, told) = page(&rules);
-    fs::write(&args.out, page).map_err(|error| report::unwritable(&args.out, &error))?;
+    file::replace(&args.out, page).map_err(|error| report::unwritable(&args.out, &error))?;
     let mut screen = Screen::stdout(false);
     screen.row(&Row::at(0).with("new  ", Tone::Good).plain(format!("{}: {told}", args.out.display())))?;
     Ok(ExitCode::SUCCESS)

@@ -7,6 +7,7 @@ mod compare;
 mod dev;
 mod export;
 mod figures;
+mod file;
 mod interrupt;
 mod library;
 mod merge;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use include_dir::{Dir, include_dir};
 use riskbreaker::{
     Driver, Fact, Happening, Library, Question, Ruleset, Session, Setup, Step, Value, findings, run_specs,
@@ -125,13 +125,11 @@ fn ruleset(name: &str, extends: Option<&str>, over: &[String], folder: Option<&P
         }
     };
     files.extend(types::settings());
-    let written = write_all(&target, &files, &root)?;
+    let written = write_all(&target, &files)?;
     let library = library::open(Some(&root))?;
     let way = library.ways_to_play(name).remove(0);
     let rules = library::load(&library, &way, &[])?;
-    let definition = target.join(types::DEFINITION);
-    fs::create_dir_all(definition.parent().unwrap_or(&target))?;
-    fs::write(&definition, types::definition(&rules)).with_context(|| definition.display().to_string())?;
+    types::write_inside(&target, types::DEFINITION, &types::definition(&rules))?;
     if extends.is_some() || !over.is_empty() {
         // A house rule with its spec, made for what it lies on.
         let part = Part { name: "first_house_rule".into(), ruleset: Some(name.to_owned()) };
@@ -176,16 +174,8 @@ fn house(id: &str, below: &str, parents: &[Arc<Ruleset>]) -> BTreeMap<String, St
     BTreeMap::from([("ruleset.toml".to_owned(), manifest), ("RULES.md".to_owned(), rules)])
 }
 
-fn write_all(target: &Path, files: &BTreeMap<String, String>, root: &Path) -> Result<Vec<PathBuf>> {
-    let mut written = Vec::new();
-    for (path, text) in files {
-        let path = target.join(path);
-        let folder = path.parent().unwrap_or(root);
-        fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        fs::write(&path, text).with_context(|| path.display().to_string())?;
-        written.push(path);
-    }
-    Ok(written)
+fn write_all(target: &Path, files: &BTreeMap<String, String>) -> Result<Vec<PathBuf>> {
+    files.iter().map(|(path, text)| types::write_inside(target, path, text)).collect()
 }
 
 /// `my-game` -> `My Game`.
@@ -344,16 +334,12 @@ impl Scaffold {
     fn finish(&self, files: Vec<(String, String)>, rule: Option<(String, String)>) -> Result<Written> {
         let mut written = Vec::new();
         for (path, text) in files {
-            let path = self.folder.join(path);
-            fs::create_dir_all(path.parent().unwrap_or(&self.folder))?;
-            fs::write(&path, text).with_context(|| path.display().to_string())?;
-            written.push(path);
+            written.push(types::write_inside(&self.folder, &path, &text)?);
         }
         if let Some((id, text)) = rule {
             let path = self.folder.join("RULES.md");
             let before = fs::read_to_string(&path).unwrap_or_else(|_| format!("# {}\n", title_of(&self.id)));
-            fs::write(&path, with_rule(&before, &id, &text)).with_context(|| path.display().to_string())?;
-            written.push(path);
+            written.push(types::write_inside(&self.folder, "RULES.md", &with_rule(&before, &id, &text))?);
         }
         let mut wrong: Vec<String> = Vec::new();
         let (mut passed, mut failed, mut loads) = (0, 0, true);

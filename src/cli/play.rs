@@ -16,7 +16,7 @@ use super::report::system;
 use super::roll::random_seed;
 use super::row::Row;
 use super::screen::Screen;
-use super::{call_error, campaigns, library};
+use super::{call_error, campaigns, file, library};
 
 /// Plays a game: at the terminal, from a pipe or from a script
 #[derive(clap::Args)]
@@ -283,7 +283,7 @@ fn rules_note(session: &Session, library: &Library) -> Option<String> {
 
 fn resume(path: &Path, library: &Library) -> Result<Session> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
+    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 

@@ -1,4 +1,3 @@
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -12,7 +11,7 @@ use serde_json::json;
 use super::nearest::{Named, named, nearest};
 use super::row::{Row, Span};
 use super::screen::Screen;
-use super::{call_error, library, report};
+use super::{call_error, file, library, report};
 
 /// Looks into rulesets
 #[derive(Subcommand)]
@@ -122,8 +121,8 @@ fn switch(
     out: Option<&Path>,
     mut screen: Screen,
 ) -> Result<ExitCode> {
-    let text = fs::read_to_string(save)
-        .map_err(|error| call_error(format!("{}: {}", save.display(), report::system(&error))))?;
+    let text =
+        file::read(save).map_err(|error| call_error(format!("{}: {}", save.display(), report::system(&error))))?;
     let mut session = Session::load(library, &text).with_context(|| save.display().to_string())?;
     let _: Step = session.advance()?;
     let Some(out) = out else {
@@ -140,10 +139,7 @@ fn switch(
             screen.row(&Row::at(2).plain(event.happening.line()))?;
         }
     }
-    let draft = out.with_extension("part");
-    fs::write(&draft, session.save())
-        .and_then(|()| fs::rename(&draft, out))
-        .map_err(|error| report::unwritable(out, &error))?;
+    file::replace(out, session.save()).map_err(|error| report::unwritable(out, &error))?;
     Ok(ExitCode::SUCCESS)
 }
 

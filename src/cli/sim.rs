@@ -17,7 +17,7 @@ use super::play::pair;
 use super::report::{system, unwritable};
 use super::row::Row;
 use super::screen::Screen;
-use super::{call_error, library};
+use super::{call_error, file, library};
 
 /// Plays a scenario many times and counts what comes of it
 ///
@@ -129,10 +129,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         if path.is_dir() {
             return Err(call_error(format!("{} is a folder; name a file", path.display())));
         }
-        let half = half_of(path);
-        std::fs::write(&half, "")
-            .and_then(|()| std::fs::remove_file(&half))
-            .map_err(|error| unwritable(path, &error))?;
+        file::can_be_written(path).map_err(|error| unwritable(path, &error))?;
     }
     let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
@@ -297,22 +294,13 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
 
 pub fn read(path: &Path) -> Result<Findings> {
     let name = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
+    let text = file::read(path).map_err(|error| call_error(format!("{name}: {}", system(&error))))?;
     Findings::read(&text).map_err(|error| call_error(format!("{name}: {error}")))
-}
-
-fn half_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    name.into()
 }
 
 /// Writes the file whole or not at all.
 fn write(path: &Path, findings: &Findings) -> Result<()> {
-    let half = half_of(path);
-    std::fs::write(&half, serde_json::to_string(findings)?)
-        .and_then(|()| std::fs::rename(&half, path))
-        .map_err(|error| unwritable(path, &error))
+    file::replace(path, serde_json::to_string(findings)?).map_err(|error| unwritable(path, &error))
 }
 
 /// A bar on a terminal: how far it is, and how long it still takes.
@@ -340,7 +328,7 @@ pub fn show(findings: &Findings, output: &Output, folder: Option<&Path>) -> Resu
         tables(&mut screen, findings, folder)?;
     }
     if let Some(path) = &output.html {
-        std::fs::write(path, page::page(findings, folder)).map_err(|error| unwritable(path, &error))?;
+        file::replace(path, page::page(findings, folder)).map_err(|error| unwritable(path, &error))?;
     }
     let counted = findings.tallies.iter().all(|tally| tally.trials > 0) || findings.shard.is_some();
     Ok(if counted { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -1,4 +1,3 @@
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,7 +11,7 @@ use serde_json::json;
 
 use super::row::{Row, Span, Tone};
 use super::screen::Screen;
-use super::{call_error, library, report};
+use super::{call_error, file, library, report};
 
 /// Runs the specs of rulesets
 #[derive(clap::Args)]
@@ -151,8 +150,8 @@ fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Resul
 
 /// Writes the fault of a saved game as a spec, into the ruleset's folder if that lies on the disk.
 fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
-    let text = fs::read_to_string(path)
-        .map_err(|error| call_error(format!("{}: {}", path.display(), report::system(&error))))?;
+    let text =
+        file::read(path).map_err(|error| call_error(format!("{}: {}", path.display(), report::system(&error))))?;
     let session = Session::load(library, &text).map_err(|error| call_error(format!("{}: {error}", path.display())))?;
     let Some(spec) = spec_of_fault(&session) else {
         return Err(call_error(format!(
@@ -162,11 +161,11 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     };
     let mut screen = Screen::stdout(json);
     let id = session.ruleset().id();
-    let Some(folder) = library.folder_of(id) else {
+    let Some(on_disk) = library.folder_of(id) else {
         screen.verbatim(&spec)?;
         return Ok(ExitCode::SUCCESS);
     };
-    let folder = folder.join("specs/faults");
+    let folder = on_disk.join("specs/faults");
     let file = session
         .fault()
         .and_then(|fault| fault.path.as_deref())
@@ -179,8 +178,8 @@ fn from_fault(path: &Path, library: &Library, json: bool) -> Result<ExitCode> {
     let Some(target) = names.into_iter().find(|target| !target.exists()) else {
         return Err(call_error("there are too many faults already"));
     };
-    let written = fs::create_dir_all(&folder).and_then(|()| fs::write(&target, spec));
-    written
+    let inside = format!("specs/faults/{}", target.file_name().unwrap_or_default().to_string_lossy());
+    file::replace_inside(&on_disk, &inside, spec)
         .map_err(|error| call_error(format!("{} cannot be written: {}", target.display(), report::system(&error))))?;
     if json {
         screen.event("written", &json!({ "path": target.display().to_string() }))?;

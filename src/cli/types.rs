@@ -1,14 +1,14 @@
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use riskbreaker::{Ruleset, reference_page, type_module};
 
 use super::row::{Row, Tone};
 use super::screen::Screen;
-use super::{call_error, check, library};
+use super::{call_error, check, file, library, report};
 
 /// Writes the types of a ruleset for editors that complete and check Luau
 #[derive(clap::Args)]
@@ -46,17 +46,13 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         match on_disk.filter(|_| !args.print) {
             None => screen.verbatim(&text)?,
             Some(folder) => {
-                let path = folder.join(DEFINITION);
-                fs::create_dir_all(path.parent().unwrap_or(&folder))?;
-                fs::write(&path, text).with_context(|| path.display().to_string())?;
+                let path = write_inside(&folder, DEFINITION, &text)?;
                 screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()))?;
                 for (name, text) in settings() {
-                    let path = folder.join(name);
-                    if path.exists() {
+                    if fs::symlink_metadata(folder.join(&name)).is_ok() {
                         continue;
                     }
-                    fs::create_dir_all(path.parent().unwrap_or(&folder))?;
-                    fs::write(&path, text).with_context(|| path.display().to_string())?;
+                    let path = write_inside(&folder, &name, &text)?;
                     screen.row(&Row::at(0).with("new  ", Tone::Good).plain(path.display().to_string()))?;
                 }
             }
@@ -67,6 +63,11 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         return Err(call_error(format!("{} is built into the program; `--print` shows its types", ids.join(", "))));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes a file of a ruleset, and nothing outside of its folder.
+pub fn write_inside(folder: &Path, inside: &str, text: &str) -> Result<PathBuf> {
+    file::replace_inside(folder, inside, text).map_err(|error| report::unwritable(&folder.join(inside), &error))
 }
 
 /// The typed module of a ruleset.

@@ -12,8 +12,9 @@ use super::reload::{Patch, patch_between};
 use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
 use crate::ruleset::{Library, LoadError};
 
-/// The format that is written; another one is refused.
-const FORMAT: u32 = 2;
+/// The format that is written; another one is refused, but for the one before, which had no checksums.
+const FORMAT: u32 = 3;
+const WITHOUT_CHECKSUMS: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -36,6 +37,38 @@ struct Saved {
     /// What is to come into force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pending: Option<SavedPending>,
+    /// The hash of the state that the tape leads to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    state: Option<String>,
+}
+
+/// What stands at the end of a saved game: the hash of everything before it.
+const CHECKSUM: &str = ",\"checksum\":\"";
+
+/// Puts the checksum at the end of a JSON object.
+fn with_checksum(mut text: String) -> String {
+    if text.pop() == Some('}') {
+        let sum = hash_of(text.as_bytes());
+        text.push_str(CHECKSUM);
+        text.push_str(&sum);
+        text.push_str("\"}");
+    }
+    text
+}
+
+/// Whether a saved game ends with the hash of what stands before; `None` where it ends otherwise.
+fn checksum_fits(text: &str) -> Option<bool> {
+    let (before, rest) = text.trim_end().rsplit_once(CHECKSUM)?;
+    Some(rest.strip_suffix("\"}")? == hash_of(before.as_bytes()))
+}
+
+/// 128 bits of FNV-1a, in hexadecimal: it finds damage, and is no proof against forgery.
+fn hash_of(bytes: &[u8]) -> String {
+    let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
+    for byte in bytes {
+        hash = (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+    }
+    format!("{hash:032x}")
 }
 
 /// A ruleset with the layers that a table put on it.
@@ -105,8 +138,9 @@ impl Session {
                 files: patch_between(rules, &pending.rules),
                 asked_at: pending.asked_at,
             }),
+            state: Some(hash_of(&self.state_bytes())),
         };
-        serde_json::to_string(&saved).unwrap_or_default()
+        with_checksum(serde_json::to_string(&saved).unwrap_or_default())
     }
 
     /// Reads a saved game by playing its tape again.
@@ -116,7 +150,17 @@ impl Session {
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
     pub(crate) fn load_by(engine: &'static dyn Engine, library: &Library, text: &str) -> Result<Session, StartError> {
         let saved: Saved = serde_json::from_str(text).map_err(|error| StartError::Unreadable(error.to_string()))?;
-        if saved.format != FORMAT {
+        let intact = match saved.format {
+            FORMAT => checksum_fits(text) == Some(true),
+            WITHOUT_CHECKSUMS => true,
+            _ => false,
+        };
+        if saved.format == FORMAT && !intact {
+            return Err(StartError::Unreadable(
+                "it is damaged, or somebody has changed it: its checksum does not fit".into(),
+            ));
+        }
+        if !intact {
             let message = format!("it has format {}, this program reads format {FORMAT}", saved.format);
             return Err(StartError::Unreadable(message));
         }
@@ -137,10 +181,15 @@ impl Session {
             let known = |policy: &Arc<str>| rules.policies().contains(policy);
             rules.seats().contains_key(&**seat) && !matches!(driver, Driver::Policy(policy) if !known(policy))
         });
-        let seats = saved.setup.seats.clone();
+        let (seats, state) = (saved.setup.seats.clone(), saved.state.clone());
         let mut session = Session::start(&rules, setup)?;
         match session.replay_all(library, saved) {
             Ok(()) => {
+                // Other rules may lead to another state, as long as the tape fits them.
+                if other.is_none() && state.is_some_and(|state| state != hash_of(&session.state_bytes())) {
+                    let message = "its answers and dice lead to another state than the one that was saved";
+                    return Err(StartError::Diverged(message.into()));
+                }
                 let game = session.game_mut();
                 game.context.seats.extend(seats.clone());
                 Arc::make_mut(&mut game.setup).seats = seats;

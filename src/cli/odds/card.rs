@@ -14,7 +14,7 @@ use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, 
 use super::super::report::unwritable;
 use super::super::row::Row;
 use super::super::screen::Screen;
-use super::super::{call_error, interrupt, library, rules};
+use super::super::{call_error, file, interrupt, library, rules};
 use super::condition::{Conditions, Places};
 use super::show::{Compared, odds_json, show, show_compared, tell_proof};
 use super::{Args, ruleset, sweep};
@@ -58,7 +58,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
             .zip(&first.odds.outcomes)
             .map(|(line, (_, chance))| (line, float(chance), percent(float(chance))))
             .collect();
-        std::fs::write(path, svg_bars(&first.heading(card), &rows)).map_err(|error| unwritable(path, &error))?;
+        file::replace(path, svg_bars(&first.heading(card), &rows)).map_err(|error| unwritable(path, &error))?;
     }
     if let Some(condition) = &args.condition {
         return tell_condition(&mut screen, args, card, condition, &watched, &columns);

@@ -8,7 +8,7 @@ use num_traits::Zero;
 use riskbreaker::{Dice, Distribution};
 use serde_json::{Value as Json, json};
 
-use super::super::call_error;
+use super::super::{call_error, file};
 use super::super::figures::{bar, chance_json, float, fraction, percent, svg_bars};
 use super::super::report::unwritable;
 use super::super::row::Row;
@@ -78,7 +78,7 @@ pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     if let Some(path) = &args.svg {
         let row = |band: &Band| (band.name(), float(&band.chance), percent(float(&band.chance)));
         let rows: Vec<(String, f64, String)> = table.bands.iter().map(row).collect();
-        std::fs::write(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
+        file::replace(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
     }
     let mut wanted: Vec<(&str, String, BigRational)> = Vec::new();
     if let Some(n) = args.at_least {

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::session_slot::SessionSlot;
 use super::{Complaint, Done, Repl};
 use crate::cli::campaigns;
+use crate::cli::file;
 use crate::cli::report::system;
 use crate::cli::row::{Row, Tone};
 use crate::cli::state_folder;
@@ -56,7 +57,7 @@ impl Repl {
         self.saved.copied = now;
         // Without a copy the game goes on all the same.
         let _ = match self.is_unsaved() {
-            true => write_whole(&path, &self.session.save()),
+            true => file::replace(&path, self.session.save()),
             false => fs::remove_file(&path),
         };
     }
@@ -99,14 +100,15 @@ impl Repl {
 
     /// `save`: writes the game to a file, whole or not at all.
     pub(super) fn save(&mut self, rest: &str) -> Done {
-        if let Some(path) = file(rest).filter(|path| path.extension().is_some_and(|ending| ending == campaigns::ENDING))
+        if let Some(path) =
+            file_named(rest).filter(|path| path.extension().is_some_and(|ending| ending == campaigns::ENDING))
         {
             return self.begin_campaign(path);
         }
-        if let (None, Some(campaign)) = (file(rest), &self.campaign) {
+        if let (None, Some(campaign)) = (file_named(rest), &self.campaign) {
             return self.say_done(&format!("every line is kept in {}", campaign.name()));
         }
-        let path = match (file(rest), &self.saved.file) {
+        let path = match (file_named(rest), &self.saved.file) {
             (Some(path), _) => path,
             (None, Some(path)) => path.clone(),
             (None, None) => return Err(Complaint::wrong("Give a file name: `save evening.json`.")),
@@ -117,7 +119,7 @@ impl Repl {
             self.saved.refused = Some(path);
             return Err(Complaint::Wrong(text));
         }
-        if let Err(error) = write_whole(&path, &self.session.save()) {
+        if let Err(error) = file::replace(&path, self.session.save()) {
             return Err(Complaint::Wrong(format!("Cannot write {}: {}.", path.display(), system(&error))));
         }
         self.saved.decisions = self.session.decisions();
@@ -132,7 +134,7 @@ impl Repl {
 
     /// `load`: leaves this game for a saved one.
     pub(super) fn load(&mut self, rest: &str) -> Done {
-        let Some(path) = file(rest) else {
+        let Some(path) = file_named(rest) else {
             return Err(Complaint::wrong("Give the file of a saved game: `load evening.json`."));
         };
         let session = self.read_game(&path)?;
@@ -167,7 +169,7 @@ impl Repl {
     fn read_game(&self, path: &Path) -> Result<Session, Complaint> {
         let unreadable =
             |error: io::Error| Complaint::Wrong(format!("Cannot read {}: {}.", path.display(), system(&error)));
-        let text = fs::read_to_string(path).map_err(unreadable)?;
+        let text = file::read(path).map_err(unreadable)?;
         Session::load(&self.library, &text).map_err(|error| Complaint::Wrong(format!("{}: {error}", path.display())))
     }
 
@@ -238,17 +240,7 @@ fn recovery_folder() -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Writes a file so that the old one stays until the new one is complete.
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let draft = path.with_extension("part");
-    let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, path));
-    if written.is_err() {
-        let _ = fs::remove_file(&draft);
-    }
-    written
-}
-
-fn file(rest: &str) -> Option<PathBuf> {
+fn file_named(rest: &str) -> Option<PathBuf> {
     let name = rest.trim_matches('"');
     (!name.is_empty()).then(|| PathBuf::from(name))
 }
