@@ -2,6 +2,8 @@
 //! file and line, the game is byte by byte as it was, the next action plays, and the process stays small.
 
 mod bad;
+#[path = "hostile/families.rs"]
+mod families;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -338,4 +340,102 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
     println!("grown by {grown:?} MiB at the most");
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
     assert!(grown.is_none_or(|grown| grown <= MOST_GROWN), "the process has grown by {grown:?} MiB");
+}
+
+/// Every script of the families, where a game is played; by turns also in a check, a simulation, a spec, and where scripts only
+/// read. `RISKBREAKER_ALL=1` runs each in all of them.
+#[test]
+fn families_of_scripts_are_contained() {
+    let _alone = ONE_AT_A_TIME.lock();
+    let everywhere = std::env::var_os("RISKBREAKER_ALL").is_some();
+    let scripts = families::all();
+    assert!(scripts.len() >= 200, "{} scripts", scripts.len());
+    let mut times: Vec<(Duration, String)> = Vec::new();
+    let mut wrong = Vec::new();
+    let honest = Ruleset::load(&library(&[]), "bad").unwrap();
+    started(&honest);
+    for (at, (name, body)) in scripts.iter().enumerate() {
+        let mut judge = |place: &str, run: &mut dyn FnMut()| {
+            let begun = Instant::now();
+            let judged = catch_unwind(AssertUnwindSafe(run));
+            times.push((begun.elapsed(), format!("{place} {name}")));
+            if let Err(panic) = judged {
+                wrong.push(format!("{place} {name}: {}", panic.downcast_ref::<String>().cloned().unwrap_or_default()));
+            }
+        };
+        let turn = |number: usize| everywhere || at % 4 == number;
+        // What cannot even be read is refused when it is loaded, with its place.
+        let mut loaded = None;
+        judge("load", &mut || match Ruleset::load(&library(&[("card", body)]), "bad") {
+            Ok(rules) => loaded = Some(rules),
+            Err(error) => {
+                assert!(error.problems.iter().all(|problem| problem.path.starts_with("bad/")), "{error}");
+                assert!(error.problems[0].path.ends_with("trick.luau"), "{error}");
+            }
+        });
+        if let Some(rules) = &loaded {
+            judge("play", &mut || {
+                let (mut session, before) = started(rules);
+                match choose(&mut session, "trick").unwrap() {
+                    Step::Fault(fault) => is_told(&fault, name),
+                    step => assert_eq!(step, Step::Ask),
+                }
+                session.undo().unwrap();
+                assert_eq!(session.advance().unwrap(), Step::Ask);
+                plays_on(&mut session, &before, name);
+            });
+            if turn(0) {
+                judge("sim", &mut || {
+                    let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
+                    let variant = Variant { name: "it".into(), rules: rules.clone(), setup, ahead: Default::default() };
+                    let plan = Simulation {
+                        scenario: "plain".into(),
+                        variants: vec![variant],
+                        trials: 1,
+                        seed: 1,
+                        until: None,
+                        actions: 1,
+                        memo: MemoUse::default(),
+                    };
+                    plan.run(1, None, None, &mut |_, _| true).unwrap();
+                });
+            }
+        }
+        if turn(1) {
+            judge("check", &mut || drop(findings(&library(&[("card", body)]), "bad", &[])));
+        }
+        if turn(2) {
+            judge("test", &mut || {
+                let text = format!(
+                    "local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\nlocal ctx = {{}}\n{body}\nend)"
+                );
+                let source = SpecSource { path: format!("specs/{name}.luau"), text };
+                let _ = run_specs(&library(&[]), "bad", &[], vec![source], None);
+            });
+        }
+        if turn(3) {
+            for place in ["when", "derived", "policy", "load"] {
+                judge(place, &mut || {
+                    let end = if place == "when" { "\ndo return true end" } else { "" };
+                    let Ok(rules) = Ruleset::load(&library(&[(place, &format!("{body}{end}"))]), "bad") else { return };
+                    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+                    if session.advance().unwrap() == Step::Ask {
+                        let question = session.questions()[0].id;
+                        let _ = session.suggest(question, "odd");
+                        let it = thing(&session);
+                        let _ = session.derived(it, "double", &[]);
+                    }
+                });
+            }
+        }
+    }
+    times.sort();
+    times.reverse();
+    for (time, name) in times.iter().take(12) {
+        println!("{name}: {} ms", time.as_millis());
+    }
+    println!("{} scripts, {} runs", scripts.len(), times.len());
+    assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
+    // A generous bound, since tests share their machine and are not optimized: the budget is the thread's own time.
+    assert!(times[0].0 < Duration::from_secs(20), "{:?}", times[0]);
 }

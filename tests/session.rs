@@ -489,4 +489,83 @@ fn a_fork_looks_ahead_and_touches_nothing() {
     for answer in answers {
         assert_eq!(question.exact_answer(&answer.to_value()), Ok(answer));
     }
+
+/// No flipped bit makes another game of a saved one: it is refused, or it is the same game.
+#[test]
+fn a_damaged_save_is_refused() {
+    let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let _ = session.advance().unwrap();
+    let card = session.questions()[0].id;
+    session.answer(card, Answer::Choice("pull".into())).unwrap();
+    let _ = session.advance().unwrap();
+    let text = session.save();
+    let same = Session::load(&library, &format!("{text}\n")).unwrap();
+    assert_eq!((same.state_bytes(), same.log()), (session.state_bytes(), session.log()));
+    let mut accepted = 0;
+    for at in 0..text.len() {
+        for bit in 0..8 {
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] ^= 1 << bit;
+            let Ok(damaged) = String::from_utf8(bytes) else { continue };
+            if let Ok(read) = Session::load(&library, &damaged) {
+                assert_eq!((read.state_bytes(), read.log()), (session.state_bytes(), session.log()), "{at} {bit}");
+                accepted += 1;
+            }
+        }
+        assert!(Session::load(&library, &text[..at]).is_err(), "cut at {at}");
+    }
+    assert!(accepted < 8, "{accepted} are accepted");
+}
+
+/// What was forged with care is refused where it does not fit, and never ends the program.
+#[test]
+fn forged_saves_are_refused_with_a_sentence() {
+    let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let _ = session.advance().unwrap();
+    let card = session.questions()[0].id;
+    session.answer(card, Answer::Choice("pull".into())).unwrap();
+    let _ = session.advance().unwrap();
+    // The format before had no checksums.
+    let text = session.save().replace("\"format\":3", "\"format\":2");
+    assert!(Session::load(&library, &text).is_ok());
+    for (from, to) in [
+        ("\"number\":1", "\"number\":4294967295"),
+        ("\"number\":2", "\"number\":4294967295"),
+        ("\"words\":0", "\"words\":18446744073709551615"),
+        ("\"person\":1", "\"person\":4294967295"),
+        ("\"written\":0", "\"written\":4294967295"),
+        ("\"format\":2", "\"format\":4294967295"),
+        ("\"format\":2", "\"format\":-1"),
+    ] {
+        if text.contains(from) {
+            assert!(Session::load(&library, &text.replace(from, to)).is_err(), "{to}");
+        }
+    }
+    let deep = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+    assert!(Session::load(&library, &deep).is_err());
+}
+
+#[test]
+fn a_scenario_that_nests_too_deeply_is_refused() {
+    let mut deep = Value::None;
+    for _ in 0..20_000 {
+        deep = Value::list([deep]);
+    }
+    let refused = Session::start(&tug(), Setup::table(Value::map([("deep", deep)])));
+    assert!(refused.is_err_and(|error| error.to_string().contains("deep")));
+}
+
+#[test]
+fn ratios_of_the_largest_numbers_are_values_or_nothing() {
+    for n in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX] {
+        for d in [i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX] {
+            if let Some(Value::Ratio(n, d)) = Value::ratio(n, d) {
+                assert!(d > 0, "{n}/{d}");
+            }
+        }
+    }
+    assert_eq!(Value::ratio(i64::MIN, i64::MIN), Value::ratio(1, 1));
+    assert_eq!(Value::ratio(i64::MIN, -1), None);
 }

@@ -8,6 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use luau_analysis::diagnostics::{TypeCheckLimits, TypeErrorData};
 use luau_analysis::frontend::resolver::ModuleInfo;
@@ -26,8 +27,19 @@ use crate::script::type_module;
 /// The name under which the vocabulary is required.
 const VOCABULARY: &str = "@riskbreaker";
 
-/// Seconds that the types of one file may take; what is not found by then is not told.
+/// Seconds that the types of one file may take.
 const SECONDS_A_FILE: f64 = 1.0;
+
+/// Time that the types of all files may take together, before the rest is left unchecked.
+const MOST_TIME: Duration = Duration::from_secs(10);
+
+/// A longer file is not checked: reading it alone would take too long, and no clock is looked at there.
+const LONGEST: usize = 96 << 10;
+
+/// A checker keeps the types of all files that it has read. After so many bytes of files, and after each file that took long,
+/// the next one begins anew.
+const BYTES_A_CHECKER: usize = 192 << 10;
+const SLOW: Duration = Duration::from_millis(250);
 
 /// The checker works by deep recursion: bytes of its stack.
 const STACK: usize = 64 << 20;
@@ -90,8 +102,9 @@ impl Cache {
         let threads =
             thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(unknown.len().max(1));
         let share = unknown.len().div_ceil(threads).max(1);
+        let until = Instant::now() + MOST_TIME;
         let done: Vec<(String, Vec<Problem>)> = thread::scope(|scope| {
-            let work = |scripts: &[&Script]| of_scripts(scripts, &vocabulary, stop);
+            let work = |scripts: &[&Script]| of_scripts(scripts, &vocabulary, stop, until);
             let worker = || thread::Builder::new().name("types".into()).stack_size(STACK);
             let workers: Vec<_> = unknown
                 .chunks(share)
@@ -109,31 +122,42 @@ impl Cache {
 }
 
 /// The findings of each script that was checked to its end; none of one on which the checker itself fails.
-fn of_scripts(scripts: &[&Script], vocabulary: &str, stop: &AtomicBool) -> Vec<(String, Vec<Problem>)> {
+fn of_scripts(scripts: &[&Script], vocabulary: &str, stop: &AtomicBool, until: Instant) -> Vec<(String, Vec<Problem>)> {
     let mut done = Vec::new();
-    let mut from = 0;
-    while from < scripts.len() && !stop.load(Ordering::Relaxed) {
-        // The vocabulary is read once for all of them. A checker that has failed is no longer to be trusted.
-        let before = done.len();
-        let rest = catch_unwind(AssertUnwindSafe(|| check(&scripts[from..], vocabulary, &mut done, stop)));
-        if let Ok(Some(())) = rest {
-            return done;
+    while done.len() < scripts.len() && !stop.load(Ordering::Relaxed) {
+        let next = scripts[done.len()];
+        if next.text.len() > LONGEST {
+            done.push(unchecked(next, "it is too long for that"));
+            continue;
         }
-        from += done.len() - before;
-        if let Some(failed) = scripts.get(from) {
-            done.push((failed.path.clone(), Vec::new()));
-            from += 1;
+        if Instant::now() >= until {
+            done.push(unchecked(next, "the files before it took too long"));
+            continue;
+        }
+        // The vocabulary is read once for several of them. A checker that has failed is no longer to be trusted.
+        let before = done.len();
+        let rest = catch_unwind(AssertUnwindSafe(|| check(&scripts[before..], vocabulary, &mut done, stop, until)));
+        if !matches!(rest, Ok(Some(()))) && done.len() < scripts.len() {
+            done.push((scripts[done.len()].path.clone(), Vec::new()));
         }
     }
     done
 }
 
-/// Checks scripts one after the other until `stop` is set; `None` where the checker cannot go on.
+/// Says of a file that its types were not checked.
+fn unchecked(script: &Script, why: &str) -> (String, Vec<Problem>) {
+    let problem = Problem::new(script.path.as_str(), format!("its types were not checked: {why}")).at((1, 1));
+    (script.path.clone(), vec![problem.with_cure("split it into smaller files with simpler types")])
+}
+
+/// Checks scripts one after the other until `stop` is set, the time is over, or the checker has read enough; `None` where it
+/// cannot go on.
 fn check(
     scripts: &[&Script],
     vocabulary: &str,
     done: &mut Vec<(String, Vec<Problem>)>,
     stop: &AtomicBool,
+    until: Instant,
 ) -> Option<()> {
     let files = Files { scripts, vocabulary };
     let options = FrontendOptions {
@@ -147,8 +171,12 @@ fn check(
     config.default_config.mode = Mode::Strict;
     let mut frontend = Frontend::new(files, config, options);
     frontend.register_builtin_globals(DefinitionEnvironment::Globals).ok()?;
+    let mut read = 0;
     for script in scripts {
-        if stop.load(Ordering::Relaxed) {
+        read += script.text.len();
+        let begun = Instant::now();
+        let enough = read > BYTES_A_CHECKER && read > script.text.len();
+        if stop.load(Ordering::Relaxed) || enough || begun >= until || script.text.len() > LONGEST {
             return Some(());
         }
         let name = BString::from(script.path.as_str());
@@ -170,7 +198,14 @@ fn check(
                 tell(warning.location, one_line(&warning.text.to_string()), cure.into());
             }
         }
-        done.push((script.path.clone(), found));
+        if result.timeout_hits.contains(&name) && found.is_empty() {
+            done.push(unchecked(script, "they take too long"));
+        } else {
+            done.push((script.path.clone(), found));
+        }
+        if begun.elapsed() > SLOW {
+            return Some(());
+        }
     }
     Some(())
 }

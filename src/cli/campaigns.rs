@@ -71,7 +71,7 @@ pub fn remember(path: &Path) {
     paths.truncate(MOST_REMEMBERED);
     let lines: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
     // It is a help, and no part of any game.
-    let _ = fs::write(list, lines);
+    let _ = super::file::replace(&list, lines);
 }
 
 /// The campaigns that were played last and are still there, the last one first.

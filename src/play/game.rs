@@ -1,4 +1,5 @@
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
@@ -40,6 +41,8 @@ pub(crate) struct Game {
     pub(super) idle: u32,
     /// Actions done since a person last decided something.
     pub(super) unasked: u64,
+    /// Bytes that were kept since then.
+    pub(super) unasked_bytes: usize,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Why the last answer did not stand, where its question's own check said so.
@@ -69,6 +72,9 @@ const IDLE_ENTRIES: u32 = 10_000;
 /// After so many entries in a row without a decision by a person, the game is taken to be endless.
 const UNASKED_ENTRIES: u64 = 100_000;
 
+/// The same for bytes that the game keeps of what it told, rolled and changed, by a rough count.
+const UNASKED_BYTES: usize = 64 << 20;
+
 impl Game {
     pub fn new(context: ActionContext, setup: Arc<Setup>, scenario: Value) -> Game {
         let before = context.position();
@@ -88,6 +94,7 @@ impl Game {
             asked_policies: false,
             idle: 0,
             unasked: 0,
+            unasked_bytes: 0,
             autos: VecDeque::new(),
             refused: None,
             actions: 0,
@@ -255,10 +262,18 @@ impl Game {
                 format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
                 "let the game end, or retry to let it go on",
             )
+        } else if self.unasked_bytes > UNASKED_BYTES {
+            (
+                format!(
+                    "the game keeps {} MiB of what happened without a decision by a person; the next entry is `{what}`",
+                    UNASKED_BYTES >> 20
+                ),
+                "let the game tell and roll less, or end, or retry to let it go on",
+            )
         } else {
             return None;
         };
-        (self.idle, self.unasked) = (0, 0);
+        (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
         let mut fault = Fault::new(message);
         fault.cure = Some(cure.into());
         fault.action = Some(what.clone());
@@ -340,7 +355,9 @@ impl Game {
         let pulse = context.pulse;
         open.ran = true;
 
-        let result = perform(context, &self.scenario, vm, &open.cause);
+        let (scenario, cause) = (&self.scenario, &open.cause);
+        let performed = catch_unwind(AssertUnwindSafe(|| perform(context, scenario, vm, cause)));
+        let result = performed.unwrap_or_else(|_| Err(Fault::new("the host itself failed; the action is taken back")));
 
         open.tape = std::mem::take(&mut context.tape);
         open.questions = std::mem::take(&mut context.questions);
@@ -486,6 +503,8 @@ impl Game {
             return;
         }
         let changes = self.context.state.settle();
+        let kept = kept_bytes(&open, changes.len());
+        self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
             number: open.number,
             cause: open.cause,
@@ -515,7 +534,7 @@ impl Game {
 
     /// The number of the next decision, which is taken.
     pub(super) fn take_seq(&mut self) -> u32 {
-        self.unasked = 0;
+        (self.unasked, self.unasked_bytes) = (0, 0);
         self.next_seq += 1;
         self.next_seq - 1
     }
@@ -744,8 +763,8 @@ impl Game {
     }
 
     fn count_in(&mut self, done: &Done) {
-        self.next_number = self.next_number.max(done.number + 1);
-        self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq + 1));
+        self.next_number = self.next_number.max(done.number.saturating_add(1));
+        self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq.saturating_add(1)));
     }
 
     /// What a policy would answer to an open question. Nothing has changed afterwards.
@@ -801,6 +820,24 @@ impl Game {
 }
 
 /// Runs what an action consists of.
+/// Bytes that are kept of an action, by a rough count.
+fn kept_bytes(open: &Open, changes: usize) -> usize {
+    const EACH: usize = 128;
+    let told = open.events.iter().map(|event| {
+        EACH + match &event.happening {
+            Happening::Said { text } | Happening::Notice { text } => text.len(),
+            Happening::Rolled { label, faces, .. } => label.len() + 4 * faces.len(),
+            Happening::Changed { text, .. } => 2 * text.len(),
+            _ => 0,
+        }
+    });
+    let rolled = open.tape.slots.iter().flatten().map(|slot| match slot {
+        Slot::Roll { faces, .. } => EACH + 4 * faces.len(),
+        Slot::Answer { .. } => 2 * EACH,
+    });
+    told.chain(rolled).sum::<usize>() + EACH * (changes + 2)
+}
+
 fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
     context.before_script = 0;
     match cause {

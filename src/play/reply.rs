@@ -169,7 +169,7 @@ fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value)
     let wanted = || Refusal::WrongType { topic: None, wanted: question.ask.wanted(), given: Some(reply.to_string()) };
     let mut parts: Vec<(Arc<str>, i64)> = Vec::new();
     let mut give = |id: Arc<str>, points: i64| match parts.iter_mut().find(|(known, _)| *known == id) {
-        Some(part) => part.1 += points,
+        Some(part) => part.1 = part.1.saturating_add(points),
         None => parts.push((id, points)),
     };
     match reply {

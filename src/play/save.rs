@@ -164,6 +164,7 @@ impl Session {
             let message = format!("it has format {}, this program reads format {FORMAT}", saved.format);
             return Err(StartError::Unreadable(message));
         }
+        saved.check_numbers()?;
         let began = saved.began();
         let rules = match &saved.first {
             None => Ruleset::load_by(engine, library, &began.ruleset, &began.layers)?,
@@ -245,7 +246,26 @@ impl Session {
     }
 }
 
+/// Larger numbers of actions, decisions and dice no game reaches.
+const LARGEST_NUMBER: u32 = 1 << 30;
+
 impl Saved {
+    /// Refuses numbers that no game gives, with which counting on would not be possible.
+    fn check_numbers(&self) -> Result<(), StartError> {
+        let open = self.open.iter().flat_map(|open| {
+            [Some(open.number), open.seq].into_iter().flatten().chain(numbers_of(&open.tape, open.before))
+        });
+        let done = self.done.iter().flat_map(|done| {
+            [Some(done.number), done.seq].into_iter().flatten().chain(numbers_of(&done.tape, done.before))
+        });
+        let asked = self.pending.iter().map(|pending| pending.asked_at);
+        let all = open.chain(done).chain(asked).chain(numbers_at(self.position));
+        match all.max().filter(|largest| *largest >= LARGEST_NUMBER) {
+            Some(largest) => Err(StartError::Unreadable(format!("no game has a number {largest}"))),
+            None => Ok(()),
+        }
+    }
+
     fn began(&self) -> Stacked {
         let now = || Stacked { ruleset: self.ruleset.clone(), layers: self.layers.clone() };
         self.began.clone().unwrap_or_else(now)
@@ -291,6 +311,16 @@ fn apply(files: &mut BTreeMap<Arc<str>, Arc<str>>, patch: &Patch) {
             None => files.remove(path),
         };
     }
+}
+
+/// The numbers that stand on a tape, and where the dice stood before it.
+fn numbers_of(tape: &Tape, before: DicePosition) -> impl Iterator<Item = u32> {
+    let slots = tape.slots.iter().flatten();
+    slots.flat_map(|slot| slot.seq().into_iter().chain(numbers_at(slot.before()))).chain(numbers_at(before))
+}
+
+fn numbers_at(position: DicePosition) -> impl Iterator<Item = u32> {
+    [u32::try_from(position.words >> 20).unwrap_or(u32::MAX), position.written].into_iter()
 }
 
 pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Result<(), String> {

@@ -66,6 +66,8 @@ pub enum StartError {
     Seat(String),
     #[error(transparent)]
     Load(#[from] crate::ruleset::LoadError),
+    #[error("a table that the game begins with has others in it more than {most} deep")]
+    TooDeep { most: usize },
     #[error("the saved game cannot be read: {0}")]
     Unreadable(String),
     #[error("the saved game does not fit its rules: {0}")]
@@ -620,9 +622,18 @@ pub(crate) struct Prepared {
     pub seats: BTreeMap<Arc<str>, Driver>,
 }
 
+/// How deep tables may lie in one another in what a game begins with.
+const DEEPEST_VALUE: usize = 100;
+
 impl Prepared {
     pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
         let scenario = setup.scenario.table(rules)?;
+        let is_deep = setup.switches.values().chain([&scenario]).any(|value| value.is_deeper_than(DEEPEST_VALUE));
+        if is_deep {
+            // Taking it apart would go as deep as it is: it is left alone.
+            std::mem::forget((scenario, setup));
+            return Err(StartError::TooDeep { most: DEEPEST_VALUE });
+        }
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;
         Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })

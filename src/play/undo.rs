@@ -216,7 +216,7 @@ impl Game {
 
     /// Notes that a person did something: it counts, and what was undone before is forgotten unless it is the same again.
     pub(super) fn did(&mut self, op: Op) {
-        self.unasked = 0;
+        (self.unasked, self.unasked_bytes) = (0, 0);
         self.next_seq += 1;
         match (self.redo.last(), &op) {
             (Some(Op::Answer { ordinal, answer, .. }), Op::Answer { ordinal: now, answer: given, .. })

@@ -48,9 +48,26 @@ impl Value {
 
     /// The fraction n/d in lowest terms; `None` when d is zero.
     pub fn ratio(n: i64, d: i64) -> Option<Value> {
-        let common = gcd(n.unsigned_abs(), d.unsigned_abs()) as i64;
-        let sign = d.signum();
-        (d != 0).then(|| Value::Ratio(sign * n / common.max(1), sign * d / common.max(1)))
+        let common = i128::from(gcd(n.unsigned_abs(), d.unsigned_abs()).max(1)) * i128::from(d.signum());
+        // The least number of all has no counterpart above zero.
+        let part = |of: i64| i64::try_from(i128::from(of).checked_div(common)?).ok();
+        Some(Value::Ratio(part(n)?, part(d)?))
+    }
+
+    /// Whether lists and maps lie in one another deeper than so.
+    pub(crate) fn is_deeper_than(&self, most: usize) -> bool {
+        let mut waiting = vec![(self, 0)];
+        while let Some((value, depth)) = waiting.pop() {
+            if depth > most {
+                return true;
+            }
+            match value {
+                Value::List(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
+                Value::Map(items) => waiting.extend(items.iter().map(|(_, item)| (item, depth + 1))),
+                _ => {}
+            }
+        }
+        false
     }
 
     pub fn as_int(&self) -> Option<i64> {
