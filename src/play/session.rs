@@ -341,6 +341,14 @@ impl Session {
         self.game().log().cloned().collect()
     }
 
+    /// What the actions told that were carried out after the first `actions`, and how many have been carried out.
+    pub(crate) fn log_behind(&self, actions: usize) -> (impl Iterator<Item = &Event>, usize) {
+        let game = self.game();
+        let done = game.history.get(actions..).unwrap_or_default();
+        let open = game.open.iter().flat_map(|open| &open.events);
+        (done.iter().flat_map(|done| &done.events).chain(open), game.history.len())
+    }
+
     /// The state, for reading.
     pub fn view(&self) -> View<'_> {
         View::new(&self.game().context)

@@ -249,12 +249,10 @@ impl Sight<'_> {
         view.entities().map(|id| (id, shown(id))).collect()
     }
 
-    pub fn log(&self, session: &Session) -> Vec<Event> {
-        let mut log = session.log();
+    pub fn sees_event(&self, event: &Event) -> bool {
         // The line of an edit names the value, and does not know who may see the field.
-        let told = |happening: &Happening| self.0.is_master() || !matches!(happening, Happening::Edited { .. });
-        log.retain(|event| self.sees(event.audience.as_deref()) && told(&event.happening));
-        log
+        let told = self.0.is_master() || !matches!(event.happening, Happening::Edited { .. });
+        told && self.sees(event.audience.as_deref())
     }
 
     pub fn acts(&self, session: &mut Session) -> Vec<FreeAct> {

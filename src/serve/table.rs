@@ -171,7 +171,7 @@ impl Game {
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
         let sight = Sight(role);
         let seen = self.seen.entry(role.clone()).or_default();
-        seen.story.follow(&sight.log(&self.session));
+        seen.story.follow(&sight, &self.session);
         seen.entities = sight.entities(&self.session);
         let log = since.and_then(|since| seen.story.since(since)).map(<[Line]>::to_vec);
         let log = log.unwrap_or_else(|| seen.story.last(LINES_SHOWN));
@@ -219,6 +219,10 @@ impl Game {
         self.standing = self.session.advance()?;
         self.session.take_events();
         self.seq += 1;
+        // Answers only add to the log; whatever else was done may have changed it anywhere.
+        if !matches!(cause, "answer" | "reply" | "act") {
+            self.seen.values_mut().for_each(|seen| seen.story.unsettle());
+        }
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
         let settings = Some(self.settings()).filter(|now| self.told.as_ref() != Some(now));
@@ -250,7 +254,7 @@ impl Game {
         let undo = self.undo_state(role);
         let now = sight.entities(&self.session);
         let seen = self.seen.entry(role.clone()).or_default();
-        let events = seen.story.follow(&sight.log(&self.session)).to_vec();
+        let events = seen.story.follow(&sight, &self.session).to_vec();
         let mut changed: Vec<Changed> = now
             .iter()
             .filter(|(id, entity)| seen.entities.get(id) != Some(entity))
