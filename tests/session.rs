@@ -489,6 +489,7 @@ fn a_fork_looks_ahead_and_touches_nothing() {
     for answer in answers {
         assert_eq!(question.exact_answer(&answer.to_value()), Ok(answer));
     }
+}
 
 /// No flipped bit makes another game of a saved one: it is refused, or it is the same game.
 #[test]

@@ -13,8 +13,8 @@ use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset,
 use crate::ruleset::{Library, LoadError};
 
 /// The format that is written; another one is refused, but for the one before, which had no checksums.
-const FORMAT: u32 = 2;
-const WITHOUT_CHECKSUMS: u32 = 1;
+const FORMAT: u32 = 3;
+const WITHOUT_CHECKSUMS: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
