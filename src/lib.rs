@@ -42,8 +42,8 @@ pub use crate::spec::{
 pub use crate::state::{Audience, AudienceRule, Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
 #[cfg(feature = "store")]
 pub use crate::store::{
-    Campaign, CampaignInfo, Difference, Holder, Kept, LogEntry, Note, RecoveredCampaign, Recovery, ReplaySummary,
-    Replayed, Store, StoreError, Verification, recover,
+    Campaign, CampaignInfo, Character, Difference, Holder, Kept, LogEntry, Note, RecoveredCampaign, Recovery,
+    ReplaySummary, Replayed, Roster, Store, StoreError, Verification, recover,
 };
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watched, Watcher};

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use answers::any_answer;
 use riskbreaker::{
-    Campaign, DiceRng, Driver, Edit, Happening, Kept, Library, Ruleset, Session, Setup, Step, Store, StoreError,
-    recover,
+    Campaign, Character, DiceRng, Driver, Edit, Happening, Kept, Library, Ruleset, Session, Setup, Step, Store,
+    StoreError, recover,
 };
 
 fn library(folder: &str) -> Library {
@@ -344,6 +344,140 @@ fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
         }
     }
     assert!(refused > 0 && identical > 0 && recovered > 0, "{refused} {identical} {recovered}");
+}
+
+#[test]
+fn characters_go_with_the_campaign_and_their_changes_are_entries() {
+    let library = library("tests/rulesets");
+    let path = folder("roster").join("evening.rbsave");
+    let mut campaign = played(&path, &library);
+    let (head, mut session) = (campaign.head(), campaign.session().unwrap());
+    let mut roster = campaign.roster().unwrap();
+    assert!(roster.characters.is_empty());
+    let fields = [("rests".to_owned(), riskbreaker::Value::Int(2))].into();
+    let ann = Character { ruleset: "tug".into(), kind: "puller".into(), fields };
+    roster.characters.insert("Ann".into(), ann);
+    campaign.set_roster(&roster, "roster: Ann is kept").unwrap();
+    assert_eq!((campaign.head(), campaign.keep(&mut session).unwrap()), (campaign.entries(), Kept::Nothing));
+    let kept = campaign.head();
+    decide(&mut session, 0);
+    campaign.keep(&mut session).unwrap();
+    drop(campaign);
+    let store = Store::open(&path, &library).unwrap();
+    let mut campaign = store.first().unwrap().unwrap();
+    assert_eq!(campaign.roster().unwrap(), roster);
+    assert_eq!(campaign.text(kept).unwrap(), "roster: Ann is kept");
+    campaign.go_to(head).unwrap();
+    assert!(campaign.roster().unwrap().characters.is_empty());
+    let mut session = campaign.go_to(kept + 1).unwrap();
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    // Back over it, and another way in one go: every entry on the way still leads to the next.
+    for words in 1..4 {
+        while session.decisions() > 2 {
+            session.undo().unwrap();
+        }
+        let _ = session.advance().unwrap();
+        session.edit(Edit::OtherDice { words }).unwrap();
+        let _ = session.advance().unwrap();
+        for n in 0..3 {
+            decide(&mut session, n);
+        }
+        campaign.keep(&mut session).unwrap();
+        campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+        session.undo().unwrap();
+        session.undo().unwrap();
+        decide(&mut session, words);
+        campaign.keep(&mut session).unwrap();
+        campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    }
+    assert_eq!(store.verify().unwrap().problems, Vec::<String>::new());
+}
+
+#[test]
+fn redo_meets_the_same_dice_and_only_the_game_masters_reroll_meets_others() {
+    let library = library("tests/rulesets");
+    let mut session = Session::start(&tug(&library), Setup::default().seed(5).switch("wins_at", 20)).unwrap();
+    let rolled = |session: &Session| {
+        session.log().iter().rev().find_map(|event| match &event.happening {
+            Happening::Rolled { faces, .. } => Some(faces.clone()),
+            _ => None,
+        })
+    };
+    let _ = session.advance().unwrap();
+    decide(&mut session, 0);
+    decide(&mut session, 0);
+    let (first, before) = (rolled(&session), moment(&mut session));
+    session.undo().unwrap();
+    let _ = session.advance().unwrap();
+    session.redo().unwrap();
+    assert_eq!((moment(&mut session), rolled(&session)), (before.clone(), first.clone()));
+    let mut others = 0;
+    for words in 1..10 {
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+        session.edit(Edit::OtherDice { words }).unwrap();
+        let _ = session.advance().unwrap();
+        session.redo().unwrap();
+        let _ = session.advance().unwrap();
+        others += u32::from(rolled(&session) != first);
+        let again = Session::load(&library, &session.save()).unwrap();
+        assert_eq!(rolled(&again), rolled(&session));
+        session.undo().unwrap();
+        session.undo().unwrap();
+        let _ = session.advance().unwrap();
+        decide(&mut session, 0);
+        assert_eq!((moment(&mut session).0, rolled(&session)), (before.0.clone(), first.clone()), "after {words}");
+    }
+    assert!(others > 3, "{others}");
+}
+
+/// `STORE_LONG=100000 cargo test --release --test store long -- --nocapture` measures a campaign of so many entries.
+#[test]
+fn a_long_campaign_opens_and_undoes_from_its_end() {
+    let long: u32 = std::env::var("STORE_LONG").ok().and_then(|long| long.parse().ok()).unwrap_or(300);
+    let library = library("tests/rulesets");
+    let path = folder("long").join("long.rbsave");
+    let rules = tug(&library);
+    let store = Store::open(&path, &library).unwrap();
+    let mut campaign = store.create("long").unwrap();
+    let mut session = campaign.begin(&rules, Setup::default().seed(5).switch("wins_at", 20), "tug").unwrap();
+    let _ = session.advance().unwrap();
+    let rope = session.view().find("rope").unwrap();
+    let mut spent = std::time::Duration::ZERO;
+    for n in 0..long {
+        let value = riskbreaker::Value::Int(i64::from(n % 19) - 9);
+        session.edit(Edit::Set { entity: rope, field: "at".into(), value }).unwrap();
+        let _ = session.advance().unwrap();
+        let began = std::time::Instant::now();
+        campaign.keep(&mut session).unwrap();
+        spent += began.elapsed();
+    }
+    let last = moment(&mut session);
+    drop((campaign, store));
+    let began = std::time::Instant::now();
+    let store = Store::open(&path, &library).unwrap();
+    let mut campaign = store.first().unwrap().unwrap();
+    let mut session = campaign.session().unwrap();
+    let opened = began.elapsed();
+    assert_eq!(moment(&mut session), last);
+    let mut slowest = std::time::Duration::ZERO;
+    let undone = 150.min(long - 1);
+    for _ in 0..undone {
+        let began = std::time::Instant::now();
+        if session.undo().is_err() {
+            let before = campaign.before().unwrap().unwrap();
+            session = campaign.go_to(before).unwrap();
+        }
+        let _ = session.advance().unwrap();
+        campaign.keep(&mut session).unwrap();
+        slowest = slowest.max(began.elapsed());
+    }
+    assert_eq!(campaign.head(), long - undone);
+    let size = fs::metadata(&path).unwrap().len();
+    println!(
+        "{long} entries: {size} bytes, kept in {:?} each, opened in {opened:?}, slowest undo {slowest:?}",
+        spent / long
+    );
 }
 
 #[test]

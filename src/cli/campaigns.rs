@@ -135,3 +135,8 @@ pub fn campaigns(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     Ok(ExitCode::SUCCESS)
 }
+
+/// A number with what it counts.
+pub fn counted(count: u32, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}

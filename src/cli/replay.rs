@@ -9,6 +9,7 @@ use anyhow::Result;
 use riskbreaker::{Event, Session, StoreError};
 use serde_json::json;
 
+use super::campaigns::counted;
 use super::report::system;
 use super::row::{Row, Tone};
 use super::screen::Screen;
@@ -119,8 +120,10 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         Err(error) => return Err(error.into()),
     };
     let text = format!(
-        "{} entries in {} scenes, {} checkpoints: the replay is the game that was kept.",
-        summary.entries, summary.scenes, summary.checkpoints
+        "{}, {}, {}: the replay is the game that was kept.",
+        counted(summary.entries, "entry", "entries"),
+        counted(summary.scenes, "scene", "scenes"),
+        counted(summary.checkpoints, "checkpoint", "checkpoints")
     );
     if args.json {
         screen.event(

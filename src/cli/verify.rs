@@ -7,6 +7,7 @@ use anyhow::Result;
 use riskbreaker::{Store, StoreError, recover as recover_file};
 use serde_json::json;
 
+use super::campaigns::counted;
 use super::row::Row;
 use super::screen::Screen;
 use super::{call_error, campaigns, library};
@@ -45,12 +46,12 @@ pub fn verify(args: &VerifyArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
         screen.event("verified", &json!({ "found": found }))?;
     } else if found.problems.is_empty() {
         screen.row(&Row::at(0).plain(format!(
-            "{} is whole: {} entries, {} actions, {} checkpoints, {} states of the rules.",
+            "{} is whole: {}, {}, {}, {}.",
             path.display(),
-            found.entries,
-            found.actions,
-            found.checkpoints,
-            found.rules
+            counted(found.entries, "entry", "entries"),
+            counted(found.actions, "action", "actions"),
+            counted(found.checkpoints, "checkpoint", "checkpoints"),
+            counted(found.rules, "state of the rules", "states of the rules")
         )))?;
     }
     if found.problems.is_empty() {

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
-use super::{Event, Game, Happening, Refusal, Slot};
-use crate::state::{Audience, EntityId, EntryId, Value};
+use super::{DicePosition, DiceSource, Event, Game, Happening, Refusal, Slot};
+use crate::state::{EntityId, EntryId, Value};
 
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub enum Edit {
     Switch { name: String, value: Value },
     /// Says something.
     Say { text: String },
+    /// Passes over so many words of the generator: what is rolled from here on falls another way.
+    OtherDice { words: u64 },
 }
 
 impl Game {
@@ -36,6 +38,7 @@ impl Game {
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
         self.may_edit(&edit)?;
         self.park();
+        let position = self.context.position();
         let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
         let outcome = self.carry_out(&edit);
         let seq = self.next_seq;
@@ -57,7 +60,7 @@ impl Game {
                     number,
                     cause: Cause::Edit { edit: edit.clone() },
                     tape: Default::default(),
-                    before: self.context.position(),
+                    before: position,
                     seq: Some(seq),
                     skipped: None,
                     changes,
@@ -112,7 +115,14 @@ impl Game {
                     out => format!("`{name}` is not left out; {} is", out.join(", ")),
                 }))
             }
-            Edit::Remove { .. } | Edit::Cancel { .. } | Edit::TakeIn { .. } | Edit::Say { .. } => Ok(()),
+            Edit::OtherDice { .. } if self.context.dice != DiceSource::Seeded => {
+                Err(Refusal::new("only dice of the seed can fall another way; these are written or typed in"))
+            }
+            Edit::Remove { .. }
+            | Edit::Cancel { .. }
+            | Edit::TakeIn { .. }
+            | Edit::Say { .. }
+            | Edit::OtherDice { .. } => Ok(()),
         }
     }
 
@@ -207,8 +217,14 @@ impl Game {
                 state.leave_out(Arc::from(name.as_str()), false);
                 Ok(by_hand(format!("by hand: `{name}` counts again")))
             }
-            Edit::Say { text } => Ok((Audience::Everybody, Happening::Said { text: text.clone() })),
-            Edit::Switch { .. } => Ok(by_hand(String::new())),
+            Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
+            Edit::OtherDice { words } => {
+                let position = self.context.position();
+                let words = position.words.saturating_add(*words);
+                self.context.set_position(DicePosition { words, ..position });
+                Ok(vec![Happening::Edited { text: "by hand: other dice".into() }])
+            }
+            Edit::Switch { .. } => Ok(Vec::new()),
             Edit::Face { ordinal, faces } => {
                 let seq = self.next_seq;
                 let audience =

@@ -295,6 +295,7 @@ impl Edit {
             Edit::TakeIn { name } => format!("by hand: `{name}` counts again"),
             Edit::Switch { name, value } => format!("house rule: {name} {value}"),
             Edit::Say { text } => format!("said: {text}"),
+            Edit::OtherDice { .. } => "by hand: other dice".into(),
         }
     }
 }

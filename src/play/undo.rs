@@ -307,6 +307,8 @@ impl Game {
             {
                 self.redo.pop();
             }
+            // It is made for doing the same again.
+            (_, Op::Edit(Edit::OtherDice { .. })) => {}
             _ => self.redo.clear(),
         }
     }

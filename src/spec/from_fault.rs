@@ -115,7 +115,7 @@ fn told_edit(text: &mut String, titles: &Titles<'_>, edit: &Edit) {
             let title = titles.title(*entity).unwrap_or_default();
             writeln!(text, "\tt:edit({}, {}, {value})", quoted(&title), quoted(field))
         }
-        Edit::Say { .. } | Edit::Face { .. } => Ok(()),
+        Edit::Say { .. } | Edit::Face { .. } | Edit::OtherDice { .. } => Ok(()),
         other => writeln!(text, "\t-- by hand: {}", format!("{other:?}").replace('\n', " ")),
     };
 }

@@ -11,6 +11,7 @@ use super::file::StoreFile;
 use super::generation::{Files, Generation, embed};
 use super::notes::write_note;
 use super::pack::Words;
+use super::roster::Roster;
 use super::rows::{
     GameRow, MomentBody, MomentRow, Piece, Scene, action_sum, checkpoint_sum, game_sum, key, moment_sum, piece_sum,
 };
@@ -52,6 +53,9 @@ struct Head {
     scene: u32,
     seating: u32,
     roster: u32,
+    tip: u32,
+    state: i64,
+    act: Option<String>,
     body: Vec<u8>,
 }
 
@@ -170,6 +174,55 @@ impl Campaign {
         lock(&self.file)
     }
 
+    pub(super) fn roster_piece(&self) -> u32 {
+        self.head.roster
+    }
+
+    /// Whether the head is a change beside the game, which no session undoes.
+    pub fn stands_beside(&self) -> bool {
+        self.head.act.is_some()
+    }
+
+    /// Keeps other characters. It is an entry of its own, and `go_to` reaches what was before it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::keep`]. What the session did must be kept before.
+    pub fn set_roster(&mut self, roster: &Roster, act: &str) -> Result<(), StoreError> {
+        let (game, head) = (self.game, self.head.clone());
+        let mut row = self.row.clone();
+        let mut guard = lock(&self.file);
+        let file = &mut *guard;
+        let mut body: MomentBody = match head.id {
+            0 => MomentBody { scene: 0, seating: 0, roster: 0, act: None, place: None },
+            _ => file.words.unpack(&head.body)?,
+        };
+        let tip = file.sum_of(game, head.tip, head.scene)?;
+        body.roster = row.pieces + 1;
+        body.act = Some(act.to_owned());
+        let packed = file.words.pack(&body)?;
+        let moment = file.write(|transaction, words| {
+            write_piece(transaction, words, game, &mut row, &Piece::Roster(roster.clone()))?;
+            let moment = MomentRow {
+                id: row.moments + 1,
+                parent: head.id,
+                decisions: head.decisions,
+                tip: head.tip,
+                state: head.state,
+                sum: moment_sum(head.sum, tip, (head.decisions, head.tip, head.state), &packed),
+                body: packed,
+            };
+            write_moment(transaction, game, &moment)?;
+            (row.moments, row.head, row.last, row.played) = (moment.id, moment.id, moment.sum, date::now());
+            write_game(transaction, words, game, &row)?;
+            Ok(moment)
+        })?;
+        drop(guard);
+        self.row = row;
+        self.head = Head::of(moment, &body);
+        Ok(())
+    }
+
     pub(super) fn row(&self) -> &GameRow {
         &self.row
     }
@@ -248,21 +301,31 @@ impl Campaign {
         let pieces = self.row.pieces;
         let scene = if scene_new { pieces + 1 } else { self.scene.piece };
         let seating_id = if seating_new { pieces + 1 + u32::from(scene_new) } else { self.head.seating };
-        let body = MomentBody { scene, seating: seating_id, roster: self.head.roster, act: None, place: Some(place) };
-        let body = file.words.pack(&body)?;
+        let body = MomentBody {
+            scene,
+            seating: seating_id,
+            roster: self.head.roster,
+            act: self.head.act.clone(),
+            place: Some(place),
+        };
+        let same = file.words.pack(&body)?;
         let new = &tape[from..];
-        if new.is_empty() && from == self.rows.len() && !scene_new && body == self.head.body {
+        if new.is_empty() && from == self.rows.len() && !scene_new && same == self.head.body {
             return Ok(Kept::Nothing);
         }
+        let body = file.words.pack(&MomentBody { act: None, ..body })?;
 
-        // Where it comes from: the youngest moment on the way here with fewer decisions.
+        // Where it comes from: the youngest moment on the way here with fewer decisions, all of which stand.
         let parent = if scene_new {
             self.head.clone()
         } else {
             let shrunk = from < self.rows.len();
             let mut at = self.head.clone();
             let extends = !shrunk && decisions >= at.decisions;
-            while !extends && at.id != 0 && at.scene == scene && at.decisions >= decisions {
+            // What was done up to it must be what was done here, too.
+            let (kept, first) = (&self.rows[..from], self.base.0);
+            let stands = |tip: u32| tip <= first || kept.binary_search_by_key(&tip, |(id, _)| *id).is_ok();
+            while !extends && at.id != 0 && at.scene == scene && (at.decisions >= decisions || !stands(at.tip)) {
                 let row = file.moment(self.game, at.id)?;
                 at = match row.parent {
                     0 => Head::default(),
@@ -585,11 +648,13 @@ impl Campaign {
 
 impl Head {
     fn of(row: MomentRow, body: &MomentBody) -> Head {
-        Head { scene: body.scene, seating: body.seating, roster: body.roster, ..Head::bare(row) }
+        let (scene, seating, roster) = (body.scene, body.seating, body.roster);
+        Head { scene, seating, roster, act: body.act.clone(), ..Head::bare(row) }
     }
 
     fn bare(row: MomentRow) -> Head {
-        Head { id: row.id, sum: row.sum, decisions: row.decisions, body: row.body, ..Head::default() }
+        let MomentRow { id, decisions, tip, state, body, sum, .. } = row;
+        Head { id, sum, decisions, tip, state, body, ..Head::default() }
     }
 }
 

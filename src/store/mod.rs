@@ -53,6 +53,7 @@ pub use self::log::LogEntry;
 pub use self::notes::Note;
 pub use self::recover::{RecoveredCampaign, Recovery, recover};
 pub use self::replay::{Difference, ReplaySummary, Replayed};
+pub use self::roster::{Character, Roster};
 use self::rows::GameRow;
 pub use self::verify::Verification;
 use crate::ruleset::Library;

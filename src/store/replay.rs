@@ -116,7 +116,7 @@ impl Campaign {
         Ok(summary)
     }
 
-    /// Plays the last scene on the way to where the campaign stands under other rules, and says where it first differs.
+    /// Plays the scenes on the way to where the campaign stands under other rules, and says where it first differs.
     ///
     /// # Errors
     ///
@@ -124,12 +124,12 @@ impl Campaign {
     pub fn differs_under(&self, other: &Arc<Ruleset>) -> Result<Option<Difference>, StoreError> {
         let game = self.game();
         let way = self.way(self.head())?;
-        let scene = way.last().map_or(0, |last| last.body.scene);
         let mut sessions: Option<(Session, Session)> = None;
-        let mut tip = 0;
-        for Waypoint { row, body } in way.into_iter().filter(|at| at.body.scene == scene && at.body.place.is_some()) {
+        let (mut tip, mut of) = (0, 0);
+        for Waypoint { row, body } in way.into_iter().filter(|at| at.body.place.is_some()) {
             let file = &mut *self.file();
-            if sessions.is_none() {
+            if std::mem::replace(&mut of, body.scene) != body.scene {
+                tip = 0;
                 let scene = file.scene(game, body.scene)?;
                 let rules = file.find_rules(&scene.rules)?;
                 let setup = scene.setup;

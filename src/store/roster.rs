@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::campaign::Campaign;
+use super::error::StoreError;
+use super::rows::Piece;
 use crate::state::Value;
 
 /// The characters of a campaign by name.
@@ -12,14 +15,25 @@ pub struct Roster {
     pub characters: BTreeMap<String, Character>,
 }
 
-/// A character: the sheet it was built by, and what it has gained and suffered since.
+/// A character: what it is, has and has suffered. It goes from scene to scene, and from one version of the rules to another.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Character {
-    /// The ruleset that the sheet is written for.
+    /// The rules by which it was kept last.
     pub ruleset: String,
-    /// As `creation.luau` of the ruleset reads it.
-    pub sheet: Value,
-    /// Fields that differ from those of a new character, by name.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub lasting: BTreeMap<String, Value>,
+    pub kind: String,
+    /// Values by the name of the field. Rules that do not have one leave it here.
+    pub fields: BTreeMap<String, Value>,
+}
+
+impl Campaign {
+    /// The characters as they stand at the head.
+    pub fn roster(&self) -> Result<Roster, StoreError> {
+        match self.roster_piece() {
+            0 => Ok(Roster::default()),
+            piece => match self.file().piece(self.game(), piece)? {
+                Piece::Roster(roster) => Ok(roster),
+                _ => Err(StoreError::damaged(format!("piece {piece} is no roster"))),
+            },
+        }
+    }
 }

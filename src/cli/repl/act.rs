@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use riskbreaker::{Ask, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value};
+use riskbreaker::{
+    Ask, Campaign, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Session, Step, Undone, Value,
+};
 use serde_json::json;
 
 use super::difference::{Difference, Picture};
@@ -343,6 +345,11 @@ impl Repl {
                 true => self.done.pop().unwrap_or(from.saturating_sub(1)),
                 false => self.undone.pop().unwrap_or(from + 1),
             };
+            if back && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
+                let text = self.turn_in_campaign(true)?;
+                turned.extend(text.map(|text| Undone { text, changes: Vec::new() }));
+                break;
+            }
             let mut arrived = false;
             while !arrived {
                 match step(&mut self.session) {

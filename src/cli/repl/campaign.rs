@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
-use riskbreaker::{Campaign, Session, StoreError};
+use riskbreaker::{Campaign, Character, Edit, Roster, Session, StoreError, Value};
 use serde_json::json;
 
-use super::{Complaint, Done, Repl};
+use super::line::split_first;
+use super::session_slot::SessionSlot;
+use super::{Complaint, Done, Repl, names};
 use crate::cli::campaigns;
+use crate::cli::nearest::nearest;
 use crate::cli::row::{Row, Span, Tone};
 
 impl Repl {
@@ -99,6 +102,146 @@ impl Repl {
         self.screen.columns(0, cells)?;
         let hint = "`*` is where the game stands, `-` was undone. `goto N` goes there.";
         Ok(self.screen.row(&Row::at(2).with(hint, Tone::Faint))?)
+    }
+
+    /// `roster`: the characters that go from scene to scene.
+    pub(super) fn roster(&mut self, rest: &str) -> Done {
+        let (act, rest) = split_first(rest);
+        match act.to_lowercase().as_str() {
+            "" => self.show_roster(),
+            "keep" => self.keep_character(rest),
+            "use" => self.use_character(rest),
+            "drop" => self.drop_character(rest),
+            other => Err(Complaint::Wrong(format!(
+                "`roster {other}` is not known: `roster`, `roster keep NAME`, `roster use NAME`, `roster drop NAME`."
+            ))),
+        }
+    }
+
+    fn show_roster(&mut self) -> Done {
+        let Some(campaign) = &self.campaign else { return Err(no_campaign("roster")) };
+        let roster = campaign.roster().map_err(wrong)?;
+        if self.screen.json() {
+            return Ok(self.screen.event("roster", &json!({ "roster": roster }))?);
+        }
+        if roster.characters.is_empty() {
+            return Ok(self
+                .screen
+                .row(&Row::at(2).faint("Nobody yet. `roster keep NAME` keeps a character of this scene."))?);
+        }
+        let cells = roster.characters.iter().map(|(name, character)| {
+            let fields = character.fields.iter().map(|(field, value)| format!("{} {value}", field.replace('_', " ")));
+            vec![
+                Span::strong(name),
+                Span::faint(&character.ruleset),
+                Span::plain(fields.collect::<Vec<_>>().join(" · ")),
+            ]
+        });
+        Ok(self.screen.columns(2, cells.collect())?)
+    }
+
+    fn keep_character(&mut self, rest: &str) -> Done {
+        if self.campaign.is_none() {
+            return Err(no_campaign("roster keep"));
+        }
+        if rest.is_empty() {
+            return Err(Complaint::wrong("Name a character of this scene: `roster keep NAME`."));
+        }
+        let view = self.session.view();
+        let (entity, wanted) = names::entity(&view, rest)?;
+        let name = view.title(entity).to_string();
+        let wanted: Vec<String> =
+            wanted.split(',').map(|field| field.trim().replace(' ', "_")).filter(|field| !field.is_empty()).collect();
+        for field in &wanted {
+            if view.field(entity, field).is_none() {
+                return Err(Complaint::Wrong(format!("{name} has no field `{field}`.")));
+            }
+        }
+        let character =
+            Character {
+                ruleset: self.session.ruleset().name(),
+                kind: view.kind(entity).unwrap_or_default().to_owned(),
+                fields: view
+                    .fields(entity)
+                    .filter(|(field, _)| {
+                        if wanted.is_empty() { field.show } else { wanted.iter().any(|name| **name == *field.name) }
+                    })
+                    .filter(|(_, value)| {
+                        let mut refers = false;
+                        value.each_entity(&mut |_| refers = true);
+                        !refers && **value != Value::None
+                    })
+                    .map(|(field, value)| (field.name.to_string(), value.clone()))
+                    .collect(),
+            };
+        let count = character.fields.len();
+        self.change_roster(&format!("roster: {name} is kept"), |roster| {
+            roster.characters.insert(name.clone(), character);
+        })?;
+        self.say_done(&format!("{name} is kept, with {count} fields"))
+    }
+
+    fn use_character(&mut self, rest: &str) -> Done {
+        let Some(campaign) = &self.campaign else { return Err(no_campaign("roster use")) };
+        let roster = campaign.roster().map_err(wrong)?;
+        let (name, whom) = rest.split_once(" for ").unwrap_or((rest, rest));
+        let found = roster.characters.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
+        let Some((name, character)) = found else {
+            let near = nearest(name, roster.characters.keys().map(String::as_str));
+            return Err(Complaint::Wrong(match near {
+                Some(near) => format!("There is no `{name}` in the roster. Did you mean `{near}`?"),
+                None => format!("There is no `{name}` in the roster. `roster` lists it."),
+            }));
+        };
+        let view = self.session.view();
+        let (entity, _) = names::entity(&view, if whom == rest { name } else { whom.trim() })?;
+        let title = view.title(entity).to_string();
+        let titled =
+            view.fields(entity).find(|(_, value)| value.as_text() == Some(&title)).map(|(field, _)| field.name.clone());
+        let mut left = Vec::new();
+        let mut edits = Vec::new();
+        for (field, value) in &character.fields {
+            match view.field(entity, field) {
+                // Somebody with another name keeps it.
+                Some(_) if titled.as_deref() == Some(field) => {}
+                Some(now) if now == value => {}
+                Some(_) => edits.push(Edit::Set { entity, field: field.clone(), value: value.clone() }),
+                None => left.push(field.replace('_', " ")),
+            }
+        }
+        for edit in edits {
+            if let (Edit::Set { field, .. }, Err(refusal)) = (&edit, self.session.edit(edit.clone())) {
+                left.push(format!("{} ({refusal})", field.replace('_', " ")));
+            }
+        }
+        if !left.is_empty() {
+            let text = format!("{title}: what these rules have no place for stays in the roster: {}", left.join(", "));
+            self.screen.row(&Row::at(2).with(text, Tone::Note))?;
+        }
+        self.settle()
+    }
+
+    fn drop_character(&mut self, rest: &str) -> Done {
+        let mut gone = None;
+        self.change_roster(&format!("roster: {rest} is dropped"), |roster| {
+            gone = roster.characters.remove(rest);
+        })?;
+        match gone {
+            Some(_) => self.say_done(&format!("{rest} is dropped")),
+            None => Err(Complaint::Wrong(format!("There is no `{rest}` in the roster. `roster` lists it."))),
+        }
+    }
+
+    fn change_roster(&mut self, act: &str, change: impl FnOnce(&mut Roster)) -> Done {
+        let Some(campaign) = &mut self.campaign else { return Err(no_campaign("roster")) };
+        let mut roster = campaign.roster().map_err(wrong)?;
+        let before = roster.clone();
+        change(&mut roster);
+        if roster == before {
+            return Ok(());
+        }
+        campaign.keep(&mut self.session).map_err(wrong)?;
+        campaign.set_roster(&roster, act).map_err(wrong)
     }
 
     /// `note [TEXT]`: writes a note, or lists those that there are.

@@ -47,6 +47,8 @@ pub enum Word {
     Load,
     Recover,
     Goto,
+    Reroll,
+    Roster,
     Note,
     Recap,
     Branch,
@@ -285,6 +287,24 @@ pub static COMMANDS: &[Command] = &[
         "",
         "continues the last game that was left unsaved",
         "At a terminal, a copy of an unsaved game is kept after each line."
+    ),
+    command!(
+        Reroll,
+        Master,
+        "reroll",
+        "",
+        "plays the last line again with other dice",
+        "It is recorded as the game master's act. `undo` and `redo` alone never change the dice."
+    ),
+    command!(
+        Roster,
+        Master,
+        "roster",
+        "[keep NAME [FIELD, ...] | use NAME [for NAME] | drop NAME]",
+        "lists the characters that the campaign keeps; keeps one, or brings one into the scene",
+        "`roster keep NAME` keeps what the sheet shows, with wounds and points, or only the fields that are named. \
+         `roster use NAME` writes that into the character of the same name in the scene of now, also under other rules: \
+         fields that these do not have stay in the roster."
     ),
     command!(
         Note,

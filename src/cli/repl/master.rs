@@ -8,6 +8,9 @@ use super::{Complaint, Done, Repl, names};
 use crate::cli::nearest::nearest;
 use crate::cli::row::Row;
 
+/// Words of the generator that a `reroll` passes over: more than any action draws.
+const PASSED_OVER: u64 = 1_000;
+
 impl Repl {
     /// `set NAME FIELD VALUE`: writes a field.
     pub(super) fn set(&mut self, rest: &str) -> Done {
@@ -52,6 +55,31 @@ impl Repl {
         }
         self.session.edit(Edit::Say { text: rest.to_owned() })?;
         self.settle_decided()
+    }
+
+    /// `reroll`: plays the last line again with other dice.
+    pub(super) fn reroll(&mut self) -> Done {
+        self.turned = true;
+        let from = self.session.decisions();
+        let goal = self.done.pop().unwrap_or(from.saturating_sub(1));
+        let mut undone = 0;
+        while self.session.decisions() > goal {
+            self.session.undo()?;
+            undone += 1;
+        }
+        let _ = self.session.advance()?;
+        self.session.take_events();
+        let edited = self.session.edit(Edit::OtherDice { words: PASSED_OVER });
+        for _ in 0..undone {
+            let _ = self.session.advance()?;
+            if self.session.redo().is_err() {
+                // After other dice something else is asked; what fits has been answered.
+                break;
+            }
+        }
+        self.done.push(goal);
+        edited?;
+        self.settle()
     }
 
     /// `seat [NAME DRIVER]`: who plays which seat.

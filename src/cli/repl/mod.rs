@@ -353,6 +353,8 @@ impl Repl {
             Word::Why => self.why(rest),
             Word::Log if rest == "--all" => self.entries(false),
             Word::Log => self.log(rest),
+            Word::Reroll => self.reroll(),
+            Word::Roster => self.roster(rest),
             Word::Note => self.note(rest),
             Word::Recap => self.recap(),
             Word::Goto => self.go_to(rest),
