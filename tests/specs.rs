@@ -351,6 +351,24 @@ fn odds_are_exact_and_play_nothing() {
 }
 
 #[test]
+fn odds_of_several_things_are_compared_at_once() {
+    let odds = |behind: &str| failure(&format!("t:given('two') t:odds('Ann', 'pull', {{ risk = 2 }}, {behind})"));
+    // Derived values, comparisons, and all of it at once; such a spec has nothing else.
+    assert_eq!(odds("{ rope = { at = '< 0' }, Ann = { need = 6, rests = 0 } }, '1/2'"), "");
+    let pairs = "{ { { rope = { at = -2 } }, '1/2' }, { { rope = { at = '>= 2' } }, '50 %' }, { { Ann = { need = 7 } }, '0' } }";
+    assert_eq!(odds(pairs), "");
+    let message = odds("{ { { rope = { at = -2 } }, '1/2' }, { { rope = { at = '>= 2' } }, '2/5' } }");
+    assert!(message.contains("expected a chance that rope has at >= 2 of 2/5, found 1/2"), "{message}");
+    assert_eq!(odds("{ rope = { at = 2 } }, '55 %', { within = '6 %' }"), "");
+    assert!(odds("{ rope = { at = 2 } }, '55 %', { within = '4 %' }").contains("give or take 4.00 %, found 1/2"));
+    assert!(odds("{ rope = { at = 2 } }, '55 %', { about = '6 %' }").contains("no option `about`"));
+    assert!(odds("{ rope = { at = 2 } }").contains("a chance is missing"));
+    assert!(odds("{ { 'said' } }").contains("pairs { wanted, chance }"));
+    assert!(odds("{ rope = { at = 2 } }, '3/2'").contains("`3/2` is no chance"));
+    assert!(odds("{ Nobody = { at = 2 } }, '1/2'").contains("Nobody"));
+}
+
+#[test]
 fn a_spec_with_cases_is_played_once_for_each() {
     let text = r#"local rb = require("@riskbreaker")
 rb.cases("a pull of {risk} moves {by}", { "TUG-1" }, { { risk = 1, by = 1 }, { risk = 3, by = 4 } }, function(t, case)
