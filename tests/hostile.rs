@@ -401,7 +401,8 @@ fn families_of_scripts_are_contained() {
                 });
             }
         }
-        if turn(1) {
+        // A check that runs into its limit takes some seconds.
+        if everywhere || at % 24 == 1 {
             judge("check", &mut || drop(findings(&library(&[("card", body)]), "bad", &[])));
         }
         if turn(2) {

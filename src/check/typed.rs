@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -31,7 +32,10 @@ const VOCABULARY: &str = "@riskbreaker";
 const SECONDS_A_FILE: f64 = 1.0;
 
 /// Time that the types of all files may take together, before the rest is left unchecked.
-const MOST_TIME: Duration = Duration::from_secs(10);
+const MOST_TIME: Duration = Duration::from_secs(8);
+
+/// How much longer a thread may take that is not done then.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// A longer file is not checked: reading it alone would take too long, and no clock is looked at there.
 const LONGEST: usize = 96 << 10;
@@ -93,25 +97,9 @@ impl Cache {
             (script.path.clone(), hasher.finish())
         };
         let keys: Vec<_> = scripts.iter().map(key).collect();
-        let unknown: Vec<&Script> = scripts
-            .iter()
-            .zip(&keys)
-            .filter(|(_, key)| !self.files.contains_key(key))
-            .map(|(script, _)| script)
-            .collect();
-        let threads =
-            thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(unknown.len().max(1));
-        let share = unknown.len().div_ceil(threads).max(1);
-        let until = Instant::now() + MOST_TIME;
-        let done: Vec<(String, Vec<Problem>)> = thread::scope(|scope| {
-            let work = |scripts: &[&Script]| of_scripts(scripts, &vocabulary, stop, until);
-            let worker = || thread::Builder::new().name("types".into()).stack_size(STACK);
-            let workers: Vec<_> = unknown
-                .chunks(share)
-                .filter_map(|some| worker().spawn_scoped(scope, move || work(some)).ok())
-                .collect();
-            workers.into_iter().filter_map(|worker| worker.join().ok()).flatten().collect()
-        });
+        let known = scripts.into_iter().zip(&keys).filter(|(_, key)| !self.files.contains_key(key));
+        let unknown: Arc<Vec<Script>> = Arc::new(known.map(|(script, _)| script).collect());
+        let done = check_in_time(&unknown, &Arc::from(vocabulary.as_str()), stop);
         for (path, found) in done {
             if let Some(key) = keys.iter().find(|(known, _)| *known == path) {
                 self.files.insert(key.clone(), found);
@@ -121,31 +109,75 @@ impl Cache {
     }
 }
 
-/// The findings of each script that was checked to its end; none of one on which the checker itself fails.
-fn of_scripts(scripts: &[&Script], vocabulary: &str, stop: &AtomicBool, until: Instant) -> Vec<(String, Vec<Problem>)> {
-    let mut done = Vec::new();
-    while done.len() < scripts.len() && !stop.load(Ordering::Relaxed) {
-        let next = scripts[done.len()];
-        if next.text.len() > LONGEST {
-            done.push(unchecked(next, "it is too long for that"));
-            continue;
+/// Checks scripts on threads of their own, and leaves those threads behind that are not done in time: parts of the checker
+/// look at no clock.
+fn check_in_time(scripts: &Arc<Vec<Script>>, vocabulary: &Arc<str>, stop: &AtomicBool) -> Vec<Checked> {
+    let threads = thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS).min(scripts.len().max(1));
+    let share = scripts.len().div_ceil(threads).max(1);
+    let (until, give_up) = (Instant::now() + MOST_TIME, Arc::new(AtomicBool::new(false)));
+    let (tell, told) = mpsc::channel();
+    for first in (0..scripts.len()).step_by(share) {
+        let (scripts, vocabulary, give_up, tell) = (scripts.clone(), vocabulary.clone(), give_up.clone(), tell.clone());
+        let work = move || {
+            let some: Vec<&Script> = scripts.iter().skip(first).take(share).collect();
+            of_scripts(&some, &vocabulary, &give_up, until, &tell);
+        };
+        // Where no thread can be had, its scripts are told as unchecked.
+        let _ = thread::Builder::new().name("types".into()).stack_size(STACK).spawn(work);
+    }
+    drop(tell);
+    let mut done: Vec<Checked> = Vec::new();
+    while Instant::now() < until + GRACE && !stop.load(Ordering::Relaxed) {
+        match told.recv_timeout(Duration::from_millis(20)) {
+            Ok(one) => done.push(one),
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
-        if Instant::now() >= until {
-            done.push(unchecked(next, "the files before it took too long"));
-            continue;
-        }
-        // The vocabulary is read once for several of them. A checker that has failed is no longer to be trusted.
-        let before = done.len();
-        let rest = catch_unwind(AssertUnwindSafe(|| check(&scripts[before..], vocabulary, &mut done, stop, until)));
-        if !matches!(rest, Ok(Some(()))) && done.len() < scripts.len() {
-            done.push((scripts[done.len()].path.clone(), Vec::new()));
-        }
+    }
+    give_up.store(true, Ordering::Relaxed);
+    if !stop.load(Ordering::Relaxed) {
+        let missing = scripts.iter().filter(|script| done.iter().all(|(path, _)| *path != script.path));
+        let missing: Vec<Checked> = missing.map(|script| unchecked(script, "they take too long")).collect();
+        done.extend(missing);
     }
     done
 }
 
+/// The path of a script, and what was found.
+type Checked = (String, Vec<Problem>);
+
+/// The findings of each script that was checked to its end; none of one on which the checker itself fails.
+fn of_scripts(scripts: &[&Script], vocabulary: &str, stop: &AtomicBool, until: Instant, tell: &mpsc::Sender<Checked>) {
+    let mut done = 0;
+    while done < scripts.len() && !stop.load(Ordering::Relaxed) {
+        let next = scripts[done];
+        let why = if next.text.len() > LONGEST {
+            Some("it is too long for that")
+        } else {
+            (Instant::now() >= until).then_some("the files before it took too long")
+        };
+        if let Some(why) = why {
+            done += 1;
+            let _ = tell.send(unchecked(next, why));
+            continue;
+        }
+        // The vocabulary is read once for several of them. A checker that has failed is no longer to be trusted.
+        let from = done;
+        let rest = catch_unwind(AssertUnwindSafe(|| {
+            check(&scripts[from..], vocabulary, stop, until, &mut |one| {
+                done += 1;
+                let _ = tell.send(one);
+            })
+        }));
+        if !matches!(rest, Ok(Some(()))) && done < scripts.len() {
+            let _ = tell.send((scripts[done].path.clone(), Vec::new()));
+            done += 1;
+        }
+    }
+}
+
 /// Says of a file that its types were not checked.
-fn unchecked(script: &Script, why: &str) -> (String, Vec<Problem>) {
+fn unchecked(script: &Script, why: &str) -> Checked {
     let problem = Problem::new(script.path.as_str(), format!("its types were not checked: {why}")).at((1, 1));
     (script.path.clone(), vec![problem.with_cure("split it into smaller files with simpler types")])
 }
@@ -155,9 +187,9 @@ fn unchecked(script: &Script, why: &str) -> (String, Vec<Problem>) {
 fn check(
     scripts: &[&Script],
     vocabulary: &str,
-    done: &mut Vec<(String, Vec<Problem>)>,
     stop: &AtomicBool,
     until: Instant,
+    tell: &mut dyn FnMut(Checked),
 ) -> Option<()> {
     let files = Files { scripts, vocabulary };
     let options = FrontendOptions {
@@ -183,25 +215,25 @@ fn check(
         let result = frontend.check(&name, None).ok()?;
         let model = frontend.semantic_model(&name)?;
         let mut found = Vec::new();
-        let mut tell = |at: Location, message: String, cure: String| {
+        let mut find = |at: Location, message: String, cure: String| {
             let place = (at.begin.line.saturating_add(1), at.begin.column.saturating_add(1));
             found.push(Problem::new(script.path.as_str(), message).at(place).with_cure(cure));
         };
         for error in result.errors.iter().filter(|error| error.module_name == name) {
             let message = one_line(&model.error_message(error).to_string());
             if let Some((message, cure)) = certain(script, error.location, &error.data, &message) {
-                tell(error.location, message, cure);
+                find(error.location, message, cure);
             }
         }
         for warning in &result.lint_result.warnings {
             if let Some(cure) = cure_of(warning.code) {
-                tell(warning.location, one_line(&warning.text.to_string()), cure.into());
+                find(warning.location, one_line(&warning.text.to_string()), cure.into());
             }
         }
         if result.timeout_hits.contains(&name) && found.is_empty() {
-            done.push(unchecked(script, "they take too long"));
+            tell(unchecked(script, "they take too long"));
         } else {
-            done.push((script.path.clone(), found));
+            tell((script.path.clone(), found));
         }
         if begun.elapsed() > SLOW {
             return Some(());
