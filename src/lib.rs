@@ -26,8 +26,9 @@ pub use crate::lab::{
 };
 pub use crate::play::{
     Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
-    Happening, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal, ReloadReport,
-    Remedy, Ruleset, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
+    Happening, Known, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
+    ReloadReport, Remedy, Ruleset, Scenario, Seat, SeatEvent, Session, SessionError, Setup, Snapshot, SnapshotEntity,
+    StartError, Step, Term, Undone, View, Viewer,
 };
 pub use crate::ruleset::{
     Breach, Card, Contrast, ContrastSection, Differing, Fact, FreeName, Library, LibraryError, LoadError, Manifest,
@@ -38,7 +39,7 @@ pub use crate::spec::{
     Coverage, FileLines, LineCoverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource,
     Standing as RuleStanding, measure_specs, run_only, run_specs, spec_of_fault,
 };
-pub use crate::state::{Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
+pub use crate::state::{Audience, AudienceRule, Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
 #[cfg(feature = "store")]
 pub use crate::store::{
     Campaign, CampaignInfo, Difference, Holder, Kept, LogEntry, Note, RecoveredCampaign, Recovery, ReplaySummary,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 use riskbreaker::{
     Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, MemoUse, Odds, OddsQuery, Position,
-    Ruleset, Session, Setup, Shard, Simulation, Value, Variant, compare_cards,
+    Ruleset, Session, Setup, Shard, Simulation, Value, Variant, Viewer, compare_cards,
 };
 
 fn library(folder: &str) -> Library {
@@ -190,7 +190,7 @@ fn outcomes_are_named_by_what_changed_and_bookkeeping_is_left_out() {
     assert!(lines.iter().any(|line| line.contains("Pit (trap) comes")), "{lines:?}");
     assert!(lines.iter().all(|line| !line.contains("tries")), "{lines:?}");
     let mut blind = position("trap", &[]);
-    blind.query.blind = Some(["gm".into()].into());
+    blind.query.viewer = Some(Viewer::seat("player"));
     let trap = odds(&dicey, &blind);
     assert!(trap.lines().iter().all(|line| !line.contains("secret")), "{:?}", trap.lines());
     let stop = odds(&dicey, &position("stop", &[]));

@@ -16,10 +16,12 @@ impl Reader<'_> {
             self.rule_ids(items);
         }
         self.always |= name == "always" && self.keys.is_empty();
+        // Of kinds and fields the loader knows more: the name may be a field.
         if name == "audience"
+            && !self.path.starts_with("kinds")
             && let Some(seat) = literal(value)
         {
-            self.tell(value.location(), self.known.wrong_name("seat", &seat));
+            self.tell(value.location(), self.known.wrong_audience(&seat));
         }
         if name == "ask"
             && let Some(ask) = literal(value)

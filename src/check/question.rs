@@ -18,10 +18,12 @@ impl Reader<'_> {
             if !all.contains(&name) {
                 self.problem(key.location(), (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
             }
-            if (name == "seat" || name == "audience")
-                && let Some(seat) = literal(*value)
-            {
-                self.tell(value.location(), self.known.wrong_name("seat", &seat));
+            if let Some(seat) = literal(*value) {
+                match name.as_str() {
+                    "seat" => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
+                    "audience" => self.tell(value.location(), self.known.wrong_audience(&seat)),
+                    _ => {}
+                }
             }
         }
         let value = |wanted: &str| {

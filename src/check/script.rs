@@ -720,7 +720,7 @@ impl<'r> Reader<'r> {
         if name == "whisper"
             && let Some((text, at)) = &first
         {
-            self.tell(*at, self.known.wrong_name("seat", text));
+            self.tell(*at, self.known.wrong_audience(text));
         }
     }
 

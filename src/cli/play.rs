@@ -63,6 +63,14 @@ pub struct TableArgs {
     #[arg(long, value_name = "FACES", value_parser = dice, allow_hyphen_values = true)]
     dice: Option<DiceSource>,
 
+    /// Shows only what these seats may see and plays only for them; other people's seats are played by a policy
+    #[arg(long = "as", value_name = "SEAT,SEAT...", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// Several people at one screen: it is emptied before another seat is asked
+    #[arg(long, conflicts_with = "only")]
+    curtain: bool,
+
     /// Writes one JSON object per line: events, questions, refusals
     #[arg(long)]
     json: bool,
@@ -99,7 +107,9 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     };
     // With written dice nothing is left to chance, unless a seed is named for what else may draw on it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
-    head(&mut screen, &session, &title, &library, random)?;
+    // Whoever knows the seed can look what is hidden.
+    let told = table.only.is_empty() && !table.curtain;
+    head(&mut screen, &session, &title, &library, random, told)?;
     for note in &notes {
         screen.row(&Row::prose(0).plain(note))?;
     }
@@ -110,7 +120,12 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let lookout = (table.script.is_none() && notes.is_empty())
         .then(|| Lookout::start(&library, session.ruleset(), bell))
         .flatten();
-    Repl::new(session, library, screen, words).started_by(setup).in_campaign(campaign).with_lookout(lookout).run(lines)
+    Repl::new(session, library, screen, words)
+        .started_by(setup)
+        .in_campaign(campaign)
+        .with_lookout(lookout)
+        .seen_by(table.only, table.curtain)
+        .run(lines)
 }
 
 /// The first line of a script, read like a command line.
@@ -172,6 +187,8 @@ impl Args {
                 script: own.script,
                 seed: own.seed.or(other_table.seed),
                 dice: own.dice.or(other_table.dice),
+                only: if own.only.is_empty() { other_table.only } else { own.only },
+                curtain: own.curtain || other_table.curtain,
                 json: own.json,
             },
         }
@@ -231,6 +248,20 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
         error => error.into(),
     };
     let mut session = Session::start(&rules, setup.clone()).map_err(wrong)?;
+    if !table.only.is_empty() {
+        // The others' seats are not asked at this screen.
+        for (seat, driver) in session.seats().clone() {
+            let asked = driver == Driver::Human && !table.only.iter().any(|own| **own == *seat);
+            if asked && !table.seat.iter().any(|(named, _)| **named == *seat) {
+                let policy = rules.policies().first().filter(|_| &*seat != "gm").cloned();
+                setup = setup.seat(&seat, policy.map_or(Driver::Absent, Driver::Policy));
+            }
+        }
+        for seat in &table.only {
+            session.seat(seat).map_err(|refusal| call_error(refusal.to_string()))?;
+        }
+        session = Session::start(&rules, setup.clone()).map_err(wrong)?;
+    }
     let mut campaign = None;
     let mut shown = title.clone();
     if let Some(path) = file {
@@ -288,17 +319,24 @@ fn resume(path: &Path, library: &Library) -> Result<Session> {
 }
 
 /// The first line: what is played, and by which dice.
-fn head(screen: &mut Screen, session: &Session, title: &str, library: &Library, random: bool) -> Result<()> {
+fn head(
+    screen: &mut Screen,
+    session: &Session,
+    title: &str,
+    library: &Library,
+    random: bool,
+    told: bool,
+) -> Result<()> {
     let rules = session.ruleset().id();
     if screen.json() {
         screen.event(
             "start",
-            &json!({ "rules": rules, "scenario": title, "seed": session.seed(), "from": library.describe() }),
+            &json!({ "rules": rules, "scenario": title, "seed": told.then(|| session.seed()), "from": library.describe() }),
         )?;
         return Ok(());
     }
     let mut parts = vec![format!("{rules} from {}", library.describe()), title.to_owned()];
-    if random {
+    if random && told {
         parts.push(format!("seed {}", session.seed()));
     }
     parts.retain(|part| !part.is_empty());

@@ -157,6 +157,6 @@ fn replay_save(args: &Args, library: &riskbreaker::Library, screen: &mut Screen)
 fn show_events(screen: &mut Screen, events: &[Event]) -> std::io::Result<()> {
     events
         .iter()
-        .filter(|event| event.audience.is_none())
+        .filter(|event| event.audience.is_everybody())
         .try_for_each(|event| screen.row(&Row::at(2).plain(event.happening.line())))
 }

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 use num_rational::BigRational;
 
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
-use super::position::loose;
+use super::position::{depends_on, loose};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
-    Answer, Answering, By, Driver, Game, Given, Machine, Question, QuestionId, Refusal, Session, Slot, Standing,
+    Answer, Answering, By, Driver, Game, Given, Machine, Question, QuestionId, Refusal, Session, Slot, Standing, Viewer,
 };
 
 /// What one answer to a question is worth, and why.
@@ -110,11 +110,31 @@ impl Session {
     ///
     /// A question that is not open, or that any line of text answers.
     pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
+        self.advise_for(question, time, &Viewer::master())
+    }
+
+    /// The same, from what a viewer knows.
+    pub(crate) fn advise_for(
+        &mut self,
+        question: QuestionId,
+        time: Duration,
+        viewer: &Viewer,
+    ) -> Result<Advised, Refusal> {
         let Some(question) = self.questions().iter().find(|open| open.id == question).cloned() else {
             return Err(Refusal::Stale { question });
         };
-        let seed = self.seed();
-        self.lend(move |game, vm| advise(game, vm, &question, seed, time)).map_err(Refusal::from)?
+        let (seed, viewer) = (self.seed(), viewer.clone());
+        let work = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
+            None => advise(game, vm, &question, seed, time),
+            Some(mut known) => {
+                let advice = advise(&known, vm, &question, 0, time);
+                match known.context.take_looked_at().as_slice() {
+                    [] => advice,
+                    hidden => Err(depends_on(&viewer, hidden)),
+                }
+            }
+        };
+        self.lend(work).map_err(Refusal::from)?
     }
 }
 

@@ -7,6 +7,7 @@ mod memo_report;
 mod odds;
 mod outcome;
 mod position;
+mod seat;
 mod simulation;
 mod tally;
 mod trial;

@@ -1,4 +1,4 @@
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,6 +12,7 @@ use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
     ActionContext, Answer, Answering, Budget, Call, Explorer, Game, Given, Machine, OffPlan, Question, Refusal, Stop,
+    Viewer,
 };
 use crate::state::{EntityId, Value};
 
@@ -24,8 +25,8 @@ pub struct OddsQuery {
     pub against: Option<Value>,
     /// How everything else is answered that the action asks.
     pub answering: Answering,
-    /// Seats that are not to learn what is for others only; none: everything is told.
-    pub blind: Option<BTreeSet<Arc<str>>>,
+    /// Who asks: the action is followed from what that viewer knows, and no more is told. None: from everything.
+    pub viewer: Option<Viewer>,
     /// Whether an answer may be given to something that is never asked; [`Odds::unasked`] tells it then.
     pub lenient: bool,
     /// Fields and derived values that are looked at where the action ends: [`Outcome::watched`].
@@ -79,6 +80,8 @@ pub struct Odds {
     pub worth: BTreeMap<Arc<str>, BigRational>,
     /// Topics that an answer was given for and that nothing asked; an empty one stands for the names.
     pub unasked: Vec<String>,
+    /// What the one who asks cannot see and these odds leave out: kinds of entities, by name.
+    pub unseen: Vec<String>,
 }
 
 /// Why and from how much chances were estimated.
@@ -191,9 +194,7 @@ fn explore_in(
     seats: &[Arc<str>],
     detail: Detail,
 ) -> Result<Odds, Refusal> {
-    let blind = query.blind.clone().unwrap_or_default();
-    let all_seen = query.blind.is_none();
-    let hidden = move |seat: &str| !all_seen && blind.contains(seat);
+    let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
     let seated = game.context.seats.clone();
     let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);
     game.context.state.renew_identity();
@@ -218,7 +219,7 @@ fn explore_in(
         query,
         seats,
         detail,
-        hidden: &hidden,
+        viewer: &viewer,
         numbers: HashMap::new(),
         outcomes: Vec::new(),
         ends: Vec::new(),
@@ -295,7 +296,7 @@ struct Exploration<'a> {
     query: &'a OddsQuery,
     seats: &'a [Arc<str>],
     detail: Detail,
-    hidden: &'a dyn Fn(&str) -> bool,
+    viewer: &'a Viewer,
     /// What scripts keep between runs, if that can be told.
     kept: Option<Vec<u8>>,
     numbers: HashMap<Outcome, u32>,
@@ -467,7 +468,7 @@ impl Exploration<'_> {
             _ => None,
         };
         let mut outcome = match self.detail {
-            Detail::Outcomes => Outcome::of(context, cut.as_deref(), self.hidden),
+            Detail::Outcomes => Outcome::of(context, cut.as_deref(), self.viewer),
             Detail::Worth => Outcome::default(),
         };
         for (entity, name) in &self.query.watch {
@@ -579,6 +580,7 @@ impl Exploration<'_> {
             answers: Vec::new(),
             worth,
             unasked: Vec::new(),
+            unseen: Vec::new(),
         }
     }
 }

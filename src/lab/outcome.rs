@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::play::{ActionContext, Event, Happening};
-use crate::state::{Attachment, AttachmentId, Change, EntityId, Entry, EntryId, FieldId, Value};
+use crate::play::{ActionContext, Event, Happening, Viewer};
+use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, FieldId, Value};
 
 /// What an action comes to on one course: everything that is different afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
@@ -112,11 +112,12 @@ impl Effect {
 }
 
 impl Outcome {
-    /// Reads what a run has left on the context. What only seats in `blind` may see is left out.
-    pub(crate) fn of(context: &ActionContext, cut: Option<&str>, blind: &dyn Fn(&str) -> bool) -> Outcome {
+    /// Reads what a run has left on the context. What `viewer` may not see is left out.
+    pub(crate) fn of(context: &ActionContext, cut: Option<&str>, viewer: &Viewer) -> Outcome {
         let rules = &context.rules;
         let state = &context.state;
-        let hidden = |audience: &Option<Arc<str>>| audience.as_deref().is_some_and(blind);
+        let schema = rules.schema();
+        let hidden = |audience: &Audience| !viewer.sees(audience);
         let mut fields: BTreeMap<(EntityId, FieldId), (&Value, &Value)> = BTreeMap::new();
         let mut came: BTreeMap<EntityId, ()> = BTreeMap::new();
         let mut effects = Vec::new();
@@ -155,7 +156,7 @@ impl Outcome {
                 continue;
             };
             let declared = rules.schema().kind(found.kind).field(field);
-            if hidden(&declared.audience) {
+            if hidden(&context.audience_of_change(entity, field, from, to)) {
                 continue;
             }
             effects.push(Effect::Changed {
@@ -170,13 +171,18 @@ impl Outcome {
             });
         }
         for id in came.keys() {
-            let Some(made) = state.entity(*id) else { continue };
+            let Some(made) = state.entity(*id).filter(|_| !hidden(&state.audience(schema, *id))) else { continue };
             let kind = rules.schema().kind(made.kind);
             let differs = kind
                 .fields
                 .iter()
                 .zip(&made.fields)
-                .filter(|(field, value)| field.default != **value && !hidden(&field.audience));
+                .enumerate()
+                .filter(|(at, (field, value))| {
+                    let audience = || state.field_audience(schema, *id, FieldId(*at as u16));
+                    field.default != **value && (field.audience.is_none() || !hidden(&audience()))
+                })
+                .map(|(_, with)| with);
             let with: Vec<String> =
                 differs.map(|(field, value)| format!("{} {}", field.label, context.words(value))).collect();
             effects.push(Effect::Came { kind: kind.name.clone(), title: title(*id), with: with.join(", ") });

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
-    Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup,
-    StartError, Step,
+    Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
+    StartError, Step, Viewer,
 };
 use crate::state::{EntityId, Type, Value};
 
@@ -311,7 +311,7 @@ impl Session {
     pub fn odds_of_each(
         &mut self,
         question: QuestionId,
-        blind: Option<std::collections::BTreeSet<Arc<str>>>,
+        viewer: Option<Viewer>,
     ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
         let Some(open) = self.questions().iter().find(|open| open.id == question).cloned() else {
             return Err(Refusal::Stale { question });
@@ -324,7 +324,7 @@ impl Session {
         let limits = Limits { ways, samples: SAMPLES, ..Limits::default() };
         let tell = |answer: Answer| {
             let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: loose(&answer) }];
-            let query = OddsQuery { given, blind: blind.clone(), limits, ..OddsQuery::default() };
+            let query = OddsQuery { given, viewer: viewer.clone(), limits, ..OddsQuery::default() };
             (answer, self.odds_at(question, query))
         };
         Ok(answers.into_iter().map(tell).collect())
@@ -332,17 +332,36 @@ impl Session {
 }
 
 fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
+    let sees = |place: usize| match (&query.viewer, &game.open) {
+        (Some(viewer), Some(open)) => open.private.get(&(place as u32)).is_none_or(|audience| viewer.sees(audience)),
+        _ => true,
+    };
     // What is answered behind the first open question would be asked again: it stands as given.
     if let Some(open) = &game.open {
-        let behind = open.tape.slots.iter().skip_while(|slot| slot.is_some()).flatten();
+        let known = (0..open.tape.slots.len()).take_while(|at| open.tape.slots[*at].is_some() && sees(*at)).count();
+        let behind = open.tape.slots.iter().enumerate().skip(known).filter(|(at, _)| sees(*at));
+        let behind: Vec<&Slot> = behind.filter_map(|(_, slot)| slot.as_ref()).collect();
         for slot in behind {
-            if let crate::play::Slot::Answer { topic, about, answer, .. } = slot {
+            if let Slot::Answer { topic, about, answer, .. } = slot {
                 query.given.push(Given { topic: topic.to_string(), about: *about, value: loose(answer) });
             }
         }
     }
-    let mut fork = game.fork();
-    explore(&mut fork, vm, &query, std::slice::from_ref(seat))
+    let Some((mut fork, viewer)) = query.viewer.as_ref().and_then(|viewer| Some((game.ahead_for(viewer)?, viewer)))
+    else {
+        return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat));
+    };
+    let found = explore(&mut fork, vm, &query, std::slice::from_ref(seat));
+    match fork.context.take_looked_at().as_slice() {
+        [] => found.map(|odds| Odds { unseen: game.unseen_kinds(), ..odds }),
+        hidden => Err(depends_on(viewer, hidden)),
+    }
+}
+
+/// The refusal to look ahead where a rule reads what the one who asks may not see.
+pub(super) fn depends_on(viewer: &Viewer, hidden: &[String]) -> Refusal {
+    let (who, what) = (viewer.words(), hidden.join(", "));
+    Refusal::failing(format!("what comes of it depends on what {who} may not see: {what}"))
 }
 
 /// An exact answer as [`Question::read`] takes it.

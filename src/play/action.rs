@@ -1,10 +1,11 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
 use super::{DicePosition, Edit, Event, Fault, Question, Tape};
-use crate::state::{Change, EntityId, EntryId};
+use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub(crate) struct Done {
     pub changes: Vec<Change>,
     #[serde(skip)]
     pub events: Vec<Event>,
+    /// The places of its tape that not everybody may know of, and who may.
+    #[serde(skip)]
+    pub private: BTreeMap<u32, Audience>,
     /// What stood before, where it cannot be found from the changes: other rules or other house rules came into force.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
@@ -60,6 +64,8 @@ pub(crate) struct Open {
     pub seq: Option<u32>,
     /// What the last run told.
     pub events: Vec<Event>,
+    /// The places of the tape that not everybody may know of, as of the last run, and who may.
+    pub private: BTreeMap<u32, Audience>,
     pub questions: Vec<Question>,
     /// What the roll of real dice is for that waits for its faces, as the tape labels it.
     pub rolled_for: Option<Arc<str>>,
@@ -81,6 +87,7 @@ impl Open {
             before,
             seq: None,
             events: Vec::new(),
+            private: BTreeMap::new(),
             questions: Vec::new(),
             rolled_for: None,
             fault: None,

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use super::explorer::Explorer;
 use super::observers::Observers;
 use super::{
-    Answer, Choice, DicePosition, DiceSource, Driver, Event, Headless, MigrationNote, Question, Refusal, Ruleset, Tape,
+    Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, Question,
+    Refusal, Ruleset, Tape,
 };
 use crate::dice::DiceRng;
-use crate::state::{EntityId, FieldId, KindId, State, Value};
+use crate::state::{Audience, EntityId, FieldId, KindId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
@@ -69,6 +70,28 @@ pub(crate) struct ActionContext {
     pub headless: Option<Headless>,
     /// Who is told of each finished operation.
     pub observers: Observers,
+    /// Places of the tape that not everybody may know of, in this run: who may.
+    pub private: BTreeMap<u32, Audience>,
+    /// Answers of this run that are told later.
+    pub untold: Vec<Untold>,
+    /// Who may see the next roll.
+    pub roll_audience: Audience,
+    /// The next roll draws from a deck: it is not told, and nobody throws dice for it.
+    pub dealing: bool,
+    /// Where the race began that is being asked.
+    pub race: Option<usize>,
+    /// Set where this is the game as somebody knows it who does not know everything.
+    pub masked: Option<Box<Masked>>,
+}
+
+/// An answer that is told once others are there, too.
+#[derive(Clone, Debug)]
+pub(crate) struct Untold {
+    pub ordinal: u32,
+    pub happening: Happening,
+    pub audience: Audience,
+    /// Whether it stays back until the end of the action, or until the rules reveal it.
+    pub sealed: bool,
 }
 
 /// How much of a roll the script sees.
@@ -127,6 +150,8 @@ pub(crate) enum Asked {
     Default,
     /// It waits for somebody.
     Open,
+    /// Another question of its race was answered first.
+    Closed,
 }
 
 /// What a roll was for, as far as the rule said it.
@@ -211,7 +236,25 @@ impl ActionContext {
             before_script: 0,
             headless: None,
             observers: Observers::default(),
+            private: BTreeMap::new(),
+            untold: Vec::new(),
+            roll_audience: Audience::Everybody,
+            dealing: false,
+            race: None,
+            masked: None,
         }
+    }
+
+    /// Forgets what the last run of the action left, before the next.
+    pub fn forget_run(&mut self) {
+        self.events.clear();
+        self.questions.clear();
+        self.autos.clear();
+        self.private.clear();
+        self.untold.clear();
+        self.roll_audience = Audience::Everybody;
+        self.dealing = false;
+        self.race = None;
     }
 
     // Rules of order

@@ -6,7 +6,7 @@ use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
 use super::{Event, Game, Happening, Refusal, Slot};
-use crate::state::{EntityId, EntryId, Value};
+use crate::state::{Audience, EntityId, EntryId, Value};
 
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,18 +44,14 @@ impl Game {
                 self.context.state.rollback(0);
                 Err(refusal)
             }
-            Ok(happenings) => {
+            Ok((audience, happening)) => {
                 if !matches!(edit, Edit::Say { .. } | Edit::Face { .. }) {
                     self.context.note_change_by_hand();
                 }
                 let number = self.next_number;
                 self.next_number += 1;
                 let changes = self.context.state.settle();
-                let events: Vec<Event> = happenings
-                    .into_iter()
-                    .enumerate()
-                    .map(|(n, happening)| Event { action: number, n: n as u32, audience: None, happening })
-                    .collect();
+                let events = vec![Event { action: number, n: 0, audience, happening }];
                 self.outbox.extend(events.iter().cloned());
                 self.history.push(Done {
                     number,
@@ -66,6 +62,7 @@ impl Game {
                     skipped: None,
                     changes,
                     events,
+                    private: Default::default(),
                     swap: before,
                 });
                 self.did(Op::Edit(edit));
@@ -144,9 +141,11 @@ impl Game {
         Swap { schema: context.rules.schema().clone(), state: context.state.clone(), in_force: Some(in_force) }
     }
 
-    fn carry_out(&mut self, edit: &Edit) -> Result<Vec<Happening>, Refusal> {
+    /// Says what was done, and who may see that.
+    fn carry_out(&mut self, edit: &Edit) -> Result<(Audience, Happening), Refusal> {
+        let by_hand = |text: String| (Audience::Everybody, Happening::Edited { text });
         if let Edit::Switch { name, value } = edit {
-            return self.context.set_house_rule(name, value).map(|text| vec![Happening::Edited { text }]);
+            return self.context.set_house_rule(name, value).map(by_hand);
         }
         let rules = self.context.rules.clone();
         let state = &mut self.context.state;
@@ -175,38 +174,45 @@ impl Game {
                     self.context.words(&from),
                     self.context.words(&value)
                 );
-                Ok(vec![Happening::Edited { text }])
+                let audience = self.context.audience_of_change(*entity, id, &from, &value);
+                Ok((audience, Happening::Edited { text }))
             }
             Edit::Remove { entity } => {
                 if state.entity(*entity).is_none() {
                     return Err(Refusal::NoEntity { entity: *entity });
                 }
                 let title = self.context.title(*entity);
+                let audience = self.context.state.audience(rules.schema(), *entity);
                 let touched = self.context.state.remove(*entity);
                 self.context.state.note_gone(*entity);
                 for (other, field) in touched {
                     self.context.state.note_stale(other, field);
                 }
-                Ok(vec![Happening::Edited { text: format!("by hand: {title} is taken away") }])
+                Ok((audience, Happening::Edited { text: format!("by hand: {title} is taken away") }))
             }
             Edit::Cancel { entry } => match state.unschedule(*entry) {
                 Some(entry) => {
-                    Ok(vec![Happening::Edited { text: format!("by hand: `{}` is taken off the agenda", entry.what) }])
+                    let owner = |id| state.audience(rules.schema(), id);
+                    let audience = entry.owner.map_or(Audience::Everybody, owner);
+                    let text = format!("by hand: `{}` is taken off the agenda", entry.what);
+                    Ok((audience, Happening::Edited { text }))
                 }
                 None => Err(Refusal::new(format!("there is no agenda entry {}", entry.0))),
             },
             Edit::LeaveOut { name } => {
                 state.leave_out(Arc::from(name.as_str()), true);
-                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` is left out") }])
+                Ok(by_hand(format!("by hand: `{name}` is left out")))
             }
             Edit::TakeIn { name } => {
                 state.leave_out(Arc::from(name.as_str()), false);
-                Ok(vec![Happening::Edited { text: format!("by hand: `{name}` counts again") }])
+                Ok(by_hand(format!("by hand: `{name}` counts again")))
             }
-            Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
-            Edit::Switch { .. } => Ok(Vec::new()),
+            Edit::Say { text } => Ok((Audience::Everybody, Happening::Said { text: text.clone() })),
+            Edit::Switch { .. } => Ok(by_hand(String::new())),
             Edit::Face { ordinal, faces } => {
                 let seq = self.next_seq;
+                let audience =
+                    self.open.as_ref().and_then(|open| open.private.get(ordinal)).cloned().unwrap_or_default();
                 let slot = self.open.as_mut().and_then(|open| open.tape.slots.get_mut(*ordinal as usize));
                 let Some(Some(Slot::Roll { faces: old, seq: by, dice, .. })) = slot else {
                     return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
@@ -216,7 +222,7 @@ impl Game {
                 let text = format!("by hand: {dice} {old:?} -> {faces:?}");
                 *old = faces.clone();
                 *by = Some(seq);
-                Ok(vec![Happening::Edited { text }])
+                Ok((audience, Happening::Edited { text }))
             }
         }
     }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::state::{EntityId, Value};
+use crate::state::{Audience, EntityId, Value};
 
 /// Something that happened, numbered so that a re-run of its action does not tell it twice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,9 +12,9 @@ pub struct Event {
     pub action: u32,
     /// Number within the action, from 0.
     pub n: u32,
-    /// The only seat that may see it, or everybody.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub audience: Option<Arc<str>>,
+    /// Who may see it.
+    #[serde(skip_serializing_if = "Audience::is_everybody", default)]
+    pub audience: Audience,
     #[serde(flatten)]
     pub happening: Happening,
 }
@@ -97,6 +97,18 @@ pub enum Happening {
     Over {
         text: String,
     },
+    /// The events after revision `to` do not stand any more; what stands instead follows. Stands in streams only.
+    Back {
+        to: u64,
+        /// `undo`, `redo`, `reload`, `rules`, `edit`, or `rerun` where an action ran again and went another way.
+        cause: String,
+        /// What was taken back, in a sentence; empty where that goes without saying.
+        text: String,
+    },
+    /// Something said beside the log: why an answer was refused, what was passed over.
+    Aside {
+        text: String,
+    },
     /// The events of this action from number `from` on did not happen after all: it was run again and went another way.
     Withdrawn {
         from: u32,
@@ -139,7 +151,7 @@ impl Happening {
                 None => format!("{seat}  {topic}: {text}"),
             },
             Happening::Cut { reason } => reason.clone(),
-            Happening::Over { text } => text.clone(),
+            Happening::Over { text } | Happening::Back { text, .. } | Happening::Aside { text } => text.clone(),
             Happening::Withdrawn { .. } => {
                 "This action was replayed and went differently; ignore the lines above.".into()
             }

@@ -753,7 +753,7 @@ fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
     for event in &context.events {
         if let Happening::Said { text } = &event.happening {
             out.push(b'T');
-            write_bytes(out, event.audience.as_deref().unwrap_or_default().as_bytes());
+            write_bytes(out, event.audience.to_string().as_bytes());
             write_bytes(out, text.as_bytes());
         }
     }

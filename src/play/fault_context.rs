@@ -22,7 +22,9 @@ pub(super) fn fault_context(context: &ActionContext, open: &Open) -> Vec<String>
     if let Cause::Free { seat, .. } = &open.cause {
         lines.push(format!("by {seat}"));
     }
-    lines.extend(open.tape.slots.iter().flatten().map(|slot| in_words(context, slot)));
+    let slots = open.tape.slots.iter().flatten();
+    let told = slots.filter(|slot| !matches!(slot, Slot::Closed { .. }));
+    lines.extend(told.map(|slot| in_words(context, slot)));
     if lines.len() > MOST {
         let earlier = lines.len() - MOST;
         lines.drain(1..=earlier);
@@ -32,6 +34,7 @@ pub(super) fn fault_context(context: &ActionContext, open: &Open) -> Vec<String>
 
 fn in_words(context: &ActionContext, slot: &Slot) -> String {
     match slot {
+        Slot::Closed { .. } => "closed by an earlier answer".into(),
         Slot::Answer { topic, seat, about, answer, .. } => {
             let about = about.filter(|id| context.state.entity(*id).is_some());
             let who = about.map_or(seat.to_string(), |id| context.title(id).to_string());

@@ -8,12 +8,13 @@ use super::headless::Current;
 use super::history::History;
 use super::migration::Pending;
 use super::reload::FirstRules;
+use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
 use super::{
-    ActionContext, Answer, By, Call, Event, Fault, Happening, Headless, Machine, Phase, PolicyAct, Question,
+    ActionContext, Answer, By, Call, Event, Fault, Happening, Headless, MASTER, Machine, Phase, PolicyAct, Question,
     QuestionId, Refusal, Remedy, Setup, Slot, Stop,
 };
-use crate::state::{Change, Entry, State, Value};
+use crate::state::{Audience, Change, Entry, State, Value};
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -33,6 +34,9 @@ pub(crate) struct Game {
     /// Rules that are to come into force at the next boundary.
     pub(super) pending: Option<Pending>,
     pub(super) outbox: Vec<Event>,
+    pub(super) stream: Stream,
+    /// What was said beside the log since the stream was told last.
+    asides: Vec<Event>,
     pub(super) next_number: u32,
     pub(super) next_seq: u32,
     /// Policies have been asked for free acts since the last entry.
@@ -89,6 +93,8 @@ impl Game {
             redo: Vec::new(),
             pending: None,
             outbox: Vec::new(),
+            stream: Stream::default(),
+            asides: Vec::new(),
             next_number: 2,
             next_seq: 1,
             asked_policies: false,
@@ -348,9 +354,7 @@ impl Game {
         context.phase = Phase::Play;
         context.quiet = open.cause == Cause::Start;
         context.stop = None;
-        context.events.clear();
-        context.questions.clear();
-        context.autos.clear();
+        context.forget_run();
         context.dropped = None;
         let pulse = context.pulse;
         open.ran = true;
@@ -394,14 +398,19 @@ impl Game {
                 context.state.rollback(0);
                 open.ran = false;
                 open.questions.clear();
-                let seq = open.tape.slots.get(ordinal).and_then(Option::as_ref).and_then(Slot::seq);
+                let slot = open.tape.slots.get(ordinal).and_then(Option::as_ref);
+                let seq = slot.and_then(Slot::seq);
+                let asked = match slot {
+                    Some(Slot::Answer { seat, .. }) => Audience::named(seat),
+                    _ => Audience::Everybody,
+                };
                 if let Some(position) = open.tape.cut(ordinal) {
                     context.set_position(position);
                 }
                 // It was no decision: it is not there to be undone.
                 self.next_seq = seq.unwrap_or(self.next_seq);
                 self.open = Some(open);
-                self.notice(&reason);
+                self.notice_to(&reason, asked);
                 self.refused = Some(Refusal::new(reason));
             }
             (Ok(_), Some(Stop::Question)) => {
@@ -410,12 +419,14 @@ impl Game {
                     context.set_position(position);
                 }
                 let events = std::mem::take(&mut context.events);
+                open.private = context.take_private();
                 self.pass_on(&mut open, events);
                 self.open = Some(open);
             }
             (Ok(_), stop) => {
+                context.tell_untold(true);
                 if let Some(Stop::Cut(reason)) = stop {
-                    context.tell(Happening::Cut { reason }, None);
+                    context.tell(Happening::Cut { reason }, Audience::Everybody);
                 }
                 // What the tape holds beyond the last thing asked for belongs to another course of the action.
                 if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
@@ -423,9 +434,10 @@ impl Game {
                 }
                 if let Some(outcome) = context.state.outcome() {
                     let text = outcome.to_string();
-                    context.tell(Happening::Over { text }, None);
+                    context.tell(Happening::Over { text }, Audience::Everybody);
                 }
                 let events = std::mem::take(&mut context.events);
+                open.private = context.take_private();
                 self.pass_on(&mut open, events);
                 self.commit(open);
             }
@@ -450,6 +462,7 @@ impl Game {
         context.state = state;
         context.chance = from.chance.clone();
         context.written = from.written;
+        context.masked = from.masked.clone();
         context.listening = false;
         let mut game = Game::new(context, self.setup.clone(), self.scenario.clone());
         let copy = |open: &Open| {
@@ -477,9 +490,7 @@ impl Game {
         context.cursor = 0;
         context.phase = Phase::Play;
         context.stop = None;
-        context.events.clear();
-        context.questions.clear();
-        context.autos.clear();
+        context.forget_run();
         let cause = open.cause.clone();
         perform(context, &self.scenario, vm, &cause).map(|_| ())
     }
@@ -489,7 +500,7 @@ impl Game {
         let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
         if same < open.events.len() {
             let happening = Happening::Withdrawn { from: same as u32 };
-            self.outbox.push(Event { action: open.number, n: same as u32, audience: None, happening });
+            self.outbox.push(Event { action: open.number, n: same as u32, audience: Audience::Everybody, happening });
         }
         self.outbox.extend(events[same..].iter().cloned());
         open.events = events;
@@ -514,6 +525,7 @@ impl Game {
             skipped: open.fault.map(|fault| fault.message),
             changes,
             events: open.events,
+            private: open.private,
             swap: None,
         });
     }
@@ -544,11 +556,46 @@ impl Game {
     }
 
     pub fn notice(&mut self, text: &str) {
+        self.notice_to(text, Audience::Everybody);
+    }
+
+    /// Says something beside the log.
+    pub fn notice_to(&mut self, text: &str, audience: Audience) {
         if self.context.listening {
             let action = self.next_number.saturating_sub(1);
             let happening = Happening::Notice { text: text.into() };
-            self.outbox.push(Event { action, n: 0, audience: None, happening });
+            self.outbox.push(Event { action, n: 0, audience: audience.clone(), happening });
+            let happening = Happening::Aside { text: text.into() };
+            self.asides.push(Event { action, n: 0, audience, happening });
         }
+    }
+
+    /// Takes the last action out of the history.
+    pub(super) fn pop_done(&mut self) -> Option<Done> {
+        let done = self.history.pop()?;
+        self.stream.history_cut(self.history.len(), done.events.len());
+        Some(done)
+    }
+
+    /// Tells every reader of the stream what has changed in the log.
+    pub(super) fn publish(&mut self, note: Option<Note>) {
+        if !self.context.listening {
+            self.asides.clear();
+            return;
+        }
+        let (actions, events) = self.stream.settled();
+        let new = &self.history[actions..];
+        let settled = (self.history.len(), events + new.iter().map(|done| done.events.len()).sum::<usize>());
+        let open = self.open.iter().filter(|open| open.ran).flat_map(|open| &open.events);
+        let rest = new.iter().flat_map(|done| &done.events).chain(open);
+        self.stream.publish(rest, settled, &mut self.asides, note);
+    }
+
+    /// Begins the stream anew with the log as it stands.
+    pub fn restart_stream(&mut self) {
+        self.stream = Stream::default();
+        self.asides.clear();
+        self.publish(None);
     }
 
     // Deciding
@@ -578,7 +625,18 @@ impl Game {
         open.questions[at].check(&answer)?;
         let question = open.questions.remove(at);
         let ordinal = id.ordinal as usize;
-        let op = Op::Answer { topic: question.topic.clone(), ordinal: id.ordinal, answer: answer.clone() };
+        // Until the action runs again nobody else has been told.
+        let audience = match answer {
+            Answer::Faces(_) => question.audience.clone(),
+            _ => Audience::named(&question.seat),
+        };
+        open.private.insert(id.ordinal, audience);
+        let op = Op::Answer {
+            seat: question.seat.clone(),
+            topic: question.topic.clone(),
+            ordinal: id.ordinal,
+            answer: answer.clone(),
+        };
         let slot = match answer {
             Answer::Faces(mut faces) => {
                 let super::Ask::Dice { dice, .. } = question.ask else {
@@ -605,6 +663,10 @@ impl Game {
             open.tape.slots.push(None);
         }
         open.tape.slots[ordinal] = Some(slot);
+        if question.race {
+            // The first answer counts: the others cannot be given any more.
+            open.questions.retain(|other| !other.race);
+        }
         Ok(op)
     }
 
@@ -671,13 +733,15 @@ impl Game {
                 }
                 open.seq = Some(self.next_seq);
                 open.tape = Default::default();
-                let text = format!(
-                    "{} is left out: {}",
-                    words_of(&open.cause),
-                    open.fault.as_ref().map_or("", |fault| &fault.message)
-                );
-                let happening = Happening::Notice { text };
-                let event = Event { action: open.number, n: 0, audience: None, happening };
+                // The message of a fault may name what not everybody may know.
+                let why = open.fault.as_ref().map_or("", |fault| &fault.message);
+                let text = format!("{} is left out: {why}", words_of(&open.cause));
+                let audience = if self.context.rules.schema().has_secrets() {
+                    Audience::named(MASTER)
+                } else {
+                    Audience::Everybody
+                };
+                let event = Event { action: open.number, n: 0, audience, happening: Happening::Notice { text } };
                 self.outbox.push(event.clone());
                 open.events = vec![event];
                 self.commit(open);
@@ -720,9 +784,9 @@ impl Game {
         std::mem::take(&mut self.outbox)
     }
 
-    /// Everything that stands, in order.
+    /// Everything that stands, in order. What an action told that will run again does not stand until then.
     pub fn log(&self) -> impl Iterator<Item = &Event> {
-        let open = self.open.iter().flat_map(|open| &open.events);
+        let open = self.open.iter().filter(|open| open.ran).flat_map(|open| &open.events);
         self.history.iter().flat_map(|done| &done.events).chain(open)
     }
 
@@ -864,7 +928,7 @@ fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, 
 fn leaves_out(context: &mut ActionContext, name: &str) -> bool {
     let out = context.state.left_out().contains(name);
     if out {
-        context.tell(Happening::Notice { text: format!("`{name}` is left out") }, None);
+        context.tell(Happening::Notice { text: format!("`{name}` is left out") }, Audience::Everybody);
     }
     out
 }

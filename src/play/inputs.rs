@@ -10,7 +10,10 @@ use super::operation::Op;
 use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
 use crate::dice::{Dice, Roll};
 use crate::ruleset::nearest;
-use crate::state::Value;
+use crate::state::{Audience, Value};
+
+/// How the tape labels a draw from a deck.
+const DRAW: &str = "draw";
 
 /// What a script gets to see of a roll.
 pub(crate) struct Rolled {
@@ -84,6 +87,10 @@ impl ActionContext {
     ) -> Result<Rolled, Stop> {
         self.may_leave_open("rolling dice")?;
         self.pulse += 1;
+        let audience = std::mem::take(&mut self.roll_audience);
+        if self.listening && !audience.is_everybody() {
+            self.private.insert(self.cursor as u32, audience.clone());
+        }
         let rolled = if self.is_headless() && !sight.shows_faces() {
             // Nobody reads the faces: the total is enough.
             let rng = &mut self.chance;
@@ -95,16 +102,23 @@ impl ActionContext {
             let roll = self.foresee(dice, label, sight)?;
             return Ok(Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() });
         } else {
-            let roll = self.draw(dice, label, need, &tell)?;
-            self.tell_roll(dice, &roll, need, &tell);
+            let roll = self.draw(dice, label, need, &audience, &tell)?;
+            self.tell_roll(dice, &roll, need, audience, &tell);
             Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
         };
         self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
         Ok(rolled)
     }
 
-    fn tell_roll(&mut self, dice: &Dice, roll: &Roll, need: Need, tell: &dyn Fn(&ActionContext) -> String) {
-        if !self.listening {
+    fn tell_roll(
+        &mut self,
+        dice: &Dice,
+        roll: &Roll,
+        need: Need,
+        audience: Audience,
+        tell: &dyn Fn(&ActionContext) -> String,
+    ) {
+        if !self.listening || self.dealing {
             return;
         }
         let (total, drawn) = (roll.total(), roll.drawn());
@@ -118,7 +132,7 @@ impl ActionContext {
             explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
             faces: drawn,
         };
-        self.tell(happening, None);
+        self.tell(happening, audience);
     }
 
     /// The fault of written dice that do not suffice: what is rolled for, what it needs, and what the action was told before.
@@ -130,6 +144,19 @@ impl ActionContext {
             format!("{DICE_RUN_OUT}: {dice} is rolled: {}{need}{after}", tell(self)),
             Some("write more faces, or let the seed roll on".into()),
         )
+    }
+
+    /// A number from 1 to `n` by which something is drawn unseen: nobody is told of it.
+    pub fn deal(&mut self, n: u32) -> Result<u32, Stop> {
+        let dice = match Dice::parse(&format!("1d{n}")) {
+            Ok(dice) => Arc::new(dice),
+            Err(error) => return Err(self.fault(format!("nothing can be drawn from {n}: {error}"))),
+        };
+        self.roll_audience = Audience::nobody();
+        self.dealing = true;
+        let rolled = self.roll(&dice, &Arc::from(DRAW), (&Sight::Total, Need::Nothing), |_| DRAW.to_string());
+        self.dealing = false;
+        Ok(rolled?.seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or(1))
     }
 
     /// Asks the explorer for something; it looks at the context.
@@ -200,6 +227,7 @@ impl ActionContext {
         dice: &Dice,
         label: &Arc<str>,
         need: Need,
+        audience: &Audience,
         tell: &dyn Fn(&ActionContext) -> String,
     ) -> Result<Roll, Stop> {
         let mut typed = None;
@@ -265,9 +293,14 @@ impl ActionContext {
                 self.written = at as u32;
                 roll
             }
+            // Nobody throws a die to draw a card.
+            DiceSource::Typed if self.dealing => {
+                let rng = &mut self.chance;
+                dice.roll_with(&mut |sides| Some(rng.face(sides)))
+            }
             DiceSource::Typed => {
                 self.rolled_for = Some(label.clone());
-                return self.ask_for_faces(dice, tell(self), typed.unwrap_or_default());
+                return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
             }
         };
         let Some(roll) = roll else { return Err(self.ran_out(dice, need, tell)) };
@@ -289,7 +322,7 @@ impl ActionContext {
     }
 
     /// Real dice: puts the question for the next faces out and stops.
-    fn ask_for_faces(&mut self, dice: &Dice, label: String, typed: Vec<u32>) -> Result<Roll, Stop> {
+    fn ask_for_faces(&mut self, dice: &Dice, label: String, audience: Audience, typed: Vec<u32>) -> Result<Roll, Stop> {
         let mut missing = Vec::new();
         let mut known = typed.iter();
         let _ = dice.roll_with(&mut |sides| match known.next() {
@@ -312,8 +345,9 @@ impl ActionContext {
             ask: Ask::Dice { dice: Arc::from(dice.to_string()), sides: missing },
             default: None,
             proposes: true,
-            audience: None,
+            audience,
             sealed: false,
+            race: false,
         });
         self.cursor += 1;
         self.stop = Some(Stop::Question);
@@ -398,6 +432,12 @@ impl ActionContext {
     pub fn ask(&mut self, asking: &Asking, question: &Question) -> Result<Asked, Stop> {
         self.may_leave_open("asking")?;
         // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
+        if let Some(Some(Slot::Closed { .. })) = self.tape.slots.get(self.cursor)
+            && self.race.is_some()
+        {
+            self.cursor += 1;
+            return Ok(Asked::Closed);
+        }
         if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
             let fits = match found {
                 Slot::Answer { topic, seat, about, answer, .. }
@@ -463,6 +503,36 @@ impl ActionContext {
         self.cursor += 1;
         self.questions.push(question);
         Asked::Open
+    }
+
+    /// Questions follow of which the first answer closes the others.
+    pub fn begin_race(&mut self) -> Result<(), Stop> {
+        self.may_leave_open("asking")?;
+        self.race = Some(self.cursor);
+        Ok(())
+    }
+
+    /// The questions of a race have been asked. `won`: one of them, the last, is answered, and the others close.
+    pub fn end_race(&mut self, won: bool) {
+        let Some(start) = self.race.take() else { return };
+        let action = self.action;
+        let of_race = |question: &Question| question.id.action == action && question.id.ordinal as usize >= start;
+        if !won {
+            self.questions.iter_mut().filter(|question| of_race(question)).for_each(|question| question.race = true);
+            return;
+        }
+        self.questions.retain(|question| !of_race(question));
+        let end = self.cursor.min(self.tape.slots.len());
+        // An answer that was the only one possible stands nowhere on the tape: nothing opens the others again.
+        let winner = end.checked_sub(1).filter(|at| *at >= start && self.tape.slots[*at].is_some());
+        let by = winner.map_or(u32::MAX, |at| at as u32);
+        let before = winner.and_then(|at| self.tape.slots[at].as_ref()).map_or(self.tape_end, Slot::before);
+        for slot in self.tape.slots.iter_mut().take(end).skip(start).filter(|slot| slot.is_none()) {
+            *slot = Some(Slot::Closed { by, before });
+        }
+        if self.tape.slots[end..].iter().all(Option::is_none) {
+            self.tape.slots.truncate(end);
+        }
     }
 
     /// Notes an answer that was found in place.
@@ -533,6 +603,7 @@ fn words_of(slot: Option<&Slot>) -> String {
     match slot {
         Some(Slot::Roll { label, dice, .. }) => format!("a roll of {dice} for `{label}`"),
         Some(Slot::Answer { topic, .. }) => format!("an answer to `{topic}`"),
+        Some(Slot::Closed { .. }) => "a question that another closed".into(),
         None => "an open question".into(),
     }
 }

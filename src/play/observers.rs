@@ -1,13 +1,12 @@
 //! Who is told of finished operations: the trace cache and the counts of a simulation, and events for those who listen.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
-use std::sync::Arc;
-
 use super::context::ActionContext;
 use super::operation::Op;
 use super::{CardCounts, Event, Happening, Memo};
-use crate::state::{Change, EntityId, FieldId, Value};
+use crate::state::{Audience, AudienceRule, Change, EntityId, FieldId, Value};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
 /// Observers of finished operations.
 #[derive(Default)]
@@ -42,12 +41,37 @@ impl Observers {
 }
 
 impl ActionContext {
-    pub fn tell(&mut self, happening: Happening, audience: Option<Arc<str>>) {
+    pub fn tell(&mut self, happening: Happening, audience: Audience) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
         if self.listening && !(self.quiet && piece) {
             let n = self.events.len() as u32;
             self.events.push(Event { action: self.action, n, audience, happening });
         }
+    }
+
+    /// Tells the answers that waited for those of other questions; `sealed`: those as well that wait for the end.
+    pub fn tell_untold(&mut self, sealed: bool) {
+        for answer in std::mem::take(&mut self.untold) {
+            if answer.sealed && !sealed {
+                self.untold.push(answer);
+                continue;
+            }
+            if !answer.audience.is_everybody() {
+                self.private.insert(answer.ordinal, answer.audience.clone());
+            }
+            self.tell(answer.happening, answer.audience);
+        }
+    }
+
+    /// The places of the tape that not everybody may know of, and who may. What has not been told is known to whoever answered.
+    pub fn take_private(&mut self) -> BTreeMap<u32, Audience> {
+        let mut private = std::mem::take(&mut self.private);
+        for answer in self.untold.drain(..) {
+            if let Happening::Answered { seat, .. } = &answer.happening {
+                private.insert(answer.ordinal, Audience::named(seat));
+            }
+        }
+        private
     }
 
     /// Tells the change of a field that has just been made, and why.
@@ -65,8 +89,37 @@ impl ActionContext {
         if let Happening::Changed { reason, .. } = &mut happening {
             *reason = why;
         }
-        let audience = self.audience_of(entity, field);
+        let audience = self.audience_of_change(entity, field, from, to);
         self.tell(happening, audience);
+    }
+
+    /// Who may see that a field changes: whoever sees it before or afterwards, and everything that the two values name.
+    ///
+    /// The field has its new value already. It may be the one that says who sees the entity.
+    pub fn audience_of_change(&self, entity: EntityId, field: FieldId, from: &Value, to: &Value) -> Audience {
+        let schema = self.rules.schema();
+        if !schema.has_secrets() {
+            return Audience::Everybody;
+        }
+        let names = |value: &Value| self.state.value_audience(schema, value);
+        let after = self.state.field_audience(schema, entity, field);
+        let before = match self.leads_to_seats(entity, field) {
+            true => self.state.field_audience_with(schema, entity, field, from),
+            false => after.clone(),
+        };
+        after.or(&before).and(&names(from)).and(&names(to))
+    }
+
+    /// Whether the audience of the entity or of the field depends on this field of it.
+    fn leads_to_seats(&self, entity: EntityId, field: FieldId) -> bool {
+        let Some(found) = self.state.entity(entity) else { return false };
+        let kind = self.rules.schema().kind(found.kind);
+        let name = &kind.field(field).name;
+        let first = |rule: &Option<AudienceRule>| match rule {
+            Some(AudienceRule::Path(path)) => path.first() == Some(name),
+            _ => false,
+        };
+        first(&kind.audience) || first(&kind.field(field).audience)
     }
 
     /// The event for a change of a field, if the field is shown.
@@ -104,13 +157,8 @@ impl ActionContext {
         }
     }
 
-    fn audience_of(&self, entity: EntityId, field: FieldId) -> Option<Arc<str>> {
-        let kind = self.rules.schema().kind(self.state.entity(entity)?.kind);
-        kind.field(field).audience.clone()
-    }
-
-    /// Events for settled changes, the last one first and turned round: what an undo did.
-    pub fn reversed(&self, changes: &[Change]) -> Vec<Happening> {
+    /// Events for settled changes, the last one first and turned round: what an undo did, and who may see it.
+    pub fn reversed(&self, changes: &[Change]) -> Vec<(Audience, Happening)> {
         let mut places: BTreeMap<(EntityId, FieldId), usize> = BTreeMap::new();
         let mut net: Vec<(EntityId, FieldId, &Value, &Value)> = Vec::new();
         for change in changes {
@@ -126,7 +174,10 @@ impl ActionContext {
         }
         net.into_iter()
             .filter(|(.., from, to)| from != to)
-            .filter_map(|(entity, field, from, to)| self.changed(entity, field, to, from))
+            .filter_map(|(entity, field, from, to)| {
+                let audience = self.audience_of_change(entity, field, to, from);
+                Some((audience, self.changed(entity, field, to, from)?))
+            })
             .collect()
     }
 }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::Happening;
 use super::context::{ActionContext, Sight, Stop};
 use crate::dice::Dice;
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value};
+use crate::state::{
+    Attachment, AttachmentId, Audience, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value,
+};
 
 /// A finished operation, as observers see it.
 ///
@@ -84,6 +86,11 @@ impl ActionContext {
     /// The value of a field; `None` if the entity is gone or has no such field.
     #[inline]
     pub fn read(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
+        if let Some(masked) = &self.masked
+            && let Some(found) = self.state.entity(entity)
+        {
+            masked.note(found.kind, entity, field);
+        }
         let value = self.state.field(entity, field)?;
         self.observers.observe(&Op::Read { entity, field, value });
         Some(value)
@@ -146,7 +153,8 @@ impl ActionContext {
         self.observers.observe(&Op::Spawn { id, entity: &entity });
         if declared.title.is_some() {
             let happening = Happening::Spawned { entity: id, title: self.title(id), kind: declared.name.clone() };
-            self.tell(happening, None);
+            let audience = self.audience_of(id);
+            self.tell(happening, audience);
         }
         Ok(id)
     }
@@ -156,14 +164,20 @@ impl ActionContext {
     pub fn remove(&mut self, id: EntityId) -> Result<Vec<(EntityId, FieldId)>, Stop> {
         self.may_act("taking an entity away")?;
         let title = self.listening.then(|| self.title(id));
+        let audience = self.audience_of(id);
         let kind = self.state.entity(id).map(|entity| entity.kind);
         let touched = self.state.remove(id);
         self.observers.observe(&Op::Remove { id, touched: &touched });
         if let (Some(title), Some(kind)) = (title, kind) {
             let kind = self.rules.schema().kind(kind).name.clone();
-            self.tell(Happening::Removed { entity: id, title, kind }, None);
+            self.tell(Happening::Removed { entity: id, title, kind }, audience);
         }
         Ok(touched)
+    }
+
+    /// Who may see an entity, where anybody listens.
+    fn audience_of(&self, id: EntityId) -> Audience {
+        if self.listening { self.state.audience(self.rules.schema(), id) } else { Audience::Everybody }
     }
 
     /// Attaches a hook holder to an entity.
@@ -231,7 +245,7 @@ impl ActionContext {
     }
 
     /// Tells a line of the story. `text` is called only if somebody listens.
-    pub fn say(&mut self, audience: Option<Arc<str>>, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
+    pub fn say(&mut self, audience: Audience, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
         self.observers.observe(&Op::Say);
         if self.listening {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::Refusal;
-use crate::state::{EntityId, Value};
+use crate::state::{Audience, EntityId, Value};
 
 /// Names an open question: the action that asks, and the place of its answer on that action's tape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,10 +41,15 @@ pub struct Question {
     /// Whether the default is proposed to people, too.
     #[serde(default = "proposed")]
     pub proposes: bool,
-    /// The only seat that may see the question, or everybody.
-    pub audience: Option<Arc<str>>,
-    /// The answer stays hidden until all questions that are out together are answered.
+    /// Who may see the question and its answer; the seat that is asked always does.
+    #[serde(default)]
+    pub audience: Audience,
+    /// The answer stays hidden until all questions that are out together are answered; of a question that is out alone,
+    /// until the action ends or the rules reveal it.
     pub sealed: bool,
+    /// Others are asked as well, and the first answer closes the question for them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub race: bool,
 }
 
 /// The kind of a question with what belongs to it.

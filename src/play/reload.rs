@@ -5,10 +5,11 @@ use serde::Serialize;
 
 use super::action::{Cause, Done, Open};
 use super::game::Game;
+use super::stream::Note;
 use super::undo::UndoReport;
 use super::{Driver, Event, Happening, Refusal, Ruleset, Session};
 use crate::ruleset::changes_between;
-use crate::state::{Converted, Orphans, Schema, State, Value};
+use crate::state::{Audience, Converted, Orphans, Schema, State, Value};
 
 /// What new rules did to a game under way.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -79,6 +80,8 @@ impl Session {
     /// Rules of another ruleset, or rules without a kind of which there are entities. Nothing has changed then.
     pub fn reload(&mut self, rules: Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
         let report = self.game_mut().reload(&rules)?;
+        let note = Note { cause: "reload", text: String::new(), public: String::new(), audience: Audience::Everybody };
+        self.game_mut().publish(Some(note));
         self.set_rules(rules);
         Ok(report)
     }
@@ -179,7 +182,7 @@ impl Game {
     fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, mut swap: Option<Swap>, lines: &[String]) {
         let (mut number, before) = (None, self.context.position());
         if matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
-            && let Some(last) = self.history.pop()
+            && let Some(last) = self.pop_done()
         {
             number = Some(last.number);
             if let Cause::Reload { files: mut earlier, .. } = last.cause {
@@ -190,8 +193,12 @@ impl Game {
         }
         let number = number.unwrap_or_else(|| self.take_number());
         let text = |line: &String| Happening::Notice { text: line.clone() };
-        let event =
-            |(n, line): (usize, &String)| Event { action: number, n: n as u32, audience: None, happening: text(line) };
+        let event = |(n, line): (usize, &String)| Event {
+            action: number,
+            n: n as u32,
+            audience: Audience::Everybody,
+            happening: text(line),
+        };
         self.history.push(Done {
             number,
             cause: Cause::Reload { rules: to.hash(), files: patch },
@@ -201,6 +208,7 @@ impl Game {
             skipped: None,
             changes: Vec::new(),
             events: lines.iter().enumerate().map(event).collect(),
+            private: BTreeMap::new(),
             swap: swap.map(Box::new),
         });
         for open in self.open.iter_mut().chain(&mut self.held) {
@@ -311,13 +319,15 @@ impl Game {
     }
 
     /// What differs from an earlier state in the same schema, told like changes.
-    fn differences(&self, before: &State) -> Vec<Happening> {
+    fn differences(&self, before: &State) -> Vec<(Audience, Happening)> {
         let mut told = Vec::new();
         for (id, entity) in self.context.state.entities() {
             let Some(was) = before.entity(id).filter(|was| was.kind == entity.kind) else { continue };
             for (at, (from, to)) in was.fields.iter().zip(&entity.fields).enumerate() {
                 if from != to {
-                    told.extend(self.context.changed(id, crate::state::FieldId(at as u16), from, to));
+                    let field = crate::state::FieldId(at as u16);
+                    let audience = self.context.audience_of_change(id, field, from, to);
+                    told.extend(self.context.changed(id, field, from, to).map(|happening| (audience, happening)));
                 }
             }
         }

@@ -222,8 +222,9 @@ mod tests {
             ask,
             default: None,
             proposes: true,
-            audience: None,
+            audience: Default::default(),
             sealed: false,
+            race: false,
         }
     }
 

@@ -196,6 +196,7 @@ impl Session {
                 Arc::make_mut(&mut game.setup).seats = seats;
                 game.context.state.renew_identity();
                 session.take_events();
+                session.game_mut().restart_stream();
                 Ok(session)
             }
             Err(message) => Err(StartError::Diverged(format!("{message}{}", other.unwrap_or_default()))),
@@ -361,6 +362,7 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
             skipped: None,
             changes: Vec::new(),
             events: Vec::new(),
+            private: Default::default(),
             swap: None,
         };
         game.reopen(&done)?;

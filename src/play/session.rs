@@ -7,7 +7,7 @@ use super::game::{Game, Standing};
 use super::undo::UndoReport;
 use super::{
     ActionContext, Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Machine, Question,
-    QuestionId, Refusal, Remedy, Ruleset, Setup, View,
+    QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
 };
 use crate::dice::DiceRng;
 use crate::state::{EntityId, Value};
@@ -50,6 +50,9 @@ pub struct FreeAct {
 pub struct Undone {
     /// In a sentence.
     pub text: String,
+    /// Whose decision it was; nothing for what was done by hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seat: Option<Arc<str>>,
     /// What changed with it, told like events.
     pub changes: Vec<Happening>,
 }
@@ -112,7 +115,10 @@ impl Session {
             let left = until - self.actions();
             match self.lend(move |game, vm| game.advance(vm, left))? {
                 Standing::Boundary => self.put_in_force(),
-                standing => return Ok(standing.into()),
+                standing => {
+                    self.game_mut().publish(None);
+                    return Ok(standing.into());
+                }
             }
         }
     }
@@ -151,8 +157,13 @@ impl Session {
     ///
     /// A sentence that says what does not fit and why.
     pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.reply_as(&Viewer::master(), replies)
+    }
+
+    /// The same, for the questions that a viewer may answer.
+    pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         let decisions = self.game().decisions();
-        let replied = self.try_reply(replies);
+        let replied = self.try_reply(viewer, replies);
         self.name_ahead(Vec::new());
         match replied {
             // Other rules come into force only when all of it has been taken.
@@ -166,18 +177,26 @@ impl Session {
         }
     }
 
-    fn try_reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
-        let mut left: Vec<&(String, Value)> = replies.iter().collect();
+    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        let mut left: Vec<(String, Value)> = replies.to_vec();
         let action = self.questions().first().map(|question| question.id.action);
+        // A topic that only others are asked for is theirs to answer.
+        for (topic, _) in &left {
+            let mut asked = self.questions().iter().filter(|question| *question.topic == **topic).peekable();
+            if let Some(first) = asked.peek().map(|question| question.seat.clone())
+                && !asked.any(|question| viewer.plays(&question.seat))
+            {
+                return Err(super::seat::not_yours(&first, viewer));
+            }
+        }
         loop {
             let mut taken = false;
             for question in self.questions().to_vec() {
-                if Some(question.id.action) != action {
+                if Some(question.id.action) != action || !viewer.plays(&question.seat) {
                     continue;
                 }
                 if let Some(at) = left.iter().position(|(topic, _)| *topic == *question.topic) {
-                    let (_, value) = left.remove(at);
-                    let answer = question.read(value)?;
+                    let answer = take_reply(&mut left, at, &question)?;
                     self.answer(question.id, answer)?;
                     taken = true;
                 }
@@ -186,7 +205,7 @@ impl Session {
                 break;
             }
             self.game_mut().refused = None;
-            self.name_ahead(left.iter().map(|reply| (*reply).clone()).collect());
+            self.name_ahead(left.clone());
             let step = self.advance_within().map_err(Refusal::from)?;
             if let Some(reason) = self.game_mut().refused.take() {
                 return Err(reason);
@@ -201,7 +220,7 @@ impl Session {
         // What only one answer was possible to has not been asked, but what was said of it must be that answer.
         let mut unasked = Vec::new();
         for (topic, value) in left {
-            match action.and_then(|action| self.game().fits_auto(action, topic, value)) {
+            match action.and_then(|action| self.game().fits_auto(action, &topic, &value)) {
                 Some(fits) => fits?,
                 None => unasked.push(topic),
             }
@@ -209,7 +228,7 @@ impl Session {
         if let Some(topic) = unasked.first() {
             // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
             if !action.is_some_and(|action| self.game().has_rolled(action)) {
-                return Err(self.nothing_asks(topic));
+                return Err(self.nothing_asks(viewer, topic));
             }
             for topic in unasked {
                 self.game_mut().notice(&format!("`{topic}` was not asked"));
@@ -234,9 +253,9 @@ impl Session {
         self.game().fits_auto(action, topic, value)
     }
 
-    pub(crate) fn nothing_asks(&self, topic: &str) -> Refusal {
-        let asked = self.questions().iter().map(|question| question.topic.clone()).collect();
-        Refusal::NotAsked { topic: topic.to_owned(), asked }
+    pub(crate) fn nothing_asks(&self, viewer: &Viewer, topic: &str) -> Refusal {
+        let open = self.questions().iter().filter(|question| viewer.plays(&question.seat));
+        Refusal::NotAsked { topic: topic.to_owned(), asked: open.map(|question| question.topic.clone()).collect() }
     }
 
     /// What a policy would answer to an open question. Nothing changes.
@@ -288,7 +307,9 @@ impl Session {
             return Err(Refusal::Greyed { label: act.title.to_string(), reason: act.reason.clone() });
         }
         let (seat, name) = (act.seat.clone(), act.name.clone());
-        self.game_mut().act(seat, name)
+        self.game_mut().act(seat, name)?;
+        self.game_mut().publish(None);
+        Ok(())
     }
 
     /// Changes something by the game master's hand, before the open action, which then runs again.
@@ -297,23 +318,39 @@ impl Session {
     ///
     /// A sentence that says what does not fit. Nothing has changed then.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
-        self.game_mut().edit(edit)
+        self.game_mut().edit(edit)?;
+        self.game_mut().publish(None);
+        Ok(())
     }
 
     /// Takes back the last thing that a person did. Call [`Session::advance`] to go on from there.
     pub fn undo(&mut self) -> Result<Undone, Refusal> {
-        let undone = self.game_mut().undo().map(Undone::from);
+        self.undo_for(&Viewer::master())
+    }
+
+    /// The same, told as a viewer may know it.
+    pub(super) fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+        let undone = self.game_mut().undo();
         self.rules = self.game().context.rules.clone();
-        undone
+        let report = undone?;
+        self.game_mut().publish(Some(report.note("undo", "undid")));
+        Ok(Undone::of(report, viewer, "undid"))
     }
 
     /// Does again what the last undo took back.
     pub fn redo(&mut self) -> Result<Undone, Refusal> {
+        self.redo_for(&Viewer::master())
+    }
+
+    /// The same, told as a viewer may know it.
+    pub(super) fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
         if self.game().pending.is_some() {
             // What comes after a change of rules can only be done again once they are in force.
             let _: Step = self.advance().map_err(Refusal::from)?;
         }
-        self.lend(|game, vm| game.redo(vm)).map_err(Refusal::from)?.map(Undone::from)
+        let report = self.lend(|game, vm| game.redo(vm)).map_err(Refusal::from)??;
+        self.game_mut().publish(Some(report.note("redo", "redid")));
+        Ok(Undone::of(report, viewer, "redid"))
     }
 
     /// How many decisions people have made that stand: answers, edits, free acts. Each is one [`Session::undo`].
@@ -323,7 +360,9 @@ impl Session {
 
     /// Says how the game goes on after a fault.
     pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
-        self.game_mut().remedy(remedy)
+        self.game_mut().remedy(remedy)?;
+        self.game_mut().publish(None);
+        Ok(())
     }
 
     /// What the game master leaves out of the game, by name: see [`Edit::LeaveOut`].
@@ -421,6 +460,7 @@ impl Session {
             known_policy(&self.rules, policy).map_err(Refusal::new)?;
         }
         self.game_mut().reseat(Arc::from(seat), driver);
+        self.game_mut().publish(None);
         Ok(())
     }
 
@@ -594,21 +634,30 @@ impl Session {
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<R, SessionError> {
-        let mut game = self.game.take().expect("the game comes back from every loan");
-        match self.rules.run(move |vm| {
+        let game = self.game.take().expect("the game comes back from every loan");
+        let (game, result) = self.run_on(game, work)?;
+        self.game = Some(game);
+        Ok(result)
+    }
+
+    /// Lends a game of these rules, and gives it back.
+    pub(crate) fn run_on<R: Send + 'static>(
+        &self,
+        mut game: Box<Game>,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
+    ) -> Result<(Box<Game>, R), SessionError> {
+        let lent = self.rules.run(move |vm| {
             let result = work(&mut game, vm);
             (game, result)
-        }) {
-            Ok((game, result)) => {
-                self.game = Some(game);
-                Ok(result)
-            }
+        });
+        match lent {
+            Ok(back) => Ok(back),
             Err(_) => panic!("the script worker of {} has died", self.rules.id()),
         }
     }
 
     /// A loan for reading.
-    fn look<R: Send + 'static>(
+    pub(super) fn look<R: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
     ) -> Result<R, Fault> {
@@ -664,10 +713,28 @@ impl From<Standing> for Step {
     }
 }
 
-impl From<UndoReport> for Undone {
-    fn from(turned: UndoReport) -> Undone {
-        Undone { text: turned.text, changes: turned.changes }
+impl Undone {
+    fn of(report: UndoReport, viewer: &Viewer, verb: &str) -> Undone {
+        let text = report.text_for(viewer, verb);
+        let changes = report.changes.into_iter().filter(|(audience, _)| viewer.sees(audience));
+        Undone { text, seat: report.seat, changes: changes.map(|(_, happening)| happening).collect() }
     }
+}
+
+/// Takes a reply off the list for a question. A list whose parts answer one question each, where the question takes no such
+/// list, is what is said to a topic that comes several times: its first part is taken.
+fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -> Result<Answer, Refusal> {
+    let (topic, value) = left.remove(at);
+    let refusal = match question.read(&value) {
+        Ok(answer) => return Ok(answer),
+        Err(refusal) => refusal,
+    };
+    let Value::List(parts) = &value else { return Err(refusal) };
+    let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Err(refusal) };
+    let Ok(answer) = question.read(first) else { return Err(refusal) };
+    let rest = if let [last] = rest { last.clone() } else { Value::list(rest.iter().cloned()) };
+    left.insert(at, (topic, rest));
+    Ok(answer)
 }
 
 fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {

@@ -37,6 +37,11 @@ pub enum Slot {
         by: By,
         before: DicePosition,
     },
+    /// A question that closed because another of its race was answered first: the one at place `by`.
+    Closed {
+        by: u32,
+        before: DicePosition,
+    },
 }
 
 /// Where an answer came from.
@@ -64,13 +69,13 @@ impl Slot {
         match self {
             Slot::Roll { seq, .. } => *seq,
             Slot::Answer { by: By::Person(seq), .. } => Some(*seq),
-            Slot::Answer { .. } => None,
+            Slot::Answer { .. } | Slot::Closed { .. } => None,
         }
     }
 
     pub fn before(&self) -> DicePosition {
         match self {
-            Slot::Roll { before, .. } | Slot::Answer { before, .. } => *before,
+            Slot::Roll { before, .. } | Slot::Answer { before, .. } | Slot::Closed { before, .. } => *before,
         }
     }
 }
@@ -89,10 +94,23 @@ impl Tape {
         self.slots.iter().flatten().any(|slot| matches!(slot, Slot::Roll { .. }))
     }
 
+    /// Opens the questions again that the answer at a place had closed.
+    pub fn reopen(&mut self, at: usize) {
+        for slot in &mut self.slots {
+            if matches!(slot, Some(Slot::Closed { by, .. }) if *by as usize == at) {
+                *slot = None;
+            }
+        }
+    }
+
     /// Cuts the tape before a place, and gives back where the dice stood there.
     pub fn cut(&mut self, at: usize) -> Option<DicePosition> {
         let position = self.slots[at..].iter().flatten().next().map(Slot::before);
         self.slots.truncate(at);
+        // What the answer there had closed is asked for anew.
+        while matches!(self.slots.last(), Some(Some(Slot::Closed { by, .. })) if *by as usize == at) {
+            self.slots.pop();
+        }
         position
     }
 }

@@ -3,12 +3,17 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open};
 use super::game::words_of;
 use super::reload::Passed;
-use super::{ActionContext, Answer, Edit, Event, Game, Happening, Machine, Refusal, Remedy, Ruleset, Slot};
+use super::stream::Note;
+use super::{
+    ActionContext, Answer, Edit, Event, Game, Happening, MASTER, Machine, Refusal, Remedy, Ruleset, Slot, Viewer,
+};
+use crate::state::Audience;
 
 /// What a person did, as it can be done again.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Answer {
+        seat: Arc<str>,
         topic: Arc<str>,
         ordinal: u32,
         answer: Answer,
@@ -26,7 +31,31 @@ pub(super) enum Op {
 /// What an undo or a redo did.
 pub(crate) struct UndoReport {
     pub text: String,
-    pub changes: Vec<Happening>,
+    /// Who decided it.
+    pub seat: Option<Arc<str>>,
+    /// Who may know what it was; the others learn only whose decision it was.
+    pub audience: Audience,
+    pub changes: Vec<(Audience, Happening)>,
+}
+
+impl UndoReport {
+    /// What everybody may know of, by a seat or by the game master's hand.
+    pub fn open(text: String, seat: Option<Arc<str>>, changes: Vec<(Audience, Happening)>) -> UndoReport {
+        UndoReport { text, seat, audience: Audience::Everybody, changes }
+    }
+
+    /// What a viewer may know of it, in a sentence.
+    pub fn text_for(&self, viewer: &Viewer, verb: &str) -> String {
+        if viewer.sees(&self.audience) { self.text.clone() } else { self.public_text(verb) }
+    }
+
+    fn public_text(&self, verb: &str) -> String {
+        format!("{verb} a decision of {}", self.seat.as_deref().unwrap_or(MASTER))
+    }
+
+    pub(super) fn note(&self, cause: &'static str, verb: &str) -> Note {
+        Note { cause, text: self.text.clone(), public: self.public_text(verb), audience: self.audience.clone() }
+    }
 }
 
 impl Game {
@@ -54,6 +83,45 @@ impl Game {
         Ok(turned)
     }
 
+    /// The seat of the last decision that stands; the game master's for what was done by hand.
+    pub fn last_decider(&self) -> Option<Arc<str>> {
+        let mut last: Option<(u32, Arc<str>)> = None;
+        let mut see = |seq: Option<u32>, seat: &Arc<str>| {
+            if let Some(seq) = seq
+                && last.as_ref().is_none_or(|(youngest, _)| seq > *youngest)
+            {
+                last = Some((seq, seat.clone()));
+            }
+        };
+        if self.pending.as_ref().is_some_and(|pending| pending.asked_at == self.next_seq) {
+            return Some(Arc::from(MASTER));
+        }
+        for (seat, _, seq) in &self.queued {
+            see(Some(*seq), seat);
+        }
+        let open = self.open.iter().chain(&self.held).map(|open| (&open.cause, &open.tape, open.seq));
+        let done = self.history.iter().rev().find(|done| last_seq_of(done).is_some());
+        for (cause, tape, seq) in open.chain(done.map(|done| (&done.cause, &done.tape, done.seq))) {
+            let by_hand: Arc<str> = Arc::from(MASTER);
+            see(seq, if let Cause::Free { seat, .. } = cause { seat } else { &by_hand });
+            if let Some((at, seq)) = tape.last_decision() {
+                match &tape.slots[at] {
+                    Some(Slot::Answer { seat, .. }) => see(Some(seq), seat),
+                    _ => see(Some(seq), &by_hand),
+                }
+            }
+        }
+        last.map(|(_, seat)| seat)
+    }
+
+    /// Whose decision a redo would make again.
+    pub fn next_redo_by(&self) -> Option<Arc<str>> {
+        match self.redo.last()? {
+            Op::Answer { seat, .. } | Op::Free { seat, .. } => Some(seat.clone()),
+            Op::Edit(_) | Op::Skip | Op::Rules(_) => Some(Arc::from(MASTER)),
+        }
+    }
+
     fn take_back_last(&mut self, passed: &mut Passed) -> Result<UndoReport, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
         let in_history = self.history.iter().rev().find_map(last_seq_of);
@@ -62,8 +130,8 @@ impl Game {
             && Some(seq) > in_open.max(in_history)
         {
             self.queued.pop_back();
-            self.redo.push(Op::Free { seat, name: name.clone() });
-            return Ok(UndoReport { text: format!("undid {name}"), changes: Vec::new() });
+            self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
+            return Ok(UndoReport::open(format!("undid {name}"), Some(seat), Vec::new()));
         }
         if in_open.max(in_history).max(started).is_none() {
             return Err(Refusal::NothingToUndo);
@@ -77,11 +145,13 @@ impl Game {
             let open = self.open.take().expect("it has started");
             self.context.set_position(open.before);
             let text = format!("undid {}", words_of(&open.cause));
+            let mut whose = None;
             if let Cause::Free { seat, name } = open.cause {
+                whose = Some(seat.clone());
                 self.redo.push(Op::Free { seat, name });
             }
             self.open = self.held.pop();
-            return Ok(UndoReport { text, changes: Vec::new() });
+            return Ok(UndoReport::open(text, whose, Vec::new()));
         }
         // A free act that waited for the dice of what is taken back waits again.
         if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), .. }) = &self.open {
@@ -91,7 +161,7 @@ impl Game {
         // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
         // for what came before it.
         let mut changes = Vec::new();
-        while let Some(done) = self.history.pop() {
+        while let Some(done) = self.pop_done() {
             if matches!(done.cause, Cause::Reload { .. }) {
                 self.pass(done, passed);
                 continue;
@@ -111,6 +181,7 @@ impl Game {
                 before: done.before,
                 seq: done.seq,
                 events: done.events,
+                private: done.private,
                 questions: Vec::new(),
                 rolled_for: None,
                 fault: None,
@@ -126,7 +197,13 @@ impl Game {
                 open.seq = None;
                 self.open = Some(open);
                 self.redo.push(Op::Skip);
-                return Ok(UndoReport { text: format!("undid leaving out: {skipped}"), changes: told });
+                let audience = Audience::named(MASTER);
+                return Ok(UndoReport {
+                    text: format!("undid leaving out: {skipped}"),
+                    seat: None,
+                    audience,
+                    changes: told,
+                });
             }
             match &done.cause {
                 Cause::Edit { edit } => {
@@ -137,12 +214,13 @@ impl Game {
                     }
                     self.open = held;
                     let text = format!("undid the edit: {}", first_line(&open.events));
-                    return Ok(UndoReport { text, changes: told });
+                    let audience = open.events.first().map_or(Audience::Everybody, |event| event.audience.clone());
+                    return Ok(UndoReport { text, seat: None, audience, changes: told });
                 }
                 Cause::Free { seat, name } if !decided => {
                     self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
                     self.open = held;
-                    return Ok(UndoReport { text: format!("undid {name}"), changes: told });
+                    return Ok(UndoReport::open(format!("undid {name}"), Some(seat.clone()), told));
                 }
                 _ if decided => {
                     if matches!(done.cause, Cause::Free { .. }) {
@@ -150,7 +228,7 @@ impl Game {
                     }
                     let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
                     self.open = Some(open);
-                    return Ok(UndoReport { text: turned.text, changes: told });
+                    return Ok(UndoReport { changes: told, ..turned });
                 }
                 _ => {}
             }
@@ -164,6 +242,8 @@ impl Game {
             return Err(Refusal::NothingToRedo { diverged: false });
         };
         let rest = self.redo.clone();
+        let mut whose = None;
+        let mut audience = Audience::Everybody;
         let text = match op {
             Op::Edit(edit) => {
                 self.advance(vm, u64::MAX);
@@ -172,6 +252,7 @@ impl Game {
             }
             Op::Free { seat, name } => {
                 self.advance(vm, u64::MAX);
+                whose = Some(seat.clone());
                 self.act(seat, name.clone())?;
                 format!("redid {name}")
             }
@@ -181,7 +262,7 @@ impl Game {
                 self.remedy(Remedy::SkipAction)?;
                 "left it out again".to_string()
             }
-            Op::Answer { topic, ordinal, answer } => {
+            Op::Answer { topic, ordinal, answer, .. } => {
                 self.advance(vm, u64::MAX);
                 let question = self
                     .open
@@ -194,12 +275,14 @@ impl Game {
                     return Err(Refusal::NothingToRedo { diverged: true });
                 };
                 self.answer(question.id, answer.clone())?;
+                whose = Some(question.seat.clone());
+                audience = if question.sealed { Audience::named(&question.seat) } else { question.audience.clone() };
                 format!("redid {}: {}", question.topic, question.tell(&answer))
             }
         };
         self.redo = rest;
         self.redo.pop();
-        Ok(UndoReport { text, changes: Vec::new() })
+        Ok(UndoReport { text, seat: whose, audience, changes: Vec::new() })
     }
 
     /// How many decisions people have made that stand: how often [`Game::undo`] has something to take back.
@@ -242,12 +325,15 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
     let (at, _) = open.tape.last_decision().expect("the action has a decision");
     let slot = open.tape.slots[at].clone().expect("a decision fills its place");
     let before = slot.before();
+    let audience = open.private.get(&(at as u32)).cloned().unwrap_or_default();
+    let mut whose = None;
     // A person's answer further on is older, so it belongs to a question that was out together with this one: it stays.
     let older = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.seq().is_some());
     match open.tape.slots.iter().rposition(older).filter(|last| *last > at) {
         Some(last) => {
             open.tape.slots.truncate(last + 1);
             open.tape.slots[at] = None;
+            open.tape.reopen(at);
         }
         None => {
             open.tape.cut(at);
@@ -255,25 +341,37 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
         }
     }
     let (op, text) = match slot {
-        Slot::Answer { topic, answer, about, .. } => {
+        Slot::Answer { topic, answer, about, seat, .. } => {
+            whose = Some(seat.clone());
             // As it was told, with the titles of what was chosen.
             let about = about.map(|id| context.title(id));
             let words = open.events.iter().rev().find_map(|event| match &event.happening {
-                Happening::Answered { topic: of, about: whom, text, .. } if *of == topic && *whom == about => {
+                Happening::Answered { topic: of, about: whom, text, seat: by }
+                    if *of == topic && *whom == about && *by == seat =>
+                {
                     Some(text)
                 }
                 _ => None,
             });
             let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
-            (Op::Answer { topic, ordinal: at as u32, answer }, text)
+            (Op::Answer { seat, topic, ordinal: at as u32, answer }, text)
         }
+        Slot::Closed { .. } => unreachable!("nobody decided it"),
         Slot::Roll { faces, dice, .. } => {
             let text = format!("undid the roll of {dice}");
-            (Op::Answer { topic: Arc::from("dice"), ordinal: at as u32, answer: Answer::Faces(faces) }, text)
+            (
+                Op::Answer {
+                    seat: Arc::from("dice"),
+                    topic: Arc::from("dice"),
+                    ordinal: at as u32,
+                    answer: Answer::Faces(faces),
+                },
+                text,
+            )
         }
     };
     redo.push(op);
-    UndoReport { text, changes: Vec::new() }
+    UndoReport { text, seat: whose, audience, changes: Vec::new() }
 }
 
 pub(crate) fn told(answer: &Answer) -> String {

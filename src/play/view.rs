@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{ActionContext, Refusal};
-use crate::state::{EntityId, Entry, Field, Value};
+use crate::state::{EntityId, Entry, Field, FieldId, Value};
 
 /// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
 pub struct View<'a> {
@@ -100,6 +100,9 @@ impl<'a> View<'a> {
     pub fn field(&self, id: EntityId, name: &str) -> Option<&'a Value> {
         let entity = self.context.state.entity(id)?;
         let field = self.context.rules.schema().kind(entity.kind).field_named(name)?;
+        if self.context.hides(id, field) {
+            return None;
+        }
         self.context.state.field(id, field)
     }
 
@@ -107,7 +110,9 @@ impl<'a> View<'a> {
     pub fn fields(&self, id: EntityId) -> impl Iterator<Item = (&'a Field, &'a Value)> {
         let entity = self.context.state.entity(id);
         let fields = entity.map(|entity| &self.context.rules.schema().kind(entity.kind).fields);
-        fields.into_iter().flatten().zip(entity.into_iter().flat_map(|entity| &entity.fields))
+        let all = fields.into_iter().flatten().zip(entity.into_iter().flat_map(|entity| &entity.fields));
+        let context = self.context;
+        all.enumerate().filter(move |(at, _)| !context.hides(id, FieldId(*at as u16))).map(|(_, field)| field)
     }
 
     /// Names of the derived values of an entity's kind.

@@ -9,7 +9,7 @@ use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
 use crate::ruleset::nearest;
-use crate::state::{Field, FieldId, Kind, Schema, Type};
+use crate::state::{Audience, AudienceRule, Field, FieldId, Kind, KindId, Schema, Type};
 
 impl Loader<'_> {
     /// Reads the kinds: the schema, and what each kind's class is made of.
@@ -34,7 +34,7 @@ impl Loader<'_> {
                 "kinds",
                 &name,
                 &body,
-                &["title", "fields", "derived", "sheet", "overview", "label"],
+                &["title", "fields", "derived", "sheet", "overview", "label", "audience"],
                 None,
             )?;
             let mut kind = Kind {
@@ -45,6 +45,7 @@ impl Loader<'_> {
                 derived_origins: Vec::new(),
                 sheet: false,
                 overview: false,
+                audience: None,
             };
             let nullable = lua.create_table()?;
             if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
@@ -130,10 +131,90 @@ impl Loader<'_> {
                 overviews.raw_set(&*name, overview)?;
                 kind.overview = true;
             }
+            match read_audience(&body) {
+                Ok(rule) => kind.audience = rule,
+                Err(message) => {
+                    let message = format!("the kind `{name}` {message}");
+                    self.problem("kinds", &format!("{name}/audience"), message, Some(AUDIENCE_CURE.into()));
+                }
+            }
             parts.push((name, derived, nullable));
             schema.kinds.push(kind);
         }
+        self.settle_audiences(&mut schema);
         Ok((schema, parts))
+    }
+}
+
+impl Loader<'_> {
+    /// Finds out which audiences are fields of the entity itself, now that all kinds are there.
+    fn settle_audiences(&mut self, schema: &mut Schema) {
+        let mut problems = Vec::new();
+        for at in 0..schema.kinds.len() {
+            let kind = &schema.kinds[at];
+            let settle = |rule: &Option<AudienceRule>| rule.as_ref().map(|rule| settled_rule(kind, rule));
+            let whole = settle(&kind.audience);
+            let fields: Vec<Option<AudienceRule>> = kind.fields.iter().map(|field| settle(&field.audience)).collect();
+            let mut check = |what: String, path: String, rule: &Option<AudienceRule>| {
+                if let Some(rule) = rule
+                    && let Err(message) = schema.check_audience(KindId(at as u16), rule)
+                {
+                    problems.push((path, format!("{what} {message}")));
+                }
+            };
+            check(format!("the kind `{}`", kind.name), format!("{}/audience", kind.name), &whole);
+            for (field, rule) in kind.fields.iter().zip(&fields) {
+                let what = format!("the field `{}` of {}", field.name, kind.name);
+                check(what, format!("{}/fields/{}", kind.name, field.name), rule);
+            }
+            let kind = &mut schema.kinds[at];
+            kind.audience = whole;
+            for (field, rule) in kind.fields.iter_mut().zip(fields) {
+                field.audience = rule;
+            }
+        }
+        for (path, message) in problems {
+            self.problem("kinds", &path, message, Some(AUDIENCE_CURE.into()));
+        }
+    }
+}
+
+const AUDIENCE_CURE: &str = "an audience is a seat, a list of seats, \"everybody\", \"nobody\", or a field of the entity \
+                             that holds a seat: \"seat\", or \"owner.seat\" behind a reference";
+
+/// A word that is the name of a field of the kind, or begins with one and a dot, leads to the seat that stands there.
+fn settled_rule(kind: &Kind, rule: &AudienceRule) -> AudienceRule {
+    if let AudienceRule::Path(path) = rule
+        && let [word] = path.as_slice()
+        && !word.contains('.')
+        && kind.field_named(word).is_none()
+    {
+        return AudienceRule::Fixed(Audience::named(word));
+    }
+    match rule {
+        AudienceRule::Path(path) => {
+            AudienceRule::Path(path.iter().flat_map(|word| word.split('.')).map(Arc::from).collect())
+        }
+        fixed => fixed.clone(),
+    }
+}
+
+/// Reads the audience that a kind or a field declares. A single word may be a seat or a field: see `settled_rule`.
+fn read_audience(table: &Table) -> std::result::Result<Option<AudienceRule>, String> {
+    match table.raw_get::<Lv>("audience").map_err(|error| error.to_string())? {
+        Lv::Nil => Ok(None),
+        Lv::String(text) => Ok(Some(AudienceRule::Path(vec![Arc::from(text.to_string_lossy())]))),
+        Lv::Table(list) => {
+            let mut seats = Vec::new();
+            for seat in list.sequence_values::<Lv>() {
+                match seat {
+                    Ok(Lv::String(seat)) => seats.push(seat.to_string_lossy()),
+                    _ => return Err("has an `audience` that is not a list of seats".into()),
+                }
+            }
+            Ok(Some(AudienceRule::Fixed(Audience::of(seats))))
+        }
+        other => Err(format!("has an `audience` that is a {}, not a seat or a list of seats", sort_of(&other))),
     }
 }
 
@@ -167,7 +248,7 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
         ty,
         default,
         show: !matches!(table.raw_get::<Lv>("show").map_err(|error| error.to_string())?, Lv::Boolean(false)),
-        audience: text("audience")?,
+        audience: read_audience(table)?,
         by_hand: matches!(table.raw_get::<Lv>("by_hand").map_err(|error| error.to_string())?, Lv::Boolean(true)),
         origin: Arc::from(""),
     })

@@ -286,7 +286,7 @@ impl Command<'_> {
         let query = OddsQuery {
             given,
             answering: Answering::Default,
-            blind: self.role.seat().map(|seat| [seat.clone()].into()),
+            viewer: Some(Sight(self.role).viewer()),
             interrupt: Some(self.interrupt.clone()),
             ..OddsQuery::default()
         };
@@ -309,7 +309,7 @@ impl Command<'_> {
                 return Err(Refusal::unknown(sentence, &name, names).into());
             }
         }
-        written(WhyReport { explanation: game.session.why(entity, &name)? })
+        written(WhyReport { explanation: game.session.seen_by(Sight(self.role).viewer()).why(entity, &name)? })
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {

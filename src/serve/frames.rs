@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal, Session, Step};
-use crate::state::{EntityId, Value};
+use crate::play::{Ask, Driver, Event, Fault, FreeAct, Question, QuestionId, Refusal, Session, Step, Viewer};
+use crate::state::{Audience, EntityId, Value};
 
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -190,11 +190,16 @@ pub struct StepFrame {
 pub(super) struct Sight<'r>(pub &'r Role);
 
 impl Sight<'_> {
-    pub fn sees(&self, audience: Option<&str>) -> bool {
-        match audience {
-            None => true,
-            Some(seat) => self.0.is_master() || self.0.seat().is_some_and(|own| **own == *seat),
+    pub fn viewer(&self) -> Viewer {
+        match self.0.seat() {
+            _ if self.0.is_master() => Viewer::master(),
+            Some(seat) => Viewer::seat(seat),
+            None => Viewer::watcher(),
         }
+    }
+
+    pub fn sees(&self, audience: &Audience) -> bool {
+        self.viewer().sees(audience)
     }
 
     pub fn questions(&self, session: &Session) -> Vec<OpenQuestion> {
@@ -203,7 +208,7 @@ impl Sight<'_> {
     }
 
     pub fn sees_question(&self, question: &Question) -> bool {
-        self.sees(question.audience.as_deref()) || self.0.seat() == Some(&question.seat)
+        self.sees(&question.audience)
     }
 
     fn question(&self, session: &Session, question: &Question) -> OpenQuestion {
@@ -235,14 +240,15 @@ impl Sight<'_> {
     }
 
     pub fn entities(&self, session: &Session) -> BTreeMap<EntityId, EntityView> {
-        let view = session.view();
+        let known = session.known(&self.viewer());
+        let view = known.view(session);
         let shown = |id: EntityId| EntityView {
             id,
             kind: view.kind(id).unwrap_or_default().into(),
             title: view.title(id),
             fields: view
                 .fields(id)
-                .filter(|(field, _)| self.0.is_master() || field.show && self.sees(field.audience.as_deref()))
+                .filter(|(field, _)| self.0.is_master() || field.show)
                 .map(|(field, value)| (field.name.clone(), value.clone()))
                 .collect(),
         };
@@ -250,25 +256,16 @@ impl Sight<'_> {
     }
 
     pub fn sees_event(&self, event: &Event) -> bool {
-        // The line of an edit names the value, and does not know who may see the field.
-        let told = self.0.is_master() || !matches!(event.happening, Happening::Edited { .. });
-        told && self.sees(event.audience.as_deref())
+        self.sees(&event.audience)
     }
 
     pub fn acts(&self, session: &mut Session) -> Vec<FreeAct> {
-        let mut acts = session.free_acts();
-        acts.retain(|act| self.plays(&act.seat));
-        acts
+        session.seen_by(self.viewer()).free_acts()
     }
 
-    /// The sheet of an entity: as the ruleset lays it out for a game master, for others the fields that they may see.
+    /// The sheet of an entity, from what the role may see.
     pub fn sheet(&self, session: &mut Session, id: EntityId) -> Result<Vec<(String, String)>, Refusal> {
-        if self.0.is_master() {
-            return session.sheet(id).map_err(Refusal::fault);
-        }
-        let view = session.view();
-        let shown = view.fields(id).filter(|(field, _)| field.show && self.sees(field.audience.as_deref()));
-        Ok(shown.map(|(field, value)| (field.label.to_string(), view.words(value))).collect())
+        session.seen_by(self.viewer()).sheet(id).map_err(Refusal::fault)
     }
 
     pub fn state(&self, standing: &Step) -> State {

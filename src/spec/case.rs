@@ -6,7 +6,7 @@ use super::{Shelf, events};
 use crate::play::plain::value_of;
 use crate::play::{
     Ask, Choice, DICE_RUN_OUT, DiceSource, Happening, Migration, Question, Refusal, Ruleset, Scenario, Session, Setup,
-    Step,
+    Step, Viewer,
 };
 use crate::ruleset::{Breach, nearest};
 use crate::state::{EntityId, Value};
@@ -243,7 +243,7 @@ impl Case {
                     }
                     (None, None) => {
                         let near = misspelt(&left, &topics);
-                        return Err(wrong(format!("{}{near}", session.nothing_asks(&reply.topic))));
+                        return Err(wrong(format!("{}{near}", session.nothing_asks(&Viewer::master(), &reply.topic))));
                     }
                 }
             }
@@ -488,6 +488,27 @@ impl Case {
             }
         }
         Ok(())
+    }
+
+    /// Whether a seat gets a text anywhere. `nobody` is a watcher.
+    fn is_seen(&mut self, seat: &str, text: &str) -> Told<bool> {
+        self.settle()?;
+        let session = self.session()?;
+        let mut seen = match seat {
+            "nobody" => session.seen_by(Viewer::watcher()),
+            seat => session.seat(seat).map_err(wrong)?,
+        };
+        Ok(seen.everything().contains(text))
+    }
+
+    /// A seat gets a text somewhere.
+    pub fn sees(&mut self, seat: &str, text: &str) -> Told<()> {
+        if self.is_seen(seat, text)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
+    }
+
+    /// A seat gets a text nowhere.
+    pub fn hidden(&mut self, seat: &str, text: &str) -> Told<()> {
+        if self.is_seen(seat, text)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
     }
 
     pub fn log(&self) -> Vec<String> {

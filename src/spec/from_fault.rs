@@ -41,7 +41,7 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
         .collect();
     let rolled = |slot: &Slot| match slot {
         Slot::Roll { faces, .. } => faces.clone(),
-        Slot::Answer { .. } => Vec::new(),
+        Slot::Answer { .. } | Slot::Closed { .. } => Vec::new(),
     };
     let mut faces: Vec<u32> =
         actions.iter().flat_map(|(_, tape, _)| tape.slots.iter().flatten().flat_map(rolled)).collect();

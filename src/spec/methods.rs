@@ -49,6 +49,8 @@ impl SpecMethods for Case {
             "value" => self.value(&args),
             "titles" => self.titles(&args),
             "said" => done(self.said(&args)),
+            "sees" => done(self.sees(&args.text(0)?, &args.text(1)?)),
+            "hidden" => done(self.hidden(&args.text(0)?, &args.text(1)?)),
             "happened" => done(self.happened(&args)),
             "odds" => done(self.odds(&args)),
             "over" => done(self.over(&args)),

@@ -131,6 +131,13 @@ impl Agenda {
         Some(from)
     }
 
+    /// Takes an entity out of what entries are given.
+    pub(super) fn forget(&mut self, entity: EntityId) {
+        for entry in &mut self.entries {
+            entry.args = entry.args.without_entity(entity);
+        }
+    }
+
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
         let at = self.entries.iter().position(|entry| entry.id == id)?;
         self.entries.remove(at)

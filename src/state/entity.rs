@@ -460,6 +460,15 @@ impl State {
         fields
     }
 
+    /// Takes an entity out of a copy that is made for somebody who may not know of it: nothing refers to it any more.
+    pub(crate) fn forget(&mut self, entity: EntityId) {
+        self.remove(entity);
+        self.agenda.forget(entity);
+        for attachment in self.attachments.values_mut() {
+            attachment.data = attachment.data.without_entity(entity);
+        }
+    }
+
     pub fn schedule(
         &mut self,
         what: Arc<str>,

@@ -1,6 +1,7 @@
 //! What exists in a game: entities of declared kinds with fields, plain data that only [`State`] changes.
 
 mod agenda;
+mod audience;
 mod change;
 mod convert;
 mod dormant;
@@ -10,6 +11,7 @@ mod value;
 mod value_json;
 
 pub use agenda::{Agenda, Entry, EntryId, Key};
+pub use audience::{Audience, AudienceRule};
 pub use change::Change;
 pub use convert::Converted;
 pub(crate) use convert::Orphans;

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{State, Value};
+use super::{AudienceRule, State, Value};
 
 /// Place of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub struct Kind {
     pub sheet: bool,
     /// Whether it says what an overview tells of an entity.
     pub overview: bool,
+    /// Who may see an entity of this kind at all; everybody if nothing is declared.
+    pub audience: Option<AudienceRule>,
 }
 
 /// A field of a kind.
@@ -49,8 +51,8 @@ pub struct Field {
     pub default: Value,
     /// Whether its changes are told and the sheet lists it.
     pub show: bool,
-    /// The only seat that may see it, or everybody.
-    pub audience: Option<Arc<str>>,
+    /// Who may see it, of those who see the entity; all of them if nothing is declared.
+    pub audience: Option<AudienceRule>,
     /// Whether the host sets it to true when the game master edits the game or turns a house rule.
     pub by_hand: bool,
     /// The file that declares it.

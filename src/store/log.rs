@@ -115,5 +115,6 @@ fn words(slot: &Slot) -> String {
     match slot {
         Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", topic.replace('_', " "), told(answer)),
         Slot::Roll { label, dice, faces, .. } => format!("{dice} {faces:?} ({label})"),
+        Slot::Closed { .. } => "closed by an earlier answer".into(),
     }
 }

@@ -54,7 +54,7 @@ fn paragraph(opening: String, events: &[Event]) -> String {
     let mut sentences = vec![opening];
     let mut net: BTreeMap<(String, String), (usize, String, String)> = BTreeMap::new();
     let (mut rolls, mut won) = (0, 0);
-    for (at, event) in events.iter().enumerate().filter(|(_, event)| event.audience.is_none()) {
+    for (at, event) in events.iter().enumerate().filter(|(_, event)| event.audience.is_everybody()) {
         match &event.happening {
             Happening::Said { text } => sentences.push(sentence(text)),
             Happening::Rolled { success, .. } => {

@@ -139,7 +139,7 @@ impl Campaign {
                 }
                 writeln!(to, "{}. {}", played.entry, played.text)?;
                 for event in &played.events {
-                    if event.audience.is_none() && !matches!(event.happening, Happening::Answered { .. }) {
+                    if event.audience.is_everybody() && !matches!(event.happening, Happening::Answered { .. }) {
                         writeln!(to, "   - {}", event.happening.line())?;
                     }
                 }

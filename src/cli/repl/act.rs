@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use riskbreaker::{Ask, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Session, Step, Undone, Value};
+use riskbreaker::{Ask, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value};
 use serde_json::json;
 
 use super::difference::{Difference, Picture};
 use super::line::{Phrase, split_first};
 use super::meaning::answers;
+use super::session_slot::SessionSlot;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::nearest::nearest;
@@ -322,17 +323,17 @@ impl Repl {
     /// `undo`: takes back what the last line did, or the last N lines.
     pub(super) fn undo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
-        self.turn(lines, Session::undo, true)
+        self.turn(lines, SessionSlot::undo, true)
     }
 
     /// `redo`: does again what was taken back.
     pub(super) fn redo(&mut self, rest: &str) -> Done {
         let lines = count(rest, 1)?;
-        self.turn(lines, Session::redo, false)
+        self.turn(lines, SessionSlot::redo, false)
     }
 
     /// Goes back or forth, line by line: a line may have held several decisions.
-    fn turn(&mut self, lines: usize, step: fn(&mut Session) -> Result<Undone, Refusal>, back: bool) -> Done {
+    fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
         let before = Picture::of(&self.session.view());
         let mut turned = Vec::new();
@@ -348,7 +349,7 @@ impl Repl {
                     Ok(undone) => turned.push(undone),
                     Err(refusal) if turned.is_empty() => match self.turn_in_campaign(back)? {
                         Some(text) => {
-                            turned.push(Undone { text, changes: Vec::new() });
+                            turned.push(Undone { text, seat: None, changes: Vec::new() });
                             break;
                         }
                         None => return Err(refusal.into()),

@@ -1,11 +1,9 @@
 //! The commands that tell what can come: odds and advice.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use num_traits::Zero;
-use riskbreaker::{Advice, Advised, Answering, Driver, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
+use riskbreaker::{Advice, Advised, Answering, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;
@@ -86,9 +84,9 @@ impl Repl {
             .map(|(topic, value)| Given { topic: topic.clone(), about: about(topic), value: value.clone() })
             .collect();
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
-        let (answering, blind) = (Answering::Default, Some(self.blind()));
+        let (answering, viewer) = (Answering::Default, Some(self.viewer()));
         let interrupt = Some(watched_anew());
-        let query = OddsQuery { given, answering, blind, limits, interrupt, ..OddsQuery::default() };
+        let query = OddsQuery { given, answering, viewer, limits, interrupt, ..OddsQuery::default() };
         let found = self.session.odds_at(question.id, query.clone())?;
         if !compared.is_empty() {
             let mut columns = vec![("as it is".to_owned(), found)];
@@ -115,8 +113,8 @@ impl Repl {
 
     /// `odds` alone: what each answer can come to, in the order in which they are offered.
     fn odds_of_each(&mut self, question: &Question) -> Done {
-        let blind = self.blind();
-        let found = self.session.odds_of_each(question.id, Some(blind))?;
+        let viewer = self.viewer();
+        let found = self.session.odds_of_each(question.id, Some(viewer))?;
         if self.screen.json() {
             let rows: Vec<_> = found
                 .iter()
@@ -197,12 +195,6 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(text))?;
         }
         Ok(())
-    }
-
-    /// Seats of which the people at this prompt know nothing: those that nobody of them plays.
-    fn blind(&self) -> BTreeSet<Arc<str>> {
-        let played = |driver: &Driver| *driver == Driver::Human;
-        self.session.seats().iter().filter(|(_, driver)| !played(driver)).map(|(seat, _)| seat.clone()).collect()
     }
 }
 

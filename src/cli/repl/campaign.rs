@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use riskbreaker::{Campaign, Session, StoreError};
 use serde_json::json;
 
-use super::session_slot::SessionSlot;
 use super::{Complaint, Done, Repl};
 use crate::cli::campaigns;
 use crate::cli::row::{Row, Span, Tone};
@@ -32,7 +31,7 @@ impl Repl {
 
     /// Puts the session of another moment of the campaign on the table.
     fn take_session(&mut self, session: Session) {
-        self.session = SessionSlot::new(session);
+        self.session.replace(session);
         self.done.clear();
         self.undone.clear();
         self.turned = true;

@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     fn event(n: u32, happening: Happening) -> Event {
-        Event { action: 2, n, audience: None, happening }
+        Event { action: 2, n, audience: riskbreaker::Audience::Everybody, happening }
     }
 
     fn changed(title: &str, label: &str, text: &str) -> Happening {

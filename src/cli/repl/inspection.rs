@@ -114,14 +114,14 @@ impl Repl {
                 }));
             }
         };
+        let rules = self.session.ruleset().clone();
         let view = self.session.view();
         let ids: Vec<EntityId> = view.of_kind(&kind).collect();
         let Some(first) = ids.first() else { return Ok(()) };
-        let rules = self.session.ruleset().clone();
         let title = title_field(rules.schema(), &kind);
         let fields: Vec<(String, String)> = view
             .fields(*first)
-            .filter(|(field, _)| field.show && Some(&*field.name) != title && self.may_see(field.audience.as_deref()))
+            .filter(|(field, _)| field.show && Some(&*field.name) != title)
             .map(|(field, _)| (field.name.to_string(), field.label.to_string()))
             .collect();
         let rows: Vec<Vec<String>> = ids
@@ -249,7 +249,7 @@ impl Repl {
     /// `why` alone: the open question with the rule behind it, and the last roll.
     fn why_now(&mut self) -> Done {
         let rolled = self.session.log().into_iter().rev().find_map(|event| match event.happening {
-            Happening::Rolled { .. } if self.may_see(event.audience.as_deref()) => Some(event.happening),
+            Happening::Rolled { .. } if self.may_see(&event.audience) => Some(event.happening),
             _ => None,
         });
         let question = self.focused().cloned();

@@ -5,6 +5,7 @@ mod advise;
 mod campaign;
 mod command;
 mod complete;
+mod curtain;
 mod difference;
 mod editor;
 mod event_rows;
@@ -33,8 +34,8 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::{
-    Answer, Campaign, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Refusal, Session,
-    SessionError, Setup, Step, Table,
+    Answer, Audience, Campaign, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Refusal,
+    Session, SessionError, Setup, Step, Table, Viewer,
 };
 use serde_json::json;
 
@@ -95,6 +96,10 @@ pub struct Repl {
     attended: bool,
     /// Looks out for changes of the rules.
     lookout: Option<Lookout>,
+    /// Whether the seats take turns at the screen.
+    curtain: bool,
+    /// Whether the screen is empty until the next one sits before it.
+    drawn: bool,
 }
 
 /// Why a line was not carried out.
@@ -139,6 +144,8 @@ impl Repl {
             ended: false,
             attended: false,
             lookout: None,
+            curtain: false,
+            drawn: false,
         }
     }
 
@@ -273,6 +280,9 @@ impl Repl {
     }
 
     fn carry_out(&mut self, line: &str) -> Done {
+        if self.drawn {
+            return self.open_curtain(line);
+        }
         if !self.chunk.is_empty() {
             let end = line.trim().is_empty();
             return self.go_on_with_lua(line, end);
@@ -298,6 +308,7 @@ impl Repl {
             Meaning::Answer { head, named } => self.reply(head, named),
             Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
             Meaning::View(name) => self.view(&name),
+            Meaning::Lua(_) if self.session.is_restricted() => Err(self.not_here()),
             Meaning::Lua(source) => self.lua(&source),
             Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
                 Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
@@ -314,6 +325,9 @@ impl Repl {
             return Err(Complaint::Wrong(format!(
                 "`{name}` takes no words after it: type `{name}` alone, or see `help {name}`."
             )));
+        }
+        if self.session.is_restricted() && is_masters(command.word, rest) {
+            return Err(self.not_here());
         }
         match command.word {
             Word::Do => {
@@ -374,7 +388,9 @@ impl Repl {
         if silent {
             // Others have to answer, too, before anything happens.
             let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
-            self.screen.row(&Row::at(2).faint(format!("Noted. Still to answer: {}.", names.join(", "))))?;
+            if !names.is_empty() {
+                self.screen.row(&Row::at(2).faint(format!("Noted. Still to answer: {}.", names.join(", "))))?;
+            }
         }
         self.show_standing()
     }
@@ -402,6 +418,10 @@ impl Repl {
                 self.ended = false;
                 self.ask(false)
             }
+            Step::Fault(_) if self.session.is_restricted() => {
+                let text = "A script of the rules has failed; the game master says how to go on.";
+                Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
+            }
             Step::Fault(fault) => {
                 self.asked = None;
                 if self.screen.json() {
@@ -422,7 +442,7 @@ impl Repl {
     /// Tells what a person at this prompt may know of what happened; `whole` with what goes without saying.
     fn tell(&mut self, events: &[Event], whole: bool) -> Done {
         self.keep()?;
-        let seen: Vec<Event> = events.iter().filter(|event| self.may_see(event.audience.as_deref())).cloned().collect();
+        let seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
         for event in &seen {
             if let riskbreaker::Happening::Answered { topic, .. } = &event.happening {
                 self.topics.insert(topic.to_string());
@@ -450,7 +470,10 @@ impl Repl {
 
     /// Asks the question that is open, unless that has just been done; `anew` asks in any case.
     fn ask(&mut self, anew: bool) -> Done {
-        let Some(question) = self.focused().cloned() else { return Ok(()) };
+        if self.is_hidden()? {
+            return Ok(());
+        }
+        let Some(question) = self.focused().cloned() else { return self.wait_for_others() };
         self.topics.insert(question.topic.to_string());
         if !anew && self.asked.as_ref() == Some(&question) {
             return Ok(());
@@ -513,14 +536,26 @@ impl Repl {
         question::whom(&self.session, question)
     }
 
-    /// Whether something meant for one seat only is told at this prompt: the people there play all seats that people play.
-    fn may_see(&self, audience: Option<&str>) -> bool {
-        audience.is_none_or(|seat| self.session.seats().get(seat).is_none_or(|driver| *driver == Driver::Human))
+    /// Who looks at this prompt.
+    fn viewer(&self) -> Viewer {
+        self.session.viewer()
+    }
+
+    /// What the game master does, or somebody who sees the whole game.
+    fn not_here(&self) -> Complaint {
+        Complaint::Wrong(format!("Only the game master may do that; this screen is for {}.", self.viewer().words()))
+    }
+
+    fn may_see(&self, audience: &Audience) -> bool {
+        self.viewer().sees(audience)
     }
 
     fn prompt(&mut self) -> Prompt {
         if !self.chunk.is_empty() {
             return Prompt { continued: true, ..Prompt::default() };
+        }
+        if self.drawn {
+            return Prompt::default();
         }
         let mut parts = vec![self.session.prompt()];
         match &self.step {
@@ -567,6 +602,16 @@ fn knows(question: &Question, text: &str) -> bool {
         Ok(Answer::Choice(id)) => question.ask.options().iter().any(|option| option.id == id),
         Ok(_) => true,
         Err(_) => false,
+    }
+}
+
+/// Whether a command changes or shows more than a seat may.
+fn is_masters(word: Word, rest: &str) -> bool {
+    match word {
+        Word::Set | Word::Say | Word::Seat | Word::Retry | Word::Skip | Word::Restore | Word::Auto => true,
+        Word::Load | Word::New | Word::Rematch | Word::Recover => true,
+        Word::Switches | Word::Rules => !rest.is_empty(),
+        _ => false,
     }
 }
 

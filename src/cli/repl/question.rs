@@ -117,8 +117,9 @@ mod tests {
             ask,
             default,
             proposes: true,
-            audience: None,
+            audience: Default::default(),
             sealed: false,
+            race: false,
         }
     }
 

@@ -8,7 +8,6 @@ use std::time::SystemTime;
 use riskbreaker::{Session, Step};
 use serde_json::json;
 
-use super::session_slot::SessionSlot;
 use super::{Complaint, Done, Repl};
 use crate::cli::report::system;
 use crate::cli::row::{Row, Tone};
@@ -177,7 +176,7 @@ impl Repl {
         if let (Some(campaign), Some(path)) = (&mut self.campaign, &file) {
             campaign.adopt(&session, &campaigns::name_of(path)).map_err(super::campaign::wrong)?;
         }
-        self.session = SessionSlot::new(session);
+        self.session.replace(session);
         self.done.clear();
         self.undone.clear();
         self.look_out_anew();

@@ -1,24 +1,242 @@
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+use std::time::Duration;
 
-use riskbreaker::Session;
+use riskbreaker::{
+    Advised, Answer, Driver, Edit, EntityId, Event, Explanation, Fault, FreeAct, Happening, Known, Question,
+    QuestionId, Refusal, Remedy, Seat, SeatEvent, Session, Step, Undone, Value, View, Viewer,
+};
 
 /// The game at the prompt: here, except while a Lua program has it.
-pub struct SessionSlot(Option<Session>);
+///
+/// What it shows is what those at the screen may see, and in their name it plays.
+pub struct SessionSlot {
+    session: Option<Session>,
+    /// The seats at the screen; all that people play where nobody said.
+    seats: Option<Vec<String>>,
+    known: OnceCell<Known>,
+    questions: OnceCell<Vec<Question>>,
+    /// What each viewer has been told.
+    told: BTreeMap<Viewer, Told>,
+}
+
+/// How far a viewer has been told, and what of it stands.
+#[derive(Default)]
+struct Told {
+    revision: u64,
+    log: Vec<SeatEvent>,
+}
 
 const HERE: &str = "a game comes back from every loan";
 
 impl SessionSlot {
     pub fn new(session: Session) -> SessionSlot {
-        SessionSlot(Some(session))
+        let (known, questions) = (OnceCell::new(), OnceCell::new());
+        SessionSlot { session: Some(session), seats: None, known, questions, told: BTreeMap::new() }
+    }
+
+    /// Lets only these seats look at the screen and play.
+    pub fn sit(&mut self, seats: Vec<String>) {
+        self.seats = Some(seats);
+        self.forget();
+    }
+
+    /// Puts another game in its place, for the same seats.
+    pub fn replace(&mut self, session: Session) {
+        self.session = Some(session);
+        self.told.clear();
+        self.forget();
     }
 
     /// Lends the game out; it has to be given back before anything else is done with it.
     pub fn lend(&mut self) -> Session {
-        self.0.take().expect(HERE)
+        self.forget();
+        self.session.take().expect(HERE)
     }
 
     pub fn give_back(&mut self, session: Session) {
-        self.0 = Some(session);
+        self.session = Some(session);
+    }
+
+    /// Whether the screen is not that of everybody at the table.
+    pub fn is_restricted(&self) -> bool {
+        self.seats.is_some()
+    }
+
+    /// Who looks at the screen.
+    pub fn viewer(&self) -> Viewer {
+        match &self.seats {
+            Some(seats) => Viewer::seats(seats),
+            None => {
+                let people = self.seats().iter().filter(|(_, driver)| **driver == Driver::Human);
+                Viewer::seats(people.map(|(seat, _)| seat))
+            }
+        }
+    }
+
+    /// The seat that has to come to the screen, where none of those before it is asked.
+    pub fn next_seat(&self) -> Option<String> {
+        let viewer = self.viewer();
+        let open = self.deref().questions();
+        let seat = open.first().map(|question| question.seat.to_string());
+        seat.filter(|_| !open.iter().any(|question| viewer.names().any(|own| *own == question.seat)))
+    }
+
+    /// The seats that are waited for.
+    pub fn waiting(&mut self) -> Vec<String> {
+        self.seat().waiting().iter().map(ToString::to_string).collect()
+    }
+
+    fn seat(&mut self) -> Seat<'_> {
+        let viewer = self.viewer();
+        self.deref_mut().seen_by(viewer)
+    }
+
+    fn forget(&mut self) {
+        self.known.take();
+        self.questions.take();
+    }
+
+    // What is seen
+
+    pub fn questions(&self) -> &[Question] {
+        let open = self.deref().questions();
+        if !self.is_restricted() {
+            return open;
+        }
+        self.questions.get_or_init(|| {
+            let viewer = self.viewer();
+            open.iter().filter(|question| viewer.plays(&question.seat)).cloned().collect()
+        })
+    }
+
+    pub fn view(&self) -> View<'_> {
+        self.known.get_or_init(|| self.deref().known(&self.viewer())).view(self.deref())
+    }
+
+    pub fn log(&self) -> Vec<Event> {
+        let viewer = self.viewer();
+        self.deref().log().into_iter().filter(|event| viewer.sees(&event.audience)).collect()
+    }
+
+    /// What happened since the last call. To few of the seats each line is told once, however often its action is run again.
+    pub fn take_events(&mut self) -> Vec<Event> {
+        let viewer = self.viewer();
+        if !self.is_restricted() {
+            return self.deref_mut().take_events();
+        }
+        let since = self.told.get(&viewer).map_or(0, |told| told.revision);
+        let Ok(events) = self.seat().events_since(since) else { return Vec::new() };
+        let told = self.told.entry(viewer).or_default();
+        let (mut dropped, mut fresh) = (Vec::new(), Vec::new());
+        for event in events {
+            told.revision = event.revision;
+            match &event.happening {
+                Happening::Back { to, .. } => {
+                    let stands = told.log.partition_point(|line| line.revision <= *to);
+                    dropped.extend(told.log.split_off(stands).into_iter().map(|line| line.happening));
+                    fresh.retain(|line: &SeatEvent| line.revision <= *to || !dropped.contains(&line.happening));
+                }
+                Happening::Aside { text } => {
+                    let happening = Happening::Notice { text: text.clone() };
+                    fresh.push(SeatEvent { happening, ..event });
+                }
+                happening => {
+                    match dropped.iter().position(|line| line == happening) {
+                        Some(again) if event.revision > since => drop(dropped.remove(again)),
+                        _ => fresh.push(event.clone()),
+                    }
+                    told.log.push(event);
+                }
+            }
+        }
+        let lines = fresh.into_iter().enumerate();
+        lines
+            .map(|(n, line)| Event { action: 2, n: n as u32, audience: line.audience, happening: line.happening })
+            .collect()
+    }
+
+    pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.seat().sheet(entity)
+    }
+
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.seat().overview(entity)
+    }
+
+    pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
+        self.seat().show(name, seat)
+    }
+
+    pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
+        self.seat().why(entity, name)
+    }
+
+    pub fn prompt(&mut self) -> String {
+        self.seat().prompt()
+    }
+
+    pub fn free_acts(&mut self) -> Vec<FreeAct> {
+        self.seat().free_acts()
+    }
+
+    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
+        match self.is_restricted() {
+            true => self.seat().advise(question, time),
+            false => self.deref_mut().advise(question, time),
+        }
+    }
+
+    // What is done
+
+    pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        match self.is_restricted() {
+            true => self.seat().answer(id, answer),
+            false => self.deref_mut().answer(id, answer),
+        }
+    }
+
+    pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        match self.is_restricted() {
+            true => self.seat().reply(replies),
+            false => self.deref_mut().reply(replies),
+        }
+    }
+
+    pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
+        match self.is_restricted() {
+            true => self.seat().act(seat, name),
+            false => self.deref_mut().act(seat, name),
+        }
+    }
+
+    pub fn undo(&mut self) -> Result<Undone, Refusal> {
+        match self.is_restricted() {
+            true => self.seat().undo(),
+            false => self.deref_mut().undo(),
+        }
+    }
+
+    pub fn redo(&mut self) -> Result<Undone, Refusal> {
+        match self.is_restricted() {
+            true => self.seat().redo(),
+            false => self.deref_mut().redo(),
+        }
+    }
+
+    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        match self.is_restricted() {
+            true => self.seat().edit(edit),
+            false => self.deref_mut().edit(edit),
+        }
+    }
+
+    pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
+        match self.is_restricted() {
+            true => self.seat().remedy(remedy),
+            false => self.deref_mut().remedy(remedy),
+        }
     }
 }
 
@@ -26,12 +244,14 @@ impl Deref for SessionSlot {
     type Target = Session;
 
     fn deref(&self) -> &Session {
-        self.0.as_ref().expect(HERE)
+        self.session.as_ref().expect(HERE)
     }
 }
 
+/// Whoever changes the game changes what is known of it.
 impl DerefMut for SessionSlot {
     fn deref_mut(&mut self) -> &mut Session {
-        self.0.as_mut().expect(HERE)
+        self.forget();
+        self.session.as_mut().expect(HERE)
     }
 }

@@ -1,8 +1,9 @@
 use std::collections::BTreeSet;
 
-use riskbreaker::{Ask, Choice, EntityId, QuestionId, Session, Value};
+use riskbreaker::{Ask, Choice, EntityId, QuestionId, Value};
 
 use super::question::whom;
+use super::session_slot::SessionSlot;
 
 /// All words that mean something at the table right now: what a line is read by and what Tab offers.
 #[derive(Clone, Debug, Default)]
@@ -40,7 +41,7 @@ pub struct Open {
 
 impl Vocabulary {
     /// The words of the moment: `topics` have been asked for in this game, `focus` is the question that is meant first.
-    pub fn of(session: &mut Session, topics: &BTreeSet<String>, focus: Option<QuestionId>) -> Vocabulary {
+    pub fn of(session: &mut SessionSlot, topics: &BTreeSet<String>, focus: Option<QuestionId>) -> Vocabulary {
         let mut free: Vec<(String, String)> = Vec::new();
         for act in session.free_acts() {
             let act = (act.name.to_string(), act.title.to_string());

@@ -13,7 +13,7 @@ use crate::play::{
     ActionContext, Driver, Event, Fault, Happening, Migration, MigrationError, MigrationFate, MigrationNote, Refusal,
     Ruleset, Slot,
 };
-use crate::state::{Orphans, State, Value};
+use crate::state::{Audience, Orphans, State, Value};
 
 /// Rules that are to come into force at the next boundary.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Game {
         let pending = self.pending.take_if(|pending| pending.asked_at == self.next_seq)?;
         let text = format!("undid asking for {}", pending.rules.name());
         self.push_redo(Op::Rules(pending.rules));
-        Some(UndoReport { text, changes: Vec::new() })
+        Some(UndoReport::open(text, None, Vec::new()))
     }
 
     /// Asks once more for rules that an undo took back.
@@ -75,7 +75,7 @@ impl Game {
         };
         let untouched = open.tape.slots.iter().flatten().all(|slot| match slot {
             Slot::Roll { .. } => false,
-            Slot::Answer { .. } => slot.seq().is_none(),
+            Slot::Answer { .. } | Slot::Closed { .. } => slot.seq().is_none(),
         });
         let Cause::Entry { what, .. } = &open.cause else { return false };
         untouched && (is_boundary(what) || !self.boundary_is_due())
@@ -263,7 +263,7 @@ impl Game {
             self.context.set_position(open.before);
             if !open.events.is_empty() {
                 let happening = Happening::Withdrawn { from: 0 };
-                self.tell(Event { action: open.number, n: 0, audience: None, happening });
+                self.tell(Event { action: open.number, n: 0, audience: Audience::Everybody, happening });
             }
         }
         let to = context.rules.clone();
@@ -287,7 +287,7 @@ impl Game {
             .map(|(n, text)| Event {
                 action: number,
                 n: n as u32,
-                audience: None,
+                audience: Audience::Everybody,
                 happening: Happening::Notice { text },
             })
             .collect();
@@ -302,7 +302,18 @@ impl Game {
         };
         let seq = Some(self.take_seq());
         let (tape, changes, swap) = (Default::default(), Vec::new(), Some(Box::new(swap)));
-        self.history.push(Done { number, cause, tape, before, seq, skipped: None, changes, events, swap });
+        self.history.push(Done {
+            number,
+            cause,
+            tape,
+            before,
+            seq,
+            skipped: None,
+            changes,
+            events,
+            private: Default::default(),
+            swap,
+        });
     }
 
     /// Takes a change of rules back, whole.
@@ -322,7 +333,7 @@ impl Game {
         }
         self.context.set_position(done.before);
         self.push_redo(Op::Rules(now));
-        UndoReport { text, changes: Vec::new() }
+        UndoReport::open(text, None, Vec::new())
     }
 }
 

@@ -194,6 +194,7 @@ impl Session {
     /// As [`Session::advance`], but stops at the boundary that other rules wait for.
     pub(in crate::play) fn advance_within(&mut self) -> Result<super::Step, SessionError> {
         let standing = self.lend(|game, vm| game.advance(vm, u64::MAX))?;
+        self.game_mut().publish(None);
         Ok(standing.into())
     }
 }

@@ -5,7 +5,7 @@ use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::{text_of, to_lua, whole_of};
 use super::super::sandbox::{charge, hold};
-use super::{DIE, HostState, LONGEST_LABEL, TOLD, fault, fill, host_function, stopped, text_arg, told};
+use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
 use crate::play::{ActionContext, Need, Sight};
 
@@ -69,6 +69,20 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             to_lua(lua, &rolled.seen, &b.handles.borrow())
         }
     );
+    // deal(n): a number from 1 to n by which something is drawn unseen.
+    host_function!(lua, host, table, "deal", |_, b, n: Lv| {
+        let context = b.context()?;
+        match whole_of(&n).and_then(|n| u32::try_from(n).ok()) {
+            Some(n) if n > 0 => context.deal(n).map_err(stopped),
+            _ => Err(fault(context, "nothing is left to draw")),
+        }
+    });
+    // roll_for(audience): who may see the next roll.
+    host_function!(lua, host, table, "roll_for", |_, b, audience: Lv| {
+        let context = b.context()?;
+        context.roll_audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of a roll")?;
+        Ok(())
+    });
     host_function!(lua, host, table, "begin_again", |_, b, (): ()| b.context()?.begin_again().map_err(stopped));
     host_function!(lua, host, table, "roll_again", |_, b, (): ()| b.context()?.roll_again().map_err(stopped));
     host_function!(lua, host, table, "pick", |_, b, n: Lv| {

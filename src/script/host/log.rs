@@ -4,18 +4,15 @@ use mlua::{Lua, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::from_lua;
 use super::super::sandbox::hold;
-use super::{HostState, TOLD, fill, host_function, stopped, text_arg};
+use super::{HostState, TOLD, audience_arg, fill, host_function, stopped, text_arg};
 use crate::play::Term;
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "say", |_, b, (audience, text, args): (Lv, Lv, Variadic<Lv>)| {
         let context = b.context()?;
         let template = text_arg(context, &text, "what is said")?;
-        let audience = match &audience {
-            Lv::Nil => None,
-            audience => Some(text_arg(context, audience, "the audience")?),
-        };
         let handles = b.handles.borrow();
+        let audience = audience_arg(context, &audience, &handles, "the audience")?;
         context.say(audience, |context| fill(&template, &args, context, &handles)).map_err(stopped)?;
         hold(TOLD + template.len())
     });

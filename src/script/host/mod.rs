@@ -27,7 +27,8 @@ pub(crate) use stack::current_place;
 pub(super) use stack::{entry_of, fill_fields, filling};
 
 use crate::dice::Dice;
-use crate::play::{ActionContext, DicePosition, Happening, Stop, Term};
+use crate::play::{ActionContext, DicePosition, MASTER, Stop, Term};
+use crate::state::Audience;
 
 /// What the host's functions share: the game that is being run, and the handles of its entities.
 #[derive(Default)]
@@ -41,8 +42,6 @@ pub(super) struct HostState {
     pub terms: RefCell<Vec<Term>>,
     /// Where the dice stood when the policy was asked.
     before_policy: Cell<DicePosition>,
-    /// Answers of questions that are out together, told when all are there.
-    told_later: RefCell<Vec<Happening>>,
     names: RefCell<Names>,
     /// Names of the agenda's entries, as the ruleset shares them.
     entries: RefCell<Vec<Arc<str>>>,
@@ -62,7 +61,6 @@ impl HostState {
         let outer = self.context.replace(Some(context));
         let result = stack::with_host(self, run);
         self.context.set(outer);
-        self.told_later.borrow_mut().clear();
         result
     }
 
@@ -171,6 +169,46 @@ pub(super) fn text_arg(context: &mut ActionContext, value: &Lv, what: &str) -> R
         Lv::String(text) => text_of(text),
         other => Err(fault(context, format!("{what} must be a text, not {}", other.type_name()))),
     }
+}
+
+/// Who may see something: a seat, a list of seats, `everybody`, `nobody`, or an entity for whoever sees that.
+pub(super) fn audience_arg(context: &mut ActionContext, value: &Lv, handles: &Handles, what: &str) -> Result<Audience> {
+    match value {
+        Lv::Nil => Ok(Audience::Everybody),
+        Lv::Table(table) => match handles.id_of(table) {
+            Some(id) => Ok(context.state.audience(context.rules.schema(), id)),
+            None => {
+                let mut all = Audience::nobody();
+                for seat in table.sequence_values::<Lv>() {
+                    all = all.or(&named_audience(context, &seat?, what)?);
+                }
+                Ok(all)
+            }
+        },
+        word => named_audience(context, word, what),
+    }
+}
+
+fn named_audience(context: &mut ActionContext, word: &Lv, what: &str) -> Result<Audience> {
+    let word = text_arg(context, word, what)?;
+    let audience = Audience::named(&word);
+    let rules = context.rules.clone();
+    if let Audience::Only(seats) = &audience
+        && let Some(seat) = seats.iter().find(|seat| ***seat != *MASTER && !rules.seats().contains_key(&***seat))
+    {
+        let names = rules.seats().keys().map(String::as_str);
+        let message = match crate::ruleset::nearest(seat, names.clone()) {
+            Some(near) => format!("{what} is `{seat}`, and there is no such seat; did you mean `{near}`?"),
+            None => {
+                format!(
+                    "{what} is `{seat}`, and there is no such seat; there are {}",
+                    names.collect::<Vec<_>>().join(", ")
+                )
+            }
+        };
+        return Err(fault(context, message));
+    }
+    Ok(audience)
 }
 
 /// Fills the `{}` of a template with values in words.

@@ -7,15 +7,18 @@ use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::stack::by_of;
-use super::{ASKED, HostState, MOST_NAMED, OPTION, entity_arg, fault, fill, host_function, stopped, text_arg, told};
+use super::{
+    ASKED, HostState, MOST_NAMED, OPTION, audience_arg, entity_arg, fault, fill, host_function, stopped, text_arg, told,
+};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Question,
-    QuestionId, Shape,
+    QuestionId, Shape, Untold,
 };
-use crate::state::{EntityId, Value};
+use crate::state::{Audience, EntityId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, or 4 if it waits for somebody.
+    // ask_whole(kind, question): who answers, as `ask` says it; 3 and the answer in places, 4 if it waits for
+    // somebody, 5 if another was answered first.
     host_function!(lua, host, table, "ask_whole", |lua, b, (kind, q): (usize, Table)| {
         let context = b.context()?;
         if let Some(known) = context.asked_before().map_err(stopped)? {
@@ -35,7 +38,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 if let Some(explorer) = &mut context.explorer {
                     explorer.remember(Some((&question, &answer)));
                 }
-                tell_answer(b, context, &question, question.tell(&answer));
+                let text = question.tell(&answer);
+                tell_answer(context, context.cursor - 1, &asking, question.audience.clone(), question.sealed, text);
                 Ok((ANSWERED, places(lua, &question, &answer)?))
             }
             Asked::Policy(policy) => {
@@ -49,6 +53,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 b.before_policy.set(context.position());
                 Ok((2, Lv::Nil))
             }
+            Asked::Closed => Ok((5, Lv::Nil)),
             Asked::Open => {
                 if !whole {
                     // The tape did not fit after all.
@@ -96,13 +101,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let asking = asking_of(context, &handles, &q)?;
         let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
         if context.listening {
-            let happening = Happening::Answered {
-                seat: asking.seat.clone(),
-                topic: asking.topic.clone(),
-                about: asking.about.map(|about| context.title(about)),
-                text,
-            };
-            b.told_later.borrow_mut().push(happening);
+            let audience = question_audience(context, &handles, &q, &asking)?;
+            let sealed = is_sealed(&q)?;
+            tell_answer(context, context.cursor, &asking, audience, sealed, text);
         }
         context.record(&asking, answer, by_of(by), b.before_policy.get());
         context.may_go_on().map_err(stopped)
@@ -113,13 +114,17 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let reason = text_arg(context, &reason, "the reason of a question's check")?;
         Err::<(), _>(stopped(context.refuse(&topic, &reason)))
     });
+    host_function!(lua, host, table, "begin_race", |_, b, (): ()| b.context()?.begin_race().map_err(stopped));
+    host_function!(lua, host, table, "end_race", |_, b, won: bool| {
+        b.context()?.end_race(won);
+        Ok(())
+    });
     host_function!(lua, host, table, "stop_if_open", |_, b, (): ()| b.context()?.stop_if_open().map_err(stopped));
-    host_function!(lua, host, table, "all_answered", |_, b, (): ()| {
+    // all_answered(sealed, too): what waited for the answers to other questions is told.
+    host_function!(lua, host, table, "all_answered", |_, b, sealed: bool| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        for happening in b.told_later.borrow_mut().drain(..) {
-            context.tell(happening, None);
-        }
+        context.tell_untold(sealed);
         Ok(())
     });
     Ok(())
@@ -135,15 +140,51 @@ fn kind_of(context: &mut ActionContext, number: usize) -> Result<AskKind> {
     kind.copied().ok_or_else(|| fault(context, "there is no such kind of question"))
 }
 
-fn tell_answer(host: &HostState, context: &ActionContext, question: &Question, text: String) {
+/// Notes an answer that will be told, at the earliest when all questions are answered that are out together with its own.
+fn tell_answer(
+    context: &mut ActionContext,
+    place: usize,
+    asking: &Asking,
+    audience: Audience,
+    sealed: bool,
+    text: String,
+) {
     if context.listening {
-        host.told_later.borrow_mut().push(Happening::Answered {
-            seat: question.seat.clone(),
-            topic: question.topic.clone(),
-            about: question.about.map(|about| context.title(about)),
-            text,
-        });
+        let about = asking.about.map(|about| context.title(about));
+        let (seat, topic) = (asking.seat.clone(), asking.topic.clone());
+        let happening = Happening::Answered { seat, topic, about, text };
+        context.untold.push(Untold { ordinal: place as u32, happening, audience, sealed });
     }
+}
+
+fn is_sealed(q: &Table) -> Result<bool> {
+    Ok(matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)))
+}
+
+/// Who may see a question and its answer: those who are named and see everything that it names, and the seat that is asked.
+fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, asking: &Asking) -> Result<Audience> {
+    let declared: Lv = q.raw_get("audience")?;
+    let mut audience = audience_arg(context, &declared, handles, "the `audience` of a question")?;
+    if context.rules.schema().has_secrets() {
+        let schema = context.rules.schema();
+        let mut narrow =
+            |id: EntityId| audience = std::mem::take(&mut audience).and(&context.state.audience(schema, id));
+        asking.about.into_iter().for_each(&mut narrow);
+        if let Lv::Table(options) = q.raw_get::<Lv>("options")? {
+            for option in options.sequence_values::<Lv>().take(MOST_OPTIONS) {
+                let Lv::Table(option) = option? else { continue };
+                let entity = match handles.id_of(&option) {
+                    Some(id) => Some(id),
+                    None => match option.raw_get::<Lv>("value")? {
+                        Lv::Table(value) => handles.id_of(&value),
+                        _ => None,
+                    },
+                };
+                entity.into_iter().for_each(&mut narrow);
+            }
+        }
+    }
+    Ok(audience.with(&asking.seat))
 }
 
 /// An answer that fits, by the ids of its options, and in words.
@@ -228,10 +269,7 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
         Lv::Nil => String::new(),
         value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
-    let audience = match q.raw_get::<Lv>("audience")? {
-        Lv::Nil => None,
-        value => Some(text_arg(context, &value, "the `audience` of a question")?),
-    };
+    let audience = question_audience(context, handles, q, &asking)?;
     let options = match q.raw_get::<Lv>("options")? {
         Lv::Table(options) => choices(context, handles, &options)?,
         Lv::Nil if !kind.has_options() => Vec::new(),
@@ -303,7 +341,8 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
         default: None,
         proposes: !matches!(q.raw_get::<Lv>("propose")?, Lv::Boolean(false)),
         audience,
-        sealed: matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)),
+        sealed: is_sealed(q)?,
+        race: false,
     };
     Ok(question)
 }

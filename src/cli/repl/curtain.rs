@@ -1,0 +1,59 @@
+//! Several people at one screen, each with secrets: between two of them the screen is empty.
+
+use super::{Complaint, Done, Repl};
+use crate::cli::row::{Row, Tone};
+
+/// Clears a terminal with what has scrolled away.
+const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
+
+impl Repl {
+    /// Shows only what these seats may see, and plays only for them. With a curtain the seats take turns at the screen.
+    pub fn seen_by(mut self, seats: Vec<String>, curtain: bool) -> Repl {
+        if curtain || !seats.is_empty() {
+            self.session.sit(seats);
+        }
+        self.curtain = curtain;
+        self
+    }
+
+    /// Draws the curtain where somebody else has to come to the screen; says whether it is drawn.
+    pub(super) fn is_hidden(&mut self) -> Result<bool, Complaint> {
+        if !self.curtain {
+            return Ok(false);
+        }
+        if let Some(seat) = self.session.next_seat() {
+            self.drawn = true;
+            self.asked = None;
+            self.session.sit(vec![seat.clone()]);
+            if self.screen.width().is_some() && !self.screen.json() {
+                self.screen.verbatim(CLEAR)?;
+            }
+            let text = format!("The screen is for {seat} now. Press Enter when nobody else looks.");
+            self.screen.row(&Row::at(0).with(text, Tone::Note))?;
+        }
+        Ok(self.drawn)
+    }
+
+    /// Opens the curtain for whoever has come to the screen.
+    pub(super) fn open_curtain(&mut self, line: &str) -> Done {
+        if !line.trim().is_empty() {
+            return Err(Complaint::wrong("Press Enter first: the screen is meant for somebody else."));
+        }
+        self.drawn = false;
+        let events = self.session.take_events();
+        self.tell(&events, false)?;
+        self.ask(true)
+    }
+
+    /// Says who is waited for, where nobody at the screen is asked.
+    pub(super) fn wait_for_others(&mut self) -> Done {
+        if !self.session.is_restricted() {
+            return Ok(());
+        }
+        let seats = self.session.waiting();
+        if seats.is_empty() {
+            return Ok(());
+        }
+        Ok(self.screen.row(&Row::at(2).faint(format!("Waiting for {}.", seats.join(", "))))?)
+    }
+}

@@ -1,0 +1,43 @@
+//! Looking ahead from what a seat knows.
+
+use std::time::Duration;
+
+use super::{Advised, Odds, OddsQuery};
+use crate::play::{QuestionId, Refusal, Seat};
+
+impl Seat<'_> {
+    /// Works out what the open action can come to, from what the viewer knows: see [`Session::odds_at`].
+    ///
+    /// What it may not see is left out ([`Odds::unseen`] says of which kinds), and what others have answered in secret is
+    /// answered anew.
+    ///
+    /// # Errors
+    ///
+    /// As there; a question that the viewer may not see, or an action that depends on fields that it may not see.
+    pub fn odds(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
+        self.must_see(question)?;
+        self.session.odds_at(question, OddsQuery { viewer: Some(self.viewer.clone()), ..query })
+    }
+
+    /// Weighs the answers to a question of the viewer's, the best first, from what the viewer knows: see
+    /// [`Session::advise`].
+    ///
+    /// # Errors
+    ///
+    /// As there; a question of another seat.
+    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
+        self.must_see(question)?;
+        if let Some(open) = self.session.questions().iter().find(|open| open.id == question) {
+            self.may_decide_for(&open.seat.clone())?;
+        }
+        let viewer = self.viewer.clone();
+        self.session.advise_for(question, time, &viewer)
+    }
+
+    fn must_see(&self, id: QuestionId) -> Result<(), Refusal> {
+        match self.session.questions().iter().any(|open| open.id == id && self.viewer.sees(&open.audience)) {
+            true => Ok(()),
+            false => Err(Refusal::Stale { question: id }),
+        }
+    }
+}

@@ -1,0 +1,568 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{
+    Answer, Call, Edit, Event, Explanation, Fault, FreeAct, Game, Happening, MASTER, Machine, Question, QuestionId,
+    Refusal, Remedy, Session, Step, Undone, View, Viewer,
+};
+use crate::state::{Audience, EntityId, Value};
+
+/// A game as one viewer sees it, and what that viewer may do: all that a client of a seat needs.
+///
+/// Everything here is built for the viewer. What it may not see is not in there: sheets, derived values and explanations are
+/// worked out from the game as the viewer knows it (see [`Seat::view`]), never from the whole game.
+pub struct Seat<'s> {
+    pub(crate) session: &'s mut Session,
+    pub(crate) viewer: Viewer,
+    /// The game as the viewer knows it, once it has been looked at; nothing inside where that is all of it.
+    known: Option<Option<Box<Game>>>,
+}
+
+/// Something that a viewer was told.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SeatEvent {
+    /// Rises by one with everything that this viewer is told, and never goes back.
+    pub revision: u64,
+    /// Who else may see it.
+    #[serde(skip_serializing_if = "Audience::is_everybody")]
+    pub audience: Audience,
+    #[serde(flatten)]
+    pub happening: Happening,
+}
+
+/// Everything that a viewer may know of a game at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Snapshot {
+    pub viewer: Viewer,
+    pub revision: u64,
+    pub entities: Vec<SnapshotEntity>,
+    /// The open questions that it may see, its own and others'.
+    pub questions: Vec<Question>,
+    /// The seats that somebody waits for.
+    pub waiting: Vec<Arc<str>>,
+    pub free_acts: Vec<FreeAct>,
+    /// House rules in force.
+    pub switches: BTreeMap<String, Value>,
+    pub log: Vec<SeatEvent>,
+    /// What the game ended with.
+    pub outcome: Option<String>,
+    pub fault: Option<Fault>,
+}
+
+/// An entity as a viewer sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SnapshotEntity {
+    pub id: EntityId,
+    pub kind: Arc<str>,
+    pub title: Arc<str>,
+    /// Those of its fields that the viewer may see.
+    pub fields: BTreeMap<Arc<str>, Value>,
+}
+
+/// The game as a viewer knows it at one moment, for reading.
+pub struct Known(Option<Box<Game>>);
+
+impl Known {
+    /// The state as the viewer knows it. `session`: the game that it was asked of, unchanged since.
+    pub fn view<'v>(&'v self, session: &'v Session) -> View<'v> {
+        match &self.0 {
+            Some(game) => View::new(&game.context),
+            None => session.view(),
+        }
+    }
+}
+
+impl Session {
+    /// What a viewer knows of the game now: see [`Seat::view`].
+    pub fn known(&self, viewer: &Viewer) -> Known {
+        Known(self.game().known_to(viewer).map(Box::new))
+    }
+
+    /// The game as a seat sees it; `gm` is the game master's, who sees everything.
+    ///
+    /// # Errors
+    ///
+    /// A seat that the ruleset does not have, with the nearest.
+    pub fn seat(&mut self, name: &str) -> Result<Seat<'_>, Refusal> {
+        self.known_seat(name)?;
+        Ok(self.seen_by(Viewer::seat(name)))
+    }
+
+    /// The game as any viewer sees it: several seats at one screen, or a watcher without a seat.
+    pub fn seen_by(&mut self, viewer: Viewer) -> Seat<'_> {
+        Seat { session: self, viewer, known: None }
+    }
+
+    fn known_seat(&self, name: &str) -> Result<(), Refusal> {
+        let seats = self.ruleset().seats();
+        if name == MASTER || seats.contains_key(name) {
+            return Ok(());
+        }
+        let names = seats.keys().map(String::as_str);
+        Err(Refusal::new(match crate::ruleset::nearest(name, names.clone()) {
+            Some(near) => format!("there is no seat `{name}`; did you mean `{near}`?"),
+            None => format!("there is no seat `{name}`; the seats are {}", names.collect::<Vec<_>>().join(", ")),
+        }))
+    }
+}
+
+impl Seat<'_> {
+    pub fn viewer(&self) -> &Viewer {
+        &self.viewer
+    }
+
+    // What is open
+
+    /// The open questions that the viewer may see, its own and those of others that are no secret.
+    pub fn questions(&self) -> Vec<Question> {
+        let open = self.session.questions().iter();
+        open.filter(|question| self.viewer.sees(&question.audience)).cloned().collect()
+    }
+
+    /// The open questions that the viewer is asked.
+    pub fn asked(&self) -> Vec<Question> {
+        let open = self.session.questions().iter();
+        open.filter(|question| self.viewer.names().any(|seat| *seat == question.seat)).cloned().collect()
+    }
+
+    /// The seats that have not answered, each once. That somebody is waited for is no secret, what for may be.
+    pub fn waiting(&self) -> Vec<Arc<str>> {
+        let mut seats: Vec<Arc<str>> = self.session.questions().iter().map(|question| question.seat.clone()).collect();
+        seats.sort();
+        seats.dedup();
+        seats
+    }
+
+    /// The fault that stopped the game. Only the game master is told what it was.
+    pub fn fault(&self) -> Option<Fault> {
+        let fault = self.session.fault()?;
+        Some(match self.viewer.is_master() {
+            true => fault.clone(),
+            false => Fault::new("a script of the rules has failed; the game master says how to go on"),
+        })
+    }
+
+    /// What the game ended with, if it is over.
+    pub fn outcome(&self) -> Option<&str> {
+        self.session.outcome()
+    }
+
+    // What was told
+
+    /// The number of the last thing that the viewer was told.
+    pub fn revision(&mut self) -> u64 {
+        let Seat { session, viewer, .. } = self;
+        session.game_mut().stream.revision(viewer)
+    }
+
+    /// What the viewer was told after a revision; 0 gives everything.
+    ///
+    /// Whoever drops what is newer than [`Happening::Back`] names and appends the rest has the log, whatever is undone,
+    /// edited or reloaded. [`Happening::Aside`] belongs to no log.
+    ///
+    /// # Errors
+    ///
+    /// A revision that the viewer has not been told yet: another game was loaded. Begin again from a [`Snapshot`].
+    pub fn events_since(&mut self, revision: u64) -> Result<Vec<SeatEvent>, Refusal> {
+        let Seat { session, viewer, .. } = self;
+        let events = session.game_mut().stream.since(viewer, revision);
+        let events = events.ok_or_else(|| {
+            Refusal::new(format!("there is no revision {revision} yet; begin again from a snapshot of the game"))
+        })?;
+        Ok(events.into_iter().map(SeatEvent::of).collect())
+    }
+
+    /// What the viewer was told and stands.
+    pub fn log(&mut self) -> Vec<SeatEvent> {
+        let Seat { session, viewer, .. } = self;
+        session.game_mut().stream.log(viewer).into_iter().map(SeatEvent::of).collect()
+    }
+
+    // What is there
+
+    /// The state as the viewer knows it: entities that it may not see are not there, fields that it may not see are not
+    /// among the fields, and titles that it may not see are numbers.
+    pub fn view(&mut self) -> View<'_> {
+        self.know();
+        match &self.known {
+            Some(Some(game)) => View::new(&game.context),
+            _ => self.session.view(),
+        }
+    }
+
+    /// The sheet of an entity: label and text, line by line. What the viewer may not see counts as not set, and a last line
+    /// says so.
+    ///
+    /// # Errors
+    ///
+    /// An entity that is not there for the viewer, or the fault of a script.
+    pub fn sheet(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.lines(entity, |vm, game, entity| vm.sheet(&mut game.context, entity))
+    }
+
+    /// What an overview says of an entity: nothing where its kind has none.
+    pub fn overview(&mut self, entity: EntityId) -> Result<Vec<(String, String)>, Fault> {
+        self.look(move |game, vm| vm.overview(&mut game.context, entity))
+    }
+
+    /// What the ruleset shows under a name to a seat of the viewer's; to its first where another is named.
+    pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
+        let seat = if self.viewer.plays(seat) { Arc::from(seat) } else { self.own_seat() };
+        let name = name.to_owned();
+        self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
+    }
+
+    /// What stands before the prompt: the ruleset's own words on the moment.
+    pub fn prompt(&mut self) -> String {
+        let asked = self.asked().into_iter().next();
+        let question = asked.or_else(|| self.questions().into_iter().next());
+        let (about, seat) = question.map_or((None, self.own_seat()), |question| (question.about, question.seat));
+        self.look(move |game, vm| vm.prompt(&mut game.context, about, &seat)).unwrap_or_default()
+    }
+
+    /// Works out a derived value of an entity from what the viewer knows.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the script or of the call, or a value that depends on what the viewer may not see.
+    pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
+        let (owned, args) = (name.to_string(), args.to_vec());
+        let (found, hidden) = self.look(move |game, vm| {
+            game.context.take_looked_at();
+            let found = vm.look(&mut game.context, &Call::Derived { entity, name: &owned, args: &args });
+            Ok((found, game.context.take_looked_at()))
+        })?;
+        match hidden.as_slice() {
+            [] => found,
+            hidden => Err(Fault::new(self.depends(name, hidden))),
+        }
+    }
+
+    /// Explains a number: the terms of a derived value, or the changes that made a field.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, if the entity has no such field or value, or not for this viewer.
+    pub fn why(&mut self, entity: EntityId, name: &str) -> Result<Explanation, Refusal> {
+        self.know();
+        let view = self.view();
+        if !view.exists(entity) {
+            return Err(Refusal::new(format!("{entity} is not there")));
+        }
+        if view.derived_names(entity).iter().any(|derived| **derived == *name) {
+            let owned = name.to_string();
+            let (found, hidden) = self
+                .look(move |game, vm| {
+                    game.context.take_looked_at();
+                    let found = vm.explain(&mut game.context, entity, &owned);
+                    Ok((found, game.context.take_looked_at()))
+                })
+                .map_err(|fault| Refusal::new(fault.to_string()))?;
+            return match hidden.as_slice() {
+                [] => found.map_err(|fault| Refusal::new(fault.to_string())),
+                hidden => Err(Refusal::new(self.depends(name, hidden))),
+            };
+        }
+        if !matches!(self.known, Some(Some(_))) {
+            return self.session.why(entity, name);
+        }
+        let view = self.view();
+        let value = view.field(entity, name).cloned();
+        let title = view.title(entity);
+        let known: Vec<String> = view
+            .fields(entity)
+            .map(|(field, _)| field.name.to_string())
+            .chain(view.derived_names(entity).iter().map(|name| name.to_string()))
+            .collect();
+        let Some(value) = value else {
+            let declared = self.session.view().field(entity, name).is_some();
+            let near = crate::ruleset::nearest(name, known.iter().map(String::as_str));
+            return Err(Refusal::new(match near {
+                _ if declared => format!("{} may not see `{name}` of {title}", self.viewer.words()),
+                Some(near) => format!("{title} has no `{name}`; did you mean `{near}`?"),
+                None => format!("{title} has no `{name}`; it has {}", known.join(", ")),
+            }));
+        };
+        let text = self.view().words(&value);
+        let changes = self.changes_of(entity, name);
+        Ok(Explanation { title: format!("{title}: {name}"), value: text, terms: Vec::new(), changes })
+    }
+
+    /// The changes of a field that the viewer was told of.
+    fn changes_of(&mut self, entity: EntityId, name: &str) -> Vec<String> {
+        let told = self.log().into_iter().filter_map(|event| match event.happening {
+            Happening::Changed { entity: of, field, text, .. } if of == entity && *field == *name => Some(text),
+            _ => None,
+        });
+        told.collect()
+    }
+
+    /// The acts that are nobody's turn, for the viewer's seats; for the game master those of all seats.
+    pub fn free_acts(&mut self) -> Vec<FreeAct> {
+        if self.session.ruleset().free_acts().is_empty() {
+            return Vec::new();
+        }
+        let acts = self.look(|game, vm| Ok(vm.free_acts(&mut game.context))).unwrap_or_default();
+        acts.into_iter().filter(|act| self.viewer.plays(&act.seat)).collect()
+    }
+
+    /// Everything that the viewer may know at this moment.
+    pub fn snapshot(&mut self) -> Snapshot {
+        let view = self.view();
+        let entity = |id: EntityId| SnapshotEntity {
+            id,
+            kind: Arc::from(view.kind(id).unwrap_or_default()),
+            title: view.title(id),
+            fields: view.fields(id).map(|(field, value)| (field.name.clone(), value.clone())).collect(),
+        };
+        let entities = view.entities().map(entity).collect();
+        Snapshot {
+            entities,
+            viewer: self.viewer.clone(),
+            revision: self.revision(),
+            questions: self.questions(),
+            waiting: self.waiting(),
+            free_acts: self.free_acts(),
+            switches: self.session.switches().clone(),
+            log: self.log(),
+            outcome: self.outcome().map(str::to_owned),
+            fault: self.fault(),
+        }
+    }
+
+    /// All that the viewer can get at this moment short of looking ahead, as one text: for tests of secrecy.
+    pub fn everything(&mut self) -> String {
+        let mut text = String::new();
+        let mut add = |what: &str, found: serde_json::Result<String>| {
+            text.push_str(what);
+            text.push_str(": ");
+            text.push_str(&found.unwrap_or_default());
+            text.push('\n');
+        };
+        add("snapshot", serde_json::to_string(&self.snapshot()));
+        add("events", serde_json::to_string(&self.events_since(0).unwrap_or_default()));
+        add("prompt", serde_json::to_string(&self.prompt()));
+        let views: Vec<String> = self.session.ruleset().views().iter().map(|view| view.name.to_string()).collect();
+        for view in views {
+            let seat = self.own_seat();
+            add(&view, Ok(format!("{:?}", self.show(&view, &seat))));
+        }
+        let view = self.view();
+        let known: Vec<(EntityId, Arc<str>, Vec<String>, Vec<String>)> = view
+            .entities()
+            .map(|id| {
+                let fields = view.fields(id).map(|(field, _)| field.name.to_string()).collect();
+                let derived = view.derived_names(id).iter().map(|name| name.to_string()).collect();
+                (id, view.title(id), fields, derived)
+            })
+            .collect();
+        for (id, title, fields, derived) in known {
+            add(&format!("sheet of {title}"), Ok(format!("{:?}", self.sheet(id))));
+            add(&format!("overview of {title}"), Ok(format!("{:?}", self.overview(id))));
+            for name in &derived {
+                add(&format!("{name} of {title}"), Ok(format!("{:?}", self.derived(id, name, &[]))));
+            }
+            for name in fields.iter().chain(&derived) {
+                add(&format!("why {name} of {title}"), Ok(format!("{:?}", self.why(id, name))));
+            }
+        }
+        text
+    }
+
+    // What the viewer does
+
+    /// Takes an exact answer to a question of the viewer's. The game master may answer for anyone.
+    ///
+    /// # Errors
+    ///
+    /// A question of another seat, or a sentence that says what does not fit. Nothing has changed then.
+    pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        let asked = self.session.questions().iter().find(|question| question.id == id);
+        // A question that it may not see is for the viewer one that is not open.
+        if let Some(question) = asked.filter(|question| self.viewer.sees(&question.audience)) {
+            self.may_decide_for(&question.seat.clone())?;
+        } else if asked.is_some() {
+            return Err(Refusal::Stale { question: id });
+        }
+        self.forget();
+        self.session.answer(id, answer)
+    }
+
+    /// Answers the viewer's open questions by topic, with loose values: all of it is taken, or nothing.
+    ///
+    /// # Errors
+    ///
+    /// A topic that only others are asked for, or a sentence that says what does not fit.
+    pub fn reply(&mut self, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.forget();
+        let viewer = self.viewer.clone();
+        let step = self.session.reply_as(&viewer, replies)?;
+        Ok(self.step_of(step))
+    }
+
+    /// Takes a free act for one of the viewer's seats.
+    ///
+    /// # Errors
+    ///
+    /// Another's seat, an act that the ruleset does not have, or one that is not open now.
+    pub fn act(&mut self, seat: &str, name: &str) -> Result<(), Refusal> {
+        self.may_decide_for(seat)?;
+        let open = self.free_acts().into_iter().find(|act| *act.seat == *seat && *act.name == *name);
+        let hidden = matches!(self.known, Some(Some(_)));
+        self.forget();
+        match open {
+            // The reason as the viewer knows it.
+            Some(act) if !act.enabled && hidden => {
+                let reason = act.reason.unwrap_or_else(|| "the rules do not allow it now".into());
+                Err(Refusal::new(format!("{} is not open: {reason}", act.title)))
+            }
+            Some(act) if hidden => self
+                .session
+                .act(seat, name)
+                .map_err(|_| Refusal::new(format!("{} is not open: the rules do not allow it now", act.title))),
+            _ => self.session.act(seat, name),
+        }
+    }
+
+    /// Takes back the last decision, if it was the viewer's own; the game master takes back any.
+    ///
+    /// # Errors
+    ///
+    /// The last decision was another's, or there is none.
+    pub fn undo(&mut self) -> Result<Undone, Refusal> {
+        if let Some(seat) = self.session.game().last_decider()
+            && !self.viewer.plays(&seat)
+        {
+            return Err(not_yours(&seat, &self.viewer));
+        }
+        self.forget();
+        let viewer = self.viewer.clone();
+        self.session.undo_for(&viewer)
+    }
+
+    /// Does again what the last undo took back, if it was the viewer's own.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Seat::undo`].
+    pub fn redo(&mut self) -> Result<Undone, Refusal> {
+        if let Some(seat) = self.session.game().next_redo_by()
+            && !self.viewer.plays(&seat)
+        {
+            return Err(not_yours(&seat, &self.viewer));
+        }
+        self.forget();
+        let viewer = self.viewer.clone();
+        self.session.redo_for(&viewer)
+    }
+
+    /// Changes something by hand.
+    ///
+    /// # Errors
+    ///
+    /// Only the game master may; or a sentence that says what does not fit.
+    pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        self.must_be_master()?;
+        self.forget();
+        self.session.edit(edit)
+    }
+
+    /// Says how the game goes on after a fault.
+    ///
+    /// # Errors
+    ///
+    /// Only the game master may; or there is no fault.
+    pub fn remedy(&mut self, remedy: Remedy) -> Result<(), Refusal> {
+        self.must_be_master()?;
+        self.forget();
+        self.session.remedy(remedy)
+    }
+
+    // Inside
+
+    fn must_be_master(&self) -> Result<(), Refusal> {
+        if self.viewer.is_master() {
+            return Ok(());
+        }
+        Err(not_yours(MASTER, &self.viewer))
+    }
+
+    pub(crate) fn may_decide_for(&self, seat: &str) -> Result<(), Refusal> {
+        if self.viewer.plays(seat) {
+            return Ok(());
+        }
+        Err(not_yours(seat, &self.viewer))
+    }
+
+    /// A step as the viewer may know it.
+    fn step_of(&self, step: Step) -> Step {
+        match step {
+            Step::Fault(fault) => Step::Fault(self.fault().unwrap_or(fault)),
+            step => step,
+        }
+    }
+
+    fn own_seat(&self) -> Arc<str> {
+        self.viewer.names().next().cloned().unwrap_or_else(|| Arc::from(""))
+    }
+
+    fn depends(&self, name: &str, hidden: &[String]) -> String {
+        format!("`{name}` depends on what {} may not see: {}", self.viewer.words(), hidden.join(", "))
+    }
+
+    /// The game is about to change: what is known of it has to be found out anew.
+    fn forget(&mut self) {
+        self.known = None;
+    }
+
+    fn know(&mut self) {
+        if self.known.is_none() {
+            self.known = Some(self.session.game().known_to(&self.viewer).map(Box::new));
+        }
+    }
+
+    /// Runs something that only reads, on the game as the viewer knows it.
+    fn look<R: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> Result<R, Fault> + Send + 'static,
+    ) -> Result<R, Fault> {
+        self.know();
+        let Some(game) = self.known.take().flatten() else {
+            self.known = Some(None);
+            return self.session.look(work);
+        };
+        let (game, result) = self.session.run_on(game, work).map_err(|error| Fault::new(error.to_string()))?;
+        self.known = Some(Some(game));
+        result
+    }
+
+    /// Lines that a script lays out, and a last one that says what was hidden from it.
+    fn lines(
+        &mut self,
+        entity: EntityId,
+        work: impl FnOnce(&mut dyn Machine, &mut Game, EntityId) -> Result<Vec<(String, String)>, Fault> + Send + 'static,
+    ) -> Result<Vec<(String, String)>, Fault> {
+        let (mut lines, hidden) = self.look(move |game, vm| {
+            game.context.take_looked_at();
+            let lines = work(vm, game, entity)?;
+            Ok((lines, game.context.take_looked_at()))
+        })?;
+        if !hidden.is_empty() {
+            lines.push(("hidden".into(), hidden.join(", ")));
+        }
+        Ok(lines)
+    }
+}
+
+impl SeatEvent {
+    fn of((revision, event): (u64, Event)) -> SeatEvent {
+        SeatEvent { revision, audience: event.audience, happening: event.happening }
+    }
+}
+
+/// A refusal of what is another's to decide.
+pub(super) fn not_yours(seat: &str, viewer: &Viewer) -> Refusal {
+    Refusal::NotYourSeat { seat: Arc::from(seat), acting: Arc::from(viewer.words()) }
+}

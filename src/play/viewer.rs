@@ -1,0 +1,72 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::state::Audience;
+
+/// The seat of the game master, who sees everything.
+pub(crate) const MASTER: &str = "gm";
+
+/// Who looks at a game: the game master, a seat, several seats at one screen, or a watcher who has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Viewer {
+    /// Sees everything.
+    master: bool,
+    seats: BTreeSet<Arc<str>>,
+}
+
+impl Viewer {
+    /// Sees everything, and may answer for everybody.
+    pub fn master() -> Viewer {
+        Viewer { master: true, seats: BTreeSet::from([Arc::from(MASTER)]) }
+    }
+
+    /// Sees what everybody sees, and decides nothing.
+    pub fn watcher() -> Viewer {
+        Viewer::default()
+    }
+
+    /// One seat; `gm` is the game master's.
+    pub fn seat(name: &str) -> Viewer {
+        Viewer::seats([name])
+    }
+
+    /// Several seats that share a screen.
+    pub fn seats(names: impl IntoIterator<Item = impl AsRef<str>>) -> Viewer {
+        let seats: BTreeSet<Arc<str>> = names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
+        Viewer { master: seats.contains(MASTER), seats }
+    }
+
+    pub fn is_master(&self) -> bool {
+        self.master
+    }
+
+    /// The seats that it plays. The game master may answer for the others as well.
+    pub fn names(&self) -> impl Iterator<Item = &Arc<str>> {
+        self.seats.iter()
+    }
+
+    pub fn sees(&self, audience: &Audience) -> bool {
+        match audience {
+            Audience::Everybody => true,
+            Audience::Only(seats) => self.master || self.seats.iter().any(|seat| seats.contains(seat)),
+        }
+    }
+
+    /// Whether it may decide for a seat.
+    pub fn plays(&self, seat: &str) -> bool {
+        self.master || self.seats.iter().any(|own| **own == *seat)
+    }
+
+    /// In words, for messages.
+    pub fn words(&self) -> String {
+        if self.master {
+            return "the game master".into();
+        }
+        match self.seats.len() {
+            0 => "a watcher".into(),
+            _ => self.seats.iter().map(|seat| &**seat).collect::<Vec<_>>().join(" and "),
+        }
+    }
+}

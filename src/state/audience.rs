@@ -1,0 +1,293 @@
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{EntityId, FieldId, KindId, Schema, State, Type, Value};
+
+/// Who may see something. The game master sees everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Audience {
+    #[default]
+    Everybody,
+    /// These seats; with none, the game master alone.
+    Only(BTreeSet<Arc<str>>),
+}
+
+/// How a ruleset declares who sees an entity or a field of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AudienceRule {
+    /// Always the same.
+    Fixed(Audience),
+    /// Whoever is named at the end of this path of fields, from the entity itself: a seat in a text field, or several in
+    /// a list of texts. All but the last are references.
+    Path(Vec<Arc<str>>),
+}
+
+/// The word that stands for everybody where a seat is named.
+pub const EVERYBODY: &str = "everybody";
+/// The word that stands for nobody; the game master sees it all the same.
+pub const NOBODY: &str = "nobody";
+
+impl Audience {
+    pub fn nobody() -> Audience {
+        Audience::Only(BTreeSet::new())
+    }
+
+    /// One seat, or what `everybody`, `nobody` and an empty text stand for.
+    pub fn named(word: &str) -> Audience {
+        match word {
+            EVERYBODY => Audience::Everybody,
+            NOBODY | "" => Audience::nobody(),
+            seat => Audience::Only(BTreeSet::from([Arc::from(seat)])),
+        }
+    }
+
+    /// All that are named, together.
+    pub fn of(words: impl IntoIterator<Item = impl AsRef<str>>) -> Audience {
+        words.into_iter().fold(Audience::nobody(), |all, word| all.or(&Audience::named(word.as_ref())))
+    }
+
+    pub fn is_everybody(&self) -> bool {
+        *self == Audience::Everybody
+    }
+
+    /// Those who are in both.
+    pub fn and(self, other: &Audience) -> Audience {
+        match (self, other) {
+            (Audience::Everybody, other) => other.clone(),
+            (own, Audience::Everybody) => own,
+            (Audience::Only(own), Audience::Only(other)) => Audience::Only(own.intersection(other).cloned().collect()),
+        }
+    }
+
+    /// Those who are in one of the two.
+    pub fn or(self, other: &Audience) -> Audience {
+        match (self, other) {
+            (Audience::Only(own), Audience::Only(other)) => Audience::Only(own.union(other).cloned().collect()),
+            _ => Audience::Everybody,
+        }
+    }
+
+    /// With one seat more.
+    pub fn with(self, seat: &Arc<str>) -> Audience {
+        match self {
+            Audience::Everybody => Audience::Everybody,
+            Audience::Only(mut seats) => {
+                seats.insert(seat.clone());
+                Audience::Only(seats)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Audience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Audience::Everybody => f.write_str(EVERYBODY),
+            Audience::Only(seats) if seats.is_empty() => f.write_str(NOBODY),
+            Audience::Only(seats) => f.write_str(&seats.iter().map(|seat| &**seat).collect::<Vec<_>>().join(", ")),
+        }
+    }
+}
+
+#[cfg(feature = "serve")]
+impl schemars::JsonSchema for Audience {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Audience".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "Who may see something: null for everybody, one seat, or a list of seats.",
+            "anyOf": [
+                { "type": "null" },
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" } }
+            ]
+        })
+    }
+}
+
+/// Everybody is `null`, one seat a text, any other number a list.
+impl Serialize for Audience {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Audience::Everybody => serializer.serialize_none(),
+            Audience::Only(seats) => match seats.first() {
+                Some(only) if seats.len() == 1 => serializer.serialize_str(only),
+                _ => seats.serialize(serializer),
+            },
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Audience {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Audience, D::Error> {
+        match serde_json::Value::deserialize(deserializer)? {
+            serde_json::Value::Null => Ok(Audience::Everybody),
+            serde_json::Value::String(seat) => Ok(Audience::Only(BTreeSet::from([Arc::from(seat)]))),
+            serde_json::Value::Array(seats) => {
+                let texts = seats.iter().map(|seat| seat.as_str().map(Arc::from));
+                let texts: Option<BTreeSet<Arc<str>>> = texts.collect();
+                texts.map(Audience::Only).ok_or_else(|| D::Error::custom("an audience is a list of seats"))
+            }
+            _ => Err(D::Error::custom("an audience is null, a seat or a list of seats")),
+        }
+    }
+}
+
+impl fmt::Display for AudienceRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AudienceRule::Fixed(audience) => audience.fmt(f),
+            AudienceRule::Path(path) => f.write_str(&path.join(".")),
+        }
+    }
+}
+
+impl Serialize for AudienceRule {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl Schema {
+    /// Whether anything is declared that not everybody may see.
+    pub fn has_secrets(&self) -> bool {
+        self.kinds
+            .iter()
+            .any(|kind| kind.audience.is_some() || kind.fields.iter().any(|field| field.audience.is_some()))
+    }
+
+    /// Whether a rule that is declared for a kind leads to seats.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with it, to follow the name of who declares it.
+    pub fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
+        let AudienceRule::Path(path) = rule else { return Ok(()) };
+        let mut kind = self.kind(kind);
+        for (at, name) in path.iter().enumerate() {
+            let Some(field) = kind.field_named(name) else {
+                return Err(format!("has the audience `{rule}`, but a {} has no field `{name}`", kind.name));
+            };
+            let last = at + 1 == path.len();
+            match &kind.field(field).ty {
+                Type::Text | Type::Enum(_) if last => return Ok(()),
+                Type::List(of) if last && matches!(**of, Type::Text | Type::Enum(_)) => return Ok(()),
+                Type::Ref(Some(next)) if !last => {
+                    let Some(next) = self.kind_named(next) else { return Ok(()) };
+                    kind = self.kind(next);
+                }
+                _ if last => {
+                    return Err(format!(
+                        "has the audience `{rule}`, but `{name}` is {}, which names no seat; a text or a list of texts does",
+                        kind.field(field).ty.wanted()
+                    ));
+                }
+                _ => {
+                    return Err(format!(
+                        "has the audience `{rule}`, but `{name}` does not refer to one kind of entity"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    /// Who may see an entity at all. Everybody, where it is not there.
+    pub fn audience(&self, schema: &Schema, id: EntityId) -> Audience {
+        let rule = self.entity(id).and_then(|entity| schema.kind(entity.kind).audience.as_ref());
+        rule.map_or(Audience::Everybody, |rule| self.resolved(schema, id, rule, None))
+    }
+
+    /// Who may see a field of an entity.
+    pub fn field_audience(&self, schema: &Schema, id: EntityId, field: FieldId) -> Audience {
+        let whole = self.audience(schema, id);
+        let declared = self.entity(id).and_then(|entity| schema.kind(entity.kind).fields.get(field.0 as usize));
+        match declared.and_then(|declared| declared.audience.as_ref()) {
+            Some(rule) => whole.and(&self.resolved(schema, id, rule, None)),
+            None => whole,
+        }
+    }
+
+    /// The same, as it was while the field had another value.
+    pub fn field_audience_with(&self, schema: &Schema, id: EntityId, field: FieldId, was: &Value) -> Audience {
+        let other = Some((id, field, was));
+        let Some(kind) = self.entity(id).map(|entity| schema.kind(entity.kind)) else { return Audience::Everybody };
+        let rules =
+            [kind.audience.as_ref(), kind.fields.get(field.0 as usize).and_then(|field| field.audience.as_ref())];
+        let all = rules.into_iter().flatten().map(|rule| self.resolved(schema, id, rule, other));
+        all.fold(Audience::Everybody, |all, one| all.and(&one))
+    }
+
+    /// Who may see every entity that a value names.
+    pub fn value_audience(&self, schema: &Schema, value: &Value) -> Audience {
+        let mut audience = Audience::Everybody;
+        value.each_entity(&mut |id| audience = std::mem::take(&mut audience).and(&self.audience(schema, id)));
+        audience
+    }
+
+    /// Follows the path of a rule. `other`: a value to take for one of the fields.
+    fn resolved(
+        &self,
+        schema: &Schema,
+        mut id: EntityId,
+        rule: &AudienceRule,
+        other: Option<(EntityId, FieldId, &Value)>,
+    ) -> Audience {
+        let path = match rule {
+            AudienceRule::Fixed(audience) => return audience.clone(),
+            AudienceRule::Path(path) => path,
+        };
+        for name in path {
+            let value = self.entity(id).and_then(|entity| {
+                let field = schema.kind(entity.kind).field_named(name)?;
+                match other {
+                    Some((of, at, value)) if of == id && at == field => Some(value),
+                    _ => entity.fields.get(field.0 as usize),
+                }
+            });
+            match value {
+                Some(Value::Entity(next)) => id = *next,
+                Some(Value::Text(seat)) => return Audience::named(seat),
+                Some(Value::List(seats)) => return Audience::of(seats.iter().filter_map(Value::as_text)),
+                _ => return Audience::nobody(),
+            }
+        }
+        Audience::nobody()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_audience_is_written_as_it_is_read() {
+        for (audience, text) in [
+            (Audience::Everybody, "null"),
+            (Audience::nobody(), "[]"),
+            (Audience::named("south"), "\"south\""),
+            (Audience::of(["south", "north"]), "[\"north\",\"south\"]"),
+        ] {
+            assert_eq!(serde_json::to_string(&audience).unwrap(), text);
+            assert_eq!(serde_json::from_str::<Audience>(text).unwrap(), audience);
+        }
+    }
+
+    #[test]
+    fn who_is_in_both_and_who_in_one() {
+        let (north, both) = (Audience::named("north"), Audience::of(["north", "south"]));
+        assert_eq!(north.clone().and(&both), north);
+        assert_eq!(north.clone().or(&both), both);
+        assert_eq!(north.clone().and(&Audience::named("south")), Audience::nobody());
+        assert_eq!(north.clone().and(&Audience::Everybody), north);
+        assert!(north.or(&Audience::Everybody).is_everybody());
+    }
+}

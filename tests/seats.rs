@@ -1,0 +1,485 @@
+//! What a seat sees, and what it does not: hidden hands, sealed bids, private rolls, traps.
+
+mod answers;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use answers::any_answer;
+use riskbreaker::{
+    Answer, Ask, Audience, Driver, Edit, Happening, Library, OddsQuery, Question, Refusal, Ruleset, SeatEvent, Session,
+    Setup, Step, Type, Value, Viewer,
+};
+
+fn library(folder: &str) -> Library {
+    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()
+}
+
+fn load(folder: &str, id: &str) -> Arc<Ruleset> {
+    Ruleset::load(&library(folder), id).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn start(rules: &Arc<Ruleset>, seed: u64) -> Session {
+    let mut setup = Setup::default().seed(seed);
+    for seat in rules.seats().keys() {
+        setup = setup.seat(seat, Driver::Human);
+    }
+    let mut session = Session::start(rules, setup).unwrap();
+    let _ = session.advance().unwrap();
+    session
+}
+
+fn bluff(seed: u64) -> Session {
+    start(&load("tests/rulesets", "bluff"), seed)
+}
+
+struct Chance(u64);
+
+impl Chance {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 16
+    }
+}
+
+fn chance(seed: u64) -> Chance {
+    Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+}
+
+fn asked(session: &Session, seat: &str, topic: &str) -> Question {
+    let open = session.questions().iter().find(|question| *question.seat == *seat && *question.topic == *topic);
+    open.cloned().unwrap_or_else(|| panic!("{seat} is not asked {topic}: {:?}", session.questions()))
+}
+
+fn reply(session: &mut Session, seat: &str, topic: &str, value: impl Into<Value>) {
+    let _ = session.seat(seat).unwrap().reply(&[(topic.into(), value.into())]).unwrap();
+}
+
+/// All seats of a game and a watcher, without the game master.
+fn players(session: &Session) -> Vec<Viewer> {
+    let seats = session.ruleset().seats().keys().filter(|seat| *seat != "gm");
+    seats.map(|seat| Viewer::seat(seat)).chain([Viewer::watcher()]).collect()
+}
+
+/// Everything a viewer gets, odds of the open questions among it.
+fn gets(session: &mut Session, viewer: &Viewer, odds: bool) -> String {
+    let mut seat = session.seen_by(viewer.clone());
+    let mut text = seat.everything();
+    if odds {
+        for question in seat.questions() {
+            let found = seat.odds(question.id, OddsQuery::default());
+            text.push_str(&format!(
+                "odds of {}: {:?}\n",
+                question.topic,
+                found.map(|odds| (odds.lines(), odds.answers))
+            ));
+        }
+    }
+    text
+}
+
+fn cards_of(session: &mut Session, seat: &str) -> Vec<String> {
+    let mut seat = session.seat(seat).unwrap();
+    let view = seat.view();
+    view.of_kind("card").map(|id| view.title(id).to_string()).collect()
+}
+
+#[test]
+fn a_seat_sees_its_own_hand_and_nobody_the_deck() {
+    let mut session = bluff(7);
+    let (north, south) = (cards_of(&mut session, "north"), cards_of(&mut session, "south"));
+    assert_eq!((north.len(), south.len()), (2, 2));
+    assert_eq!(cards_of(&mut session, "gm").len(), 4);
+    let all = gets(&mut session, &Viewer::master(), false);
+    for (own, other) in [("north", &south), ("south", &north)] {
+        let text = gets(&mut session, &Viewer::seat(own), false);
+        for card in other {
+            assert!(!text.contains(&format!("{card}\"")), "{own} sees {card}: {text}");
+            assert!(all.contains(card.as_str()));
+        }
+        assert!(!text.contains("deck\":["), "{text}");
+    }
+    // A derived value that reads a hidden field is refused, one that counts what is not there counts nothing.
+    let mut seat = session.seat("north").unwrap();
+    let sam = seat.view().find("Sam").unwrap();
+    let refusal = seat.why(sam, "nerve").unwrap_err();
+    assert_eq!(refusal.to_string(), "`nerve` depends on what north may not see: Bid");
+    assert_eq!(seat.derived(sam, "best", &[]).unwrap(), Value::Int(0));
+    assert_eq!(seat.why(sam, "notes").unwrap_err().to_string(), "north may not see `notes` of Sam");
+    let sheet = seat.sheet(sam).unwrap();
+    assert_eq!(sheet.last().unwrap(), &("hidden".to_string(), "Notes".to_string()));
+}
+
+fn not_yours(seat: &str) -> Refusal {
+    Refusal::NotYourSeat { seat: seat.into(), acting: "south".into() }
+}
+
+#[test]
+fn what_is_anothers_is_refused() {
+    let mut session = bluff(3);
+    let trap = asked(&session, "gm", "trap");
+    let mut south = session.seat("south").unwrap();
+    assert!(south.questions().is_empty());
+    assert_eq!(south.waiting(), ["gm".into()]);
+    // It may not even learn that the question is there.
+    let refusal = south.answer(trap.id, Answer::Confirm(true)).unwrap_err();
+    assert_eq!(refusal, Refusal::Stale { question: trap.id });
+    assert_eq!(south.edit(Edit::Say { text: "hello".into() }).unwrap_err(), not_yours("gm"));
+    reply(&mut session, "gm", "trap", false);
+    let card = asked(&session, "north", "card");
+    let refusal = session.seat("south").unwrap().act("north", "wink").unwrap_err();
+    assert_eq!(refusal, not_yours("north"));
+    let refusal = session.seat("south").unwrap().undo().unwrap_err();
+    assert_eq!(refusal, not_yours("gm"));
+    assert!(session.seat("south").unwrap().answer(card.id, any_answer(&card, 0)).is_err());
+    assert!(session.seen_by(Viewer::watcher()).reply(&[("card".into(), "1".into())]).is_err());
+    assert!(session.seat("east").is_err());
+    session.seat("gm").unwrap().answer(card.id, any_answer(&card, 0)).unwrap();
+}
+
+#[test]
+fn orders_of_several_parts_are_open_at_once_and_sealed_to_the_end() {
+    let mut session = bluff(5);
+    reply(&mut session, "gm", "trap", true);
+    let own = cards_of(&mut session, "north")[0].clone();
+    reply(&mut session, "north", "card", own.as_str());
+    let before = gets(&mut session, &Viewer::seat("south"), false);
+    assert!(session.seat("north").unwrap().asked().is_empty(), "parts are asked in step");
+    let south = cards_of(&mut session, "south")[0].clone();
+    reply(&mut session, "south", "card", south.as_str());
+    assert!(!before.contains(&format!("{own}\"")));
+    reply(&mut session, "north", "bid", 4);
+    reply(&mut session, "south", "bid", 0);
+    reply(&mut session, "south", "note", "SOUTHERN");
+    // North's last part is still open, and nothing was told.
+    let told = |session: &mut Session, seat: &str| {
+        let log = session.seat(seat).unwrap().log();
+        log.iter().filter(|event| matches!(event.happening, Happening::Answered { .. })).count()
+    };
+    assert_eq!((told(&mut session, "north"), told(&mut session, "south"), told(&mut session, "gm")), (0, 0, 1));
+    reply(&mut session, "north", "note", "MARKED");
+    assert_eq!((told(&mut session, "north"), told(&mut session, "south"), told(&mut session, "gm")), (3, 3, 7));
+    assert!(!gets(&mut session, &Viewer::seat("south"), true).contains("MARKED"));
+    assert!(gets(&mut session, &Viewer::seat("north"), false).contains("MARKED"));
+    // Sealed outside of `rb.all`: told when the action ends.
+    reply(&mut session, "north", "stay", true);
+    assert_eq!(told(&mut session, "south"), 3);
+    reply(&mut session, "south", "stay", false);
+    // First come: the answer of one closes the question for the other; an undo opens it again for both.
+    let both =
+        |session: &Session| session.questions().iter().map(|question| question.seat.to_string()).collect::<Vec<_>>();
+    assert_eq!(both(&session), ["north", "south"]);
+    assert!(session.questions().iter().all(|question| question.race));
+    reply(&mut session, "south", "call", true);
+    assert!(session.log().iter().any(|event| event.happening.line().contains("Sam walks into a trap")));
+    session.seat("south").unwrap().undo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!(both(&session), ["north", "south"]);
+    reply(&mut session, "north", "call", true);
+    assert!(session.log().iter().any(|event| event.happening.line().contains("Nora walks into a trap")));
+    let saved = Session::load(&library("tests/rulesets"), &session.save()).unwrap();
+    assert_eq!(saved.state_bytes(), session.state_bytes());
+}
+
+#[test]
+fn an_undo_says_to_each_what_it_may_know() {
+    let mut session = bluff(9);
+    reply(&mut session, "gm", "trap", false);
+    let card = cards_of(&mut session, "north")[0].clone();
+    reply(&mut session, "north", "card", card.as_str());
+    let revision = session.seat("south").unwrap().revision();
+    let undone = session.seat("north").unwrap().undo().unwrap();
+    assert_eq!((undone.text, undone.seat.as_deref()), (format!("undid card: {card}"), Some("north")));
+    let back = |session: &mut Session, seat: &str, since| {
+        let events = session.seat(seat).unwrap().events_since(since).unwrap();
+        let texts = events.into_iter().filter_map(|event| match event.happening {
+            Happening::Back { cause, text, .. } if cause == "undo" => Some(text),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>()
+    };
+    assert_eq!(back(&mut session, "south", revision), ["undid a decision of north"]);
+    assert_eq!(back(&mut session, "gm", 0), [format!("undid card: {card}")]);
+}
+
+#[test]
+fn a_topic_that_comes_twice_is_answered_by_a_list() {
+    let mut session = bluff(2);
+    reply(&mut session, "gm", "trap", true);
+    let step = session
+        .reply(&[
+            ("card".into(), Value::list([cards_of_value(&session, "north"), cards_of_value(&session, "south")])),
+            ("bid".into(), Value::list([Value::Int(1), Value::Int(0)])),
+            ("note".into(), Value::list([Value::text("x"), Value::text("y")])),
+            ("stay".into(), Value::list([Value::Bool(true), Value::Bool(false)])),
+            ("call".into(), true.into()),
+        ])
+        .unwrap();
+    assert_eq!(step, Step::Ask);
+    assert_eq!(&*session.questions()[0].topic, "trap", "the next round has begun");
+}
+
+fn cards_of_value(session: &Session, seat: &str) -> Value {
+    Value::text(&asked(session, seat, "card").ask.options()[0].label)
+}
+
+/// Another value that the field takes.
+fn other_value(ty: &Type, now: &Value, n: i64) -> Option<Value> {
+    Some(match ty {
+        Type::Int { max, .. } => Value::Int(now.as_int()?.saturating_add(n).min(max.unwrap_or(i64::MAX))),
+        Type::Bool => Value::Bool(n % 2 == 0),
+        Type::Text => Value::text(format!("{now} {n}")),
+        Type::List(of) if **of == Type::Text => Value::list((0..n).map(|at| Value::text(format!("{n} {at}")))),
+        _ => return None,
+    })
+}
+
+/// Writes another value into each field that a viewer may not see, but for those that say whose something is.
+fn change_secrets(session: &mut Session, viewer: &Viewer, n: i64) -> usize {
+    let master = session.view();
+    let mut edits = Vec::new();
+    for id in master.entities() {
+        for (field, value) in master.fields(id) {
+            if &*field.name != "seat"
+                && let Some(value) = other_value(&field.ty, value, n)
+            {
+                edits.push((id, field.name.to_string(), value));
+            }
+        }
+    }
+    let mut seat = session.seen_by(viewer.clone());
+    let known = seat.view();
+    edits.retain(|(id, field, _)| known.field(*id, field).is_none());
+    for (entity, field, value) in &edits {
+        // Earlier edits may have led the open action another way.
+        let _ = session.edit(Edit::Set { entity: *entity, field: field.clone(), value: value.clone() });
+        let _ = session.advance().unwrap();
+    }
+    edits.len()
+}
+
+#[test]
+fn everything_a_seat_gets_is_the_same_when_only_secrets_of_others_differ() {
+    let library = library("tests/rulesets");
+    let mut changed = 0;
+    for seed in 1..=4 {
+        let (mut session, mut chance) = (bluff(seed), chance(seed));
+        for _ in 0..14 {
+            if session.questions().is_empty() {
+                break;
+            }
+            for viewer in players(&session) {
+                let saved = session.save();
+                let [mut one, mut other] = [(); 2].map(|()| Session::load(&library, &saved).unwrap());
+                changed += change_secrets(&mut one, &viewer, 1);
+                change_secrets(&mut other, &viewer, 3);
+                assert_ne!(one.state_bytes(), other.state_bytes());
+                assert_eq!(gets(&mut one, &viewer, true), gets(&mut other, &viewer, true), "{}", viewer.words());
+            }
+            let open = session.questions();
+            let question = open[chance.next() as usize % open.len()].clone();
+            session.answer(question.id, any_answer(&question, chance.next())).unwrap();
+            let _ = session.advance().unwrap();
+        }
+    }
+    assert!(changed > 200, "{changed}");
+}
+
+/// Whether other answers to a question can differ without a viewer's learning of it at once.
+fn is_secret(session: &Session, question: &Question, viewer: &Viewer) -> bool {
+    let together = session.questions().iter().filter(|open| open.id.action == question.id.action && !open.race).count();
+    !viewer.plays(&question.seat) && !question.race && (!viewer.sees(&question.audience) || together > 1)
+}
+
+/// In every game: two answers to a question of another seat, whose answer is not told yet, look the same.
+#[test]
+fn an_answer_that_is_not_told_yet_changes_nothing_for_another_seat() {
+    let mut games = vec![("tests/rulesets", "bluff".to_string())];
+    games.extend(library("rulesets").ids().into_iter().map(|id| ("rulesets", id)));
+    let mut compared: BTreeMap<String, usize> = BTreeMap::new();
+    for (folder, id) in games {
+        let Ok(rules) = Ruleset::load(&library(folder), &id) else { continue };
+        if rules.default_scenario().is_none() {
+            continue;
+        }
+        let library = library(folder);
+        let (mut session, mut chance) = (start(&rules, 11), chance(11));
+        for _ in 0..25 {
+            let open = session.questions().to_vec();
+            if open.is_empty() {
+                break;
+            }
+            for question in &open {
+                for viewer in players(&session) {
+                    if !is_secret(&session, question, &viewer) {
+                        continue;
+                    }
+                    let saved = session.save();
+                    let answers = [any_answer(question, 0), any_answer(question, 1)];
+                    if answers[0] == answers[1] {
+                        continue;
+                    }
+                    let seen = answers.map(|answer| {
+                        let mut game = Session::load(&library, &saved).unwrap();
+                        let _ = game.advance().unwrap();
+                        game.answer(question.id, answer).unwrap();
+                        let _ = game.advance().unwrap();
+                        let waits = game.questions().iter().any(|open| open.id.action == question.id.action);
+                        (waits, gets(&mut game, &viewer, id == "bluff"))
+                    });
+                    if seen.iter().all(|(waits, _)| *waits) {
+                        assert_eq!(seen[0].1, seen[1].1, "{id}: {} of {}", question.topic, question.seat);
+                        *compared.entry(id.clone()).or_default() += 1;
+                    }
+                }
+            }
+            let question = &open[chance.next() as usize % open.len()];
+            session.answer(question.id, any_answer(question, chance.next())).unwrap();
+            if let Step::Fault(_) = session.advance().unwrap() {
+                break;
+            }
+        }
+    }
+    assert!(compared.get("bluff").is_some_and(|count| *count > 5), "{compared:?}");
+}
+
+#[test]
+fn no_mark_in_a_hidden_field_reaches_another_viewer() {
+    let mut session = bluff(21);
+    let mut chance = chance(21);
+    let mut marks: Vec<(String, String)> = Vec::new();
+    for round in 0..16 {
+        let open = session.questions().to_vec();
+        if open.is_empty() {
+            break;
+        }
+        // A mark in the notes of each player, before each decision.
+        for (name, seat) in [("Nora", "north"), ("Sam", "south")] {
+            let mark = format!("MARK-{seat}-{round}-");
+            let entity = session.view().find(name).unwrap();
+            let edit = Edit::Set { entity, field: "notes".into(), value: Value::text(&mark) };
+            session.edit(edit).unwrap();
+            marks.push((seat.into(), mark));
+        }
+        let _ = session.advance().unwrap();
+        if round % 3 == 2 {
+            session.undo().unwrap();
+            let _ = session.advance().unwrap();
+        }
+        let question = session.questions()[0].clone();
+        let answer = match &question.ask {
+            Ask::Line { .. } => {
+                let mark = format!("MARK-{}-line-{round}-", question.seat);
+                marks.push((question.seat.to_string(), mark.clone()));
+                Answer::Line(mark)
+            }
+            _ => any_answer(&question, chance.next()),
+        };
+        session.answer(question.id, answer).unwrap();
+        let _ = session.advance().unwrap();
+        for viewer in players(&session) {
+            let text = gets(&mut session, &viewer, true);
+            for (seat, mark) in &marks {
+                assert!(viewer.plays(seat) || !text.contains(mark.as_str()), "{}: {mark}", viewer.words());
+            }
+        }
+    }
+    let own = gets(&mut session, &Viewer::seat("north"), false);
+    assert!(own.contains("MARK-north-"), "{own}");
+}
+
+#[test]
+fn a_hint_looks_ahead_from_what_the_seat_knows_or_is_refused() {
+    let mut session = bluff(4);
+    reply(&mut session, "gm", "trap", false);
+    let card = asked(&session, "north", "card");
+    let mut seat = session.seat("north").unwrap();
+    let odds = seat.odds(card.id, OddsQuery::default());
+    let text = format!("{odds:?}");
+    for hidden in cards_of(&mut session, "south") {
+        assert!(!text.contains(&format!("{hidden} ")) && !text.contains(&format!("{hidden}\"")), "{hidden} in {text}");
+    }
+    let seat_south = session.seat("south").unwrap().advise(card.id, Duration::from_millis(1));
+    assert!(seat_south.is_err());
+}
+
+/// A client that keeps a log by the stream alone.
+#[derive(Default)]
+struct Client {
+    revision: u64,
+    log: Vec<SeatEvent>,
+}
+
+impl Client {
+    fn follow(&mut self, session: &mut Session, viewer: &Viewer) {
+        for event in session.seen_by(viewer.clone()).events_since(self.revision).unwrap() {
+            assert_eq!(event.revision, self.revision + 1, "revisions have no holes");
+            self.revision = event.revision;
+            match &event.happening {
+                Happening::Back { to, .. } => self.log.retain(|told| told.revision <= *to),
+                Happening::Aside { .. } => {}
+                _ => self.log.push(event),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_client_that_applies_the_stream_has_the_log_after_any_steps() {
+    for (folder, id) in [("tests/rulesets", "bluff"), ("tests/rulesets", "tug"), ("rulesets", "riskbreaker-0.0.3")] {
+        let rules = load(folder, id);
+        for seed in 1..=3 {
+            let (mut session, mut chance) = (start(&rules, seed), chance(seed));
+            let viewers: Vec<Viewer> = players(&session).into_iter().chain([Viewer::master()]).collect();
+            let mut clients: Vec<Client> = viewers.iter().map(|_| Client::default()).collect();
+            for step in 0..60 {
+                match chance.next() % 9 {
+                    0 | 1 => drop(session.undo()),
+                    2 => drop(session.redo()),
+                    3 => drop(session.edit(Edit::Say { text: format!("step {step}") })),
+                    4 => {
+                        let acts = session.free_acts();
+                        if let Some(act) = acts.iter().find(|act| act.enabled) {
+                            session.act(&act.seat.clone(), &act.name.clone()).unwrap();
+                        }
+                    }
+                    _ => {
+                        if let Some(question) = session.questions().first().cloned() {
+                            let answer = any_answer(&question, chance.next());
+                            session.answer(question.id, answer).unwrap();
+                        }
+                    }
+                }
+                // Some readers look between a step and what comes of it, some seldom.
+                if chance.next().is_multiple_of(3) {
+                    clients[0].follow(&mut session, &viewers[0]);
+                }
+                if !matches!(session.advance().unwrap(), Step::Ask) {
+                    break;
+                }
+                for (viewer, client) in viewers.iter().zip(&mut clients) {
+                    if chance.next().is_multiple_of(2) {
+                        client.follow(&mut session, viewer);
+                    }
+                }
+            }
+            for (viewer, client) in viewers.iter().zip(&mut clients) {
+                client.follow(&mut session, viewer);
+                let seen = |audience: &Audience| viewer.sees(audience);
+                let log: Vec<Happening> = session
+                    .log()
+                    .into_iter()
+                    .filter(|event| seen(&event.audience))
+                    .map(|event| event.happening)
+                    .collect();
+                let own: Vec<Happening> = client.log.iter().map(|event| event.happening.clone()).collect();
+                assert_eq!(own, log, "{id} {seed} {}", viewer.words());
+                assert_eq!(client.log, session.seen_by(viewer.clone()).log());
+            }
+        }
+    }
+}
