@@ -26,8 +26,8 @@ pub use crate::lab::{
 };
 pub use crate::play::{
     Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
-    Happening, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal, ReloadReport,
-    Remedy, Ruleset, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
+    Happening, Machines, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
+    ReloadReport, Remedy, Ruleset, Scenario, Session, SessionError, Setup, StartError, Step, Term, Undone, View,
 };
 pub use crate::ruleset::{
     Breach, Card, Contrast, ContrastSection, Differing, Fact, FreeName, Library, LibraryError, LoadError, Manifest,
