@@ -128,8 +128,13 @@ impl Reader<'_> {
                 Some((method.usage.to_string(), format!("({}) -> {}", method.ty.0, method.ty.1)))
             }
             Symbol::Entity(_) if self_call => Some(match &*name {
-                "set" => (":set(\"field\", value)".into(), "(field: string, value: unknown) -> ()".into()),
-                "add" => (":add(\"field\", n)".into(), "(field: string, n: number) -> number".into()),
+                "set" => (
+                    ":set(\"field\", value, why?)".into(),
+                    "(field: string, value: unknown, why: string?) -> ()".into(),
+                ),
+                "add" => {
+                    (":add(\"field\", n, why?)".into(), "(field: string, n: number, why: string?) -> number".into())
+                }
                 _ => return None,
             }),
             _ => None,
