@@ -193,7 +193,7 @@ impl Repl {
             };
             interrupted = false;
             self.stays(&line);
-            if scripted && self.chunk.is_empty() && meaning::is_comment(&line) {
+            if scripted && self.chunk.is_empty() && !self.drawn && meaning::is_comment(&line) {
                 continue;
             }
             if scripted {
