@@ -6,7 +6,7 @@ use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
 use super::{DicePosition, DiceSource, Event, Game, Happening, Refusal, Slot};
-use crate::state::{EntityId, EntryId, Value};
+use crate::state::{Audience, EntityId, EntryId, Value};
 
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,14 +217,14 @@ impl Game {
                 state.leave_out(Arc::from(name.as_str()), false);
                 Ok(by_hand(format!("by hand: `{name}` counts again")))
             }
-            Edit::Say { text } => Ok(vec![Happening::Said { text: text.clone() }]),
+            Edit::Say { text } => Ok((Audience::Everybody, Happening::Said { text: text.clone() })),
             Edit::OtherDice { words } => {
                 let position = self.context.position();
                 let words = position.words.saturating_add(*words);
                 self.context.set_position(DicePosition { words, ..position });
-                Ok(vec![Happening::Edited { text: "by hand: other dice".into() }])
+                Ok(by_hand("by hand: other dice".into()))
             }
-            Edit::Switch { .. } => Ok(Vec::new()),
+            Edit::Switch { .. } => Ok(by_hand(String::new())),
             Edit::Face { ordinal, faces } => {
                 let seq = self.next_seq;
                 let audience =

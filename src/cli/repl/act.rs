@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::{
-    Ask, Campaign, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Session, Step, Undone, Value,
+    Ask, Campaign, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value,
 };
 use serde_json::json;
 
@@ -347,7 +347,7 @@ impl Repl {
             };
             if back && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
                 let text = self.turn_in_campaign(true)?;
-                turned.extend(text.map(|text| Undone { text, changes: Vec::new() }));
+                turned.extend(text.map(|text| Undone { text, seat: None, changes: Vec::new() }));
                 break;
             }
             let mut arrived = false;

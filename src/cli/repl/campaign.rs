@@ -6,7 +6,6 @@ use riskbreaker::{Campaign, Character, Edit, Roster, Session, StoreError, Value}
 use serde_json::json;
 
 use super::line::split_first;
-use super::session_slot::SessionSlot;
 use super::{Complaint, Done, Repl, names};
 use crate::cli::campaigns;
 use crate::cli::nearest::nearest;
