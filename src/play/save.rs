@@ -14,8 +14,8 @@ use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
 
 /// The format that is written; another one is refused, but for the one before, which had no checksums.
-const FORMAT: u32 = 3;
-const WITHOUT_CHECKSUMS: u32 = 2;
+const FORMAT: u32 = 2;
+const WITHOUT_CHECKSUMS: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
