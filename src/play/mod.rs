@@ -77,6 +77,8 @@ pub(crate) use operation::{Op, settled};
 pub(crate) use pool::MACHINE_STACK;
 #[cfg(feature = "store")]
 pub(crate) use record::{Checkpoint, Place, Seating};
+#[cfg(feature = "serve")]
+pub(crate) use save::saved_step;
 pub(crate) use session::Prepared;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 #[cfg(feature = "store")]

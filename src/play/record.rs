@@ -311,5 +311,5 @@ impl SavedOpen {
 }
 
 fn hash_of(state: &State) -> ContentHash {
-    ContentHash::of(&serde_json::to_vec(state).unwrap_or_default())
+    ContentHash::of(&crate::state::in_stored_form(|| serde_json::to_vec(state)).unwrap_or_default())
 }

@@ -11,10 +11,11 @@ use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
 use crate::ruleset::{Library, LoadError};
+use crate::state::in_stored_form;
 
 /// The format that is written; another one is refused, but for the one before, which had no checksums.
-const FORMAT: u32 = 3;
-const WITHOUT_CHECKSUMS: u32 = 2;
+const FORMAT: u32 = 2;
+const WITHOUT_CHECKSUMS: u32 = 1;
 
 #[derive(Serialize, Deserialize)]
 struct Saved {
@@ -40,6 +41,19 @@ struct Saved {
     /// The hash of the state that the tape leads to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     state: Option<String>,
+    /// The number of the last step of the table where it was played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    step: Option<u64>,
+}
+
+/// The number of the last step of the table where a game was saved; nothing if it was saved elsewhere.
+#[cfg(feature = "serve")]
+pub(crate) fn saved_step(text: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct AtTable {
+        step: Option<u64>,
+    }
+    serde_json::from_str::<AtTable>(text).ok()?.step
 }
 
 /// What stands at the end of a saved game: the hash of everything before it.
@@ -111,6 +125,11 @@ impl SavedOpen {
 impl Session {
     /// The game as JSON text: how it began, and its tape.
     pub fn save(&self) -> String {
+        self.save_after_step(None)
+    }
+
+    /// The same with the number of the last step of the table where it is played, see [`saved_step`].
+    pub(crate) fn save_after_step(&self, step: Option<u64>) -> String {
         let game = self.game();
         let rules = self.ruleset();
         let saved = Saved {
@@ -139,8 +158,9 @@ impl Session {
                 asked_at: pending.asked_at,
             }),
             state: Some(hash_of(&self.state_bytes())),
+            step,
         };
-        with_checksum(serde_json::to_string(&saved).unwrap_or_default())
+        with_checksum(in_stored_form(|| serde_json::to_string(&saved)).unwrap_or_default())
     }
 
     /// Reads a saved game by playing its tape again.
@@ -154,7 +174,8 @@ impl Session {
         known: Option<&Arc<Ruleset>>,
         text: &str,
     ) -> Result<Session, StartError> {
-        let saved: Saved = serde_json::from_str(text).map_err(|error| StartError::Unreadable(error.to_string()))?;
+        let saved = in_stored_form(|| serde_json::from_str::<Saved>(text));
+        let saved = saved.map_err(|error| StartError::Unreadable(error.to_string()))?;
         let intact = match saved.format {
             FORMAT => checksum_fits(text) == Some(true),
             WITHOUT_CHECKSUMS => true,

@@ -627,7 +627,7 @@ impl Session {
 
     /// The state in canonical bytes: equal states give equal bytes.
     pub fn state_bytes(&self) -> Vec<u8> {
-        serde_json::to_vec(&self.game().context.state).unwrap_or_default()
+        crate::state::in_stored_form(|| serde_json::to_vec(&self.game().context.state)).unwrap_or_default()
     }
 
     /// The same game once more, to look at what could come: without what happened so far, and with other dice than those

@@ -334,7 +334,7 @@ impl Command<'_> {
     fn save(&self, game: &Game) -> Result<Json, Failure> {
         self.role.must_be_operator()?;
         let SaveTable { path } = self.read()?;
-        let text = super::saved::write(&game.session, game.seq)?;
+        let text = super::saved::write(&game.session, game.seq);
         let seq = game.seq;
         match path {
             None => written(SavedTable { path: None, game: Some(text), seq }),

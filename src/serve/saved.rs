@@ -4,27 +4,18 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use serde_json::Value as Json;
-
 use super::error::Failure;
-use crate::play::Session;
+use crate::play::{Session, saved_step};
 use crate::ruleset::Library;
 
-/// The member of a saved game that keeps the number of the last step.
-const SEQ: &str = "seq";
-
-pub(super) fn write(session: &Session, seq: u64) -> Result<String, Failure> {
-    let mut saved: Json =
-        serde_json::from_str(&session.save()).map_err(|error| Failure::internal(error.to_string()))?;
-    saved[SEQ] = seq.into();
-    Ok(saved.to_string())
+pub(super) fn write(session: &Session, seq: u64) -> String {
+    session.save_after_step(Some(seq))
 }
 
 /// Reads a saved game and the number of its last step; 0 in a save that was not made at a table.
 pub(super) fn read(library: &Library, text: &str) -> Result<(Session, u64), Failure> {
     let session = Session::load(library, text)?;
-    let saved: Json = serde_json::from_str(text).unwrap_or_default();
-    Ok((session, saved[SEQ].as_u64().unwrap_or(0).min((1 << 53) - 2)))
+    Ok((session, saved_step(text).unwrap_or(0).min((1 << 53) - 2)))
 }
 
 /// Writes a file whole or not at all; an existing file has to be a regular one.

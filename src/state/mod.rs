@@ -21,3 +21,4 @@ pub(crate) use entity::MOST_ENTRIES;
 pub use entity::{Attachment, AttachmentId, Entity, Stale, State};
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
 pub use value::{EntityId, Value};
+pub(crate) use value_json::in_stored_form;

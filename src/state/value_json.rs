@@ -2,7 +2,10 @@
 //!
 //! JSON has no references and no fractions: `{"entity": 7}` is an entity, `{"ratio": "1/2"}` a ratio. A map that could be
 //! mistaken for one of these is written as `{"map": {...}}`.
+//!
+//! Saved games keep the form that they always had, in which each value names its type: see [`in_stored_form`].
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -29,8 +32,86 @@ fn tagged<S: Serializer>(serializer: S, tag: &str, content: &(impl Serialize + ?
     map.end()
 }
 
+thread_local! {
+    /// Whether values are read and written as saved games have them.
+    static STORED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Reads or writes a saved game: inside, each value names its type, as in `{"int": 3}`.
+pub(crate) fn in_stored_form<R>(work: impl FnOnce() -> R) -> R {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            STORED.set(self.0);
+        }
+    }
+    let _before = Before(STORED.replace(true));
+    work()
+}
+
+/// A value as saved games have it.
+#[derive(serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Stored<'v> {
+    None,
+    Bool(bool),
+    Int(i64),
+    Ratio(i64, i64),
+    Text(&'v str),
+    Entity(EntityId),
+    List(&'v [Value]),
+    Map(&'v Items),
+}
+
+/// The same, as it is read.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kept {
+    None,
+    Bool(bool),
+    Int(i64),
+    Ratio(i64, i64),
+    Text(Arc<str>),
+    Entity(EntityId),
+    List(Arc<[Value]>),
+    Map(Arc<Items>),
+}
+
+impl<'v> From<&'v Value> for Stored<'v> {
+    fn from(value: &'v Value) -> Stored<'v> {
+        match value {
+            Value::None => Stored::None,
+            Value::Bool(yes) => Stored::Bool(*yes),
+            Value::Int(n) => Stored::Int(*n),
+            Value::Ratio(n, d) => Stored::Ratio(*n, *d),
+            Value::Text(text) => Stored::Text(text),
+            Value::Entity(id) => Stored::Entity(*id),
+            Value::List(items) => Stored::List(items),
+            Value::Map(items) => Stored::Map(items),
+        }
+    }
+}
+
+impl From<Kept> for Value {
+    fn from(kept: Kept) -> Value {
+        match kept {
+            Kept::None => Value::None,
+            Kept::Bool(yes) => Value::Bool(yes),
+            Kept::Int(n) => Value::Int(n),
+            Kept::Ratio(n, d) => Value::Ratio(n, d),
+            Kept::Text(text) => Value::Text(text),
+            Kept::Entity(id) => Value::Entity(id),
+            Kept::List(items) => Value::List(items),
+            Kept::Map(items) => Value::Map(items),
+        }
+    }
+}
+
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if STORED.get() {
+            return Stored::from(self).serialize(serializer);
+        }
         match self {
             Value::None => serializer.serialize_unit(),
             Value::Bool(yes) => serializer.serialize_bool(*yes),
@@ -47,6 +128,9 @@ impl Serialize for Value {
 
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
+        if STORED.get() {
+            return Kept::deserialize(deserializer).map(Value::from);
+        }
         deserializer.deserialize_any(Plain)
     }
 }
@@ -244,5 +328,14 @@ mod tests {
             assert!(serde_json::from_str::<Value>(wrong).is_err(), "{wrong}");
         }
         assert_eq!(serde_json::from_str::<Value>("2.0").unwrap(), Value::Int(2));
+    }
+
+    #[test]
+    fn saved_games_keep_the_form_that_names_types() {
+        let value = Value::map([("hp", Value::Int(3)), ("of", Value::list([Value::None, Value::Entity(EntityId(7))]))]);
+        let text = r#"{"map":{"hp":{"int":3},"of":{"list":["none",{"entity":7}]}}}"#;
+        assert_eq!(in_stored_form(|| serde_json::to_string(&value)).unwrap(), text);
+        assert_eq!(in_stored_form(|| serde_json::from_str::<Value>(text)).unwrap(), value);
+        assert_eq!(serde_json::to_string(&Value::Int(3)).unwrap(), "3");
     }
 }

@@ -95,7 +95,8 @@ impl Words {
 
     /// Writes a value.
     pub fn pack(&mut self, value: &impl Serialize) -> Result<Vec<u8>, StoreError> {
-        let value = serde_json::to_value(value).map_err(|error| broken(&error.to_string()))?;
+        let value =
+            crate::state::in_stored_form(|| serde_json::to_value(value)).map_err(|error| broken(&error.to_string()))?;
         let mut bytes = Vec::with_capacity(64);
         self.write(&value, &mut bytes);
         Ok(bytes)
@@ -103,7 +104,8 @@ impl Words {
 
     /// Reads a value.
     pub fn unpack<T: DeserializeOwned>(&self, bytes: &[u8]) -> Result<T, StoreError> {
-        serde_json::from_value(self.unpack_value(bytes)?).map_err(|error| broken(&error.to_string()))
+        let value = self.unpack_value(bytes)?;
+        crate::state::in_stored_form(|| serde_json::from_value(value)).map_err(|error| broken(&error.to_string()))
     }
 
     pub fn unpack_value(&self, bytes: &[u8]) -> Result<Value, StoreError> {
