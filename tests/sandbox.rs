@@ -322,6 +322,83 @@ fn all_problems_are_told_at_once() {
     }
 }
 
+/// A local that outlives the call would make a saved game load as another one.
+#[test]
+fn a_local_that_a_function_changes_after_loading_is_refused_with_its_line() {
+    let rb = "local rb = require('@riskbreaker')\n";
+    let maneuver = |body: &str| format!("{rb}{body}");
+    for (path, text, name, line) in [
+        (
+            "maneuvers/a.luau",
+            "local n = 0\nreturn rb.maneuver({ id = 'a', resolve = function()\n\tn += 1\nend })",
+            "n",
+            4,
+        ),
+        (
+            "maneuvers/a.luau",
+            "local seen\nlocal function note(x)\n\tseen = x\nend\nreturn rb.maneuver({ id = 'a', resolve = function(ctx) note(ctx) end })",
+            "seen",
+            4,
+        ),
+        // Through a function that is made in the call, and one that a function made at load.
+        (
+            "maneuvers/a.luau",
+            "local n\nreturn rb.maneuver({ id = 'a', resolve = function(ctx)\n\tlocal f = function() n = 1 end\n\tf()\nend })",
+            "n",
+            4,
+        ),
+        (
+            "maneuvers/a.luau",
+            "local function counter()\n\tlocal n = 0\n\treturn function() n += 1 return n end\nend\n\
+             local count = counter()\nreturn rb.maneuver({ id = 'a', resolve = function() count() end })",
+            "n",
+            4,
+        ),
+        ("lib/a.luau", "local n = 0\nlocal m = {}\nfunction m.next()\n\tn = n + 1\n\treturn n\nend\nreturn m", "n", 5),
+    ] {
+        let error = load_error(&[(path, &maneuver(text))]);
+        let problem = &error.problems[0];
+        assert_eq!((problem.path.as_str(), problem.line), (&*format!("bad/{path}"), Some(line)), "{text}: {error}");
+        assert!(problem.message.contains(&format!("`{name}`")) && problem.cure.is_some(), "{text}: {error}");
+        assert_eq!(error.problems.len(), 1, "{error}");
+    }
+}
+
+#[test]
+fn locals_of_one_call_and_of_loading_are_free() {
+    for body in [
+        "local best = 0\nlocal function look(n) best = math.max(best, n) end\nlook(3)\nctx.thing:add('n', best)",
+        "local n = 0\nlocal f = function() n += 1 return n end\nctx.thing:add('n', f() + f())",
+        "table.sort({ 3, 1 }, function(a, b) ctx = ctx return a < b end)\nctx.thing:add('n', 3)",
+    ] {
+        let fault = fault_of(&format!("{body}\nerror('n is ' .. ctx.thing.n)"));
+        assert_eq!(fault.message, "n is 3", "{body}");
+    }
+    // A counter of the file's own, which no function of the card reaches.
+    let text = "local rb = require('@riskbreaker')\nlocal n = 0\nlocal function next_number() n += 1 return n end\n\
+                return rb.maneuver({ id = 'a', text = 'Number ' .. next_number(), resolve = function() end })";
+    Ruleset::load(&library(&[("maneuvers/a.luau", text)]), "bad").unwrap();
+}
+
+/// A table that its file has frozen may hold another that it has not.
+#[test]
+fn a_captured_table_is_frozen_to_its_depth() {
+    for table in ["{ inner = {} }", "table.freeze({ inner = {} })", "table.freeze({ deep = { inner = {} } }).deep"] {
+        let text = format!(
+            "local rb = require('@riskbreaker')\nlocal kept = {table}\n\
+             return rb.maneuver({{ id = 'trick', resolve = function(ctx) kept.inner.n = 1 end }})"
+        );
+        let library = library(&[("maneuvers/trick.luau", &text)]);
+        let rules = Ruleset::load(&library, "bad").unwrap();
+        let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        let question = session.questions()[0].clone();
+        session.answer(question.id, question.read(&"trick".into()).unwrap()).unwrap();
+        let Step::Fault(fault) = session.advance().unwrap() else { panic!("`{table}` was changed") };
+        assert!(fault.message.contains("readonly"), "{table}: {fault}");
+    }
+}
+
 #[test]
 fn bytecode_and_binary_files_are_not_run() {
     for bytes in [&b"\x06\x03\x00garbage"[..], b"\x00\x01\x02", b"return '\xff\xfe'", b"return '\xe2\x80\xae'"] {

@@ -209,9 +209,7 @@ impl Rulebook {
 
     /// The text of one of its files, by the path that problems and faults name.
     pub fn source(&self, path: &str) -> Option<&str> {
-        let (part, path) = path.split_once('/')?;
-        let part = self.stack.parts().iter().find(|other| other.id() == part)?;
-        Some(&part.folder.file(path)?.text)
+        self.stack.text_of(path)
     }
 
     /// The contents of all files of all its parts, by the path that problems and faults name.

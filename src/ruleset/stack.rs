@@ -54,6 +54,13 @@ impl Stack {
         Stack { measured: true, ..self }
     }
 
+    /// The text of a file, by the path that problems and faults name.
+    pub(crate) fn text_of(&self, path: &str) -> Option<&str> {
+        let (part, path) = path.split_once('/')?;
+        let part = self.parts.iter().find(|other| other.id() == part)?;
+        Some(&part.folder.file(path)?.text)
+    }
+
     pub(crate) fn is_measured(&self) -> bool {
         self.measured
     }

@@ -1,7 +1,7 @@
 //! Loading a ruleset into a machine: every file is run once, what the files declare is merged layer on layer, checked,
 //! and handed to the prelude - or every problem is reported.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -57,6 +57,7 @@ pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded
     loader.run_files(&prelude, &allowed).map_err(engine)?;
     let (installed, _) = guarded(Budget::LOAD, || loader.install(&prelude, &host));
     let (declarations, classes) = installed.map_err(engine)?;
+    loader.refuse_keepers(&host);
     if !loader.problems.is_empty() {
         return Err(failed(loader.problems));
     }
@@ -140,6 +141,28 @@ impl Loader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A function that is left after loading and assigns to what it has captured keeps something between calls.
+    fn refuse_keepers(&mut self, host: &HostState) {
+        let mut told = BTreeSet::new();
+        for (path, keeper) in host.keepers.take() {
+            let text = self.stack.text_of(&path).unwrap_or_default();
+            let named = sandbox::named_assigners(text).into_iter().find(|named| {
+                (named.line, named.parameters, named.captured) == (keeper.line, keeper.parameters, keeper.captured)
+            });
+            for assigned in named.unwrap_or(keeper).assigned {
+                let name = assigned.name.map_or("a local outside it".to_owned(), |name| format!("the local `{name}`"));
+                if !told.insert((path.clone(), assigned.line, name.clone())) {
+                    continue;
+                }
+                let message = format!("a function changes {name}, which would keep its value between calls");
+                let cure = "declare the local inside the function, or keep the value in a field of an entity";
+                let mut problem = Problem::new(path.clone(), message).with_cure(cure);
+                problem.line = Some(assigned.line);
+                self.problems.push(problem);
+            }
+        }
     }
 
     /// Checks what was merged and hands it to the prelude.

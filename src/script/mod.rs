@@ -22,6 +22,7 @@ mod source_span;
 mod spec_file;
 mod table;
 mod types;
+mod upvalues;
 mod vm;
 mod watchdog;
 

@@ -74,14 +74,23 @@ impl Prelude {
                     .find(|source| source.path == path)
                     .map(|source| source.text.clone())
                     .unwrap_or_default();
-                if !measured {
-                    let function = sandbox::compile(lua, &path, &text, &environment)?;
-                    compiled.files.borrow_mut().push(function.clone());
-                    return Ok(function);
+                let (function, assigners) = sandbox::compile_file(lua, &path, &text, &environment, measured)?;
+                if !assigners.is_empty() {
+                    compiled.assigners.borrow_mut().insert(path.clone(), assigners);
                 }
-                let function = sandbox::compile_measured(lua, &path, &text, &environment)?;
-                compiled.measured.borrow_mut().push((path, function.clone()));
+                match measured {
+                    false => compiled.files.borrow_mut().push(function.clone()),
+                    true => compiled.measured.borrow_mut().push((path, function.clone())),
+                }
                 Ok(function)
+            })?,
+        )?;
+        let loaded = host.clone();
+        functions.raw_set(
+            "left",
+            lua.create_function(move |_, function: Function| {
+                loaded.note_keeper(&function);
+                Ok(())
             })?,
         )?;
         functions.raw_set("environments", environments)?;

@@ -9,9 +9,10 @@ use super::allocation::{self, limited};
 use super::bytecode;
 use super::fault::Place;
 use super::watchdog;
+use super::upvalues::{Assigner, assigners};
 use crate::play::Code;
 use mlua::chunk::{ChunkMode, Compiler};
-use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
+use mlua::{Error, Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 
 /// How much a call into a script may use.
 #[derive(Clone, Copy, Debug)]
@@ -566,28 +567,51 @@ unsafe extern "C-unwind" fn native(state: *mut mlua::lua_State) -> c_int {
     0
 }
 
+/// Turns a file of a ruleset into a function; gives the functions in it that assign to captured variables as well.
+pub(super) fn compile_file(
+    lua: &Lua,
+    path: &str,
+    text: &str,
+    environment: &Table,
+    measured: bool,
+) -> Result<(Function, Vec<Assigner>)> {
+    let compiler = if measured { compiler().set_coverage_level(2) } else { compiler() };
+    let (function, code) = compile_by(compiler, lua, path, text, environment)?;
+    let assigners = assigners(&code).ok_or_else(|| Error::RuntimeError("the compiled file has an unknown form".into()))?;
+    Ok((function, assigners))
+}
+
+/// What a file's functions assign to captured variables, with the names of the variables.
+pub(super) fn named_assigners(text: &str) -> Vec<Assigner> {
+    let code = compiler().set_debug_level(2).compile(text);
+    code.ok().and_then(|code| assigners(&code)).unwrap_or_default()
+}
+
 /// Turns a text into a function that runs in an environment.
 pub(super) fn compile(lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
-    compile_by(compiler(), lua, path, text, environment)
+    compile_by(compiler(), lua, path, text, environment).map(|(function, _)| function)
 }
 
-/// The same, with each line counted that runs.
-pub(super) fn compile_measured(lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
-    compile_by(compiler().set_coverage_level(2), lua, path, text, environment)
-}
-
-fn compile_by(compiler: Compiler, lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
+/// The function and the compiled text.
+fn compile_by(
+    compiler: Compiler,
+    lua: &Lua,
+    path: &str,
+    text: &str,
+    environment: &Table,
+) -> Result<(Function, Vec<u8>)> {
     let name = format!("={path}");
     // Reading a file makes what is in it: lists of instructions and constants are no values of a script.
     limited(false, || {
         let code = compiler.compile(text).ok().filter(|code| code.first().is_some_and(|version| *version != 0));
         let Some(code) = code else {
             let chunk = lua.load(text).set_name(name).set_mode(ChunkMode::Text).set_compiler(compiler);
-            return chunk.set_environment(environment.clone()).into_function();
+            return Ok((chunk.set_environment(environment.clone()).into_function()?, Vec::new()));
         };
         bytecode::check(&code)
             .map_err(|error| mlua::Error::RuntimeError(format!("{path}:{}: {}", error.line, error.message)))?;
-        let chunk = lua.load(code).set_name(name).set_mode(ChunkMode::Binary);
-        chunk.set_environment(environment.clone()).into_function()
+        let chunk = lua.load(code.as_slice()).set_name(name).set_mode(ChunkMode::Binary);
+        let function = chunk.set_environment(environment.clone()).into_function()?;
+        Ok((function, code))
     })
 }

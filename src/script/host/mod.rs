@@ -21,6 +21,7 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, text_of};
 use super::handles::{Handles, Pages};
+use super::upvalues::Assigner;
 pub(super) use agenda::{entry_table, read_key};
 pub(super) use entities::entity_arg;
 pub(crate) use stack::current_place;
@@ -49,6 +50,10 @@ pub(super) struct HostState {
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
     /// The functions of all other files, until they are compiled for this processor.
     pub files: RefCell<Vec<mlua::Function>>,
+    /// Functions that assign to captured variables, by file.
+    pub assigners: RefCell<BTreeMap<String, Vec<Assigner>>>,
+    /// Those of them that are left after loading, with the file.
+    pub keepers: RefCell<Vec<(String, Assigner)>>,
 }
 
 /// Names that exist in the ruleset, for messages.
@@ -56,6 +61,20 @@ pub(super) struct HostState {
 pub(super) struct Names(pub BTreeMap<&'static str, Vec<String>>);
 
 impl HostState {
+    /// Notes a function that is left after loading, if it assigns to what it has captured.
+    pub fn note_keeper(&self, function: &mlua::Function) {
+        let info = function.info();
+        let Some(path) = info.source.as_deref().map(|source| source.trim_start_matches('=')) else { return };
+        let assigners = self.assigners.borrow();
+        let of_file = assigners.get(path).into_iter().flatten();
+        let found = of_file.filter(|known| {
+            Some(known.line as usize) == info.line_defined
+                && known.parameters == info.num_params
+                && known.captured == info.num_upvalues
+        });
+        self.keepers.borrow_mut().extend(found.map(|known| (path.to_owned(), known.clone())));
+    }
+
     /// Lends a game to the host's functions while `run` goes on.
     pub fn lend<R>(&self, context: &mut ActionContext, run: impl FnOnce() -> R) -> R {
         let outer = self.context.replace(Some(context));
