@@ -26,7 +26,7 @@ pub use crate::lab::{
 };
 pub use crate::play::{
     Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
-    Happening, Known, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
+    Happening, Known, Machines, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
     ReloadReport, Remedy, Ruleset, Scenario, Seat, SeatEvent, Session, SessionError, Setup, Snapshot, SnapshotEntity,
     StartError, Step, Term, Undone, View, Viewer,
 };

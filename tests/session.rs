@@ -1,6 +1,8 @@
 //! The core, driven through its front door with the smallest game.
 
-use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{
+    Answer, DiceSource, Driver, Edit, Happening, Library, Machines, Ruleset, Session, Setup, Step, Value,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -569,4 +571,135 @@ fn ratios_of_the_largest_numbers_are_values_or_nothing() {
     }
     assert_eq!(Value::ratio(i64::MIN, i64::MIN), Value::ratio(1, 1));
     assert_eq!(Value::ratio(i64::MIN, -1), None);
+}
+
+/// None of them keeps something between calls, which would be refused.
+#[test]
+fn every_ruleset_of_the_repository_loads() {
+    for folder in ["rulesets", "tests/rulesets"] {
+        let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
+        for id in library.ids() {
+            match Ruleset::load(&library, &id) {
+                Err(error) if error.to_string().contains("is a layer") => {}
+                loaded => drop(loaded.unwrap_or_else(|error| panic!("{error}"))),
+            }
+        }
+    }
+}
+
+fn games() -> Library {
+    Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap()
+}
+
+#[test]
+fn saved_games_share_one_ruleset_with_whoever_has_it_loaded() {
+    let mut session = start(&[3, 7]);
+    let _ = session.advance().unwrap();
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    let saved = session.save();
+    let library = games();
+    let first = Session::load(&library, &saved).unwrap();
+    for _ in 0..20 {
+        let other = Session::load(&library, &saved).unwrap();
+        assert!(Arc::ptr_eq(other.ruleset(), first.ruleset()));
+        assert_eq!(other.state_bytes(), session.state_bytes());
+        let given = Session::load_with(&library, session.ruleset(), &saved).unwrap();
+        assert!(Arc::ptr_eq(given.ruleset(), session.ruleset()));
+        assert_eq!(given.state_bytes(), session.state_bytes());
+    }
+    // Another ruleset than the one that is given is not taken for it.
+    let other = Ruleset::load(&library, "contest").unwrap();
+    assert_eq!(Session::load_with(&library, &other, &saved).unwrap().ruleset().id(), "tug");
+}
+
+#[test]
+fn a_game_is_the_same_wherever_its_scripts_run() {
+    let play = |machines: Machines| {
+        let rules = Ruleset::load_on(machines, &games(), "tug", &[]).unwrap();
+        let hasty = || Driver::Policy("hasty".into());
+        let setup = || Setup::default().seed(11).switch("wins_at", 9).seat("left", hasty()).seat("right", hasty());
+        let mut sessions = [Session::start(&rules, setup()).unwrap(), Session::start(&rules, setup()).unwrap()];
+        // Two games in turn on the same machines.
+        for _ in 0..1_000 {
+            for session in &mut sessions {
+                let _ = session.advance_by(1).unwrap();
+            }
+        }
+        assert_eq!(sessions[0].state_bytes(), sessions[1].state_bytes());
+        assert!(sessions[0].outcome().is_some());
+        (sessions[0].state_bytes(), sessions[0].log())
+    };
+    let usual = play(Machines::default());
+    assert_eq!(play(Machines::Threads(0)), usual);
+    assert_eq!(play(Machines::Threads(3)), usual);
+    assert_eq!(play(Machines::CallersThread), usual);
+}
+
+#[test]
+fn many_threads_play_many_games_of_one_ruleset() {
+    for machines in [Machines::Threads(2), Machines::CallersThread] {
+        let rules = Ruleset::load_on(machines, &games(), "tug", &[]).unwrap();
+        let ends: Vec<Vec<u8>> = std::thread::scope(|scope| {
+            let game = |_| {
+                let rules = rules.clone();
+                let play = move || {
+                    let hasty = || Driver::Policy("hasty".into());
+                    let setup = Setup::default().seed(3).seat("left", hasty()).seat("right", hasty());
+                    let mut session = Session::start(&rules, setup).unwrap();
+                    assert!(matches!(session.advance().unwrap(), Step::Over(_)));
+                    session.state_bytes()
+                };
+                std::thread::Builder::new().stack_size(8 << 20).spawn_scoped(scope, play).unwrap()
+            };
+            let threads: Vec<_> = (0..6).map(game).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(ends.windows(2).all(|two| two[0] == two[1]));
+    }
+}
+
+#[test]
+fn a_loop_plays_on_until_a_moment_has_come() {
+    let mut session = start(&[3, 7]);
+    let past = std::time::Instant::now();
+    while session.questions().is_empty() {
+        assert_eq!(session.advance_until(past).unwrap(), Step::Ask);
+    }
+    assert_eq!(session.advance_by(5).unwrap(), Step::Ask);
+    assert_eq!(session.questions()[0].seat.as_ref(), "left");
+}
+
+/// Figures for `docs/measurements.md`: `cargo test --release --test session five_hundred -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn five_hundred_games_of_one_ruleset() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
+    let rules = Ruleset::load_on(Machines::Threads(2), &library, "riskbreaker-0.0.1", &[]).unwrap();
+    let status = |name: &str| -> u64 {
+        let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.split_whitespace().nth(1).and_then(|number| number.parse().ok()).unwrap_or_default()
+    };
+    let policy = rules.policies()[0].to_string();
+    let mut session = Session::start(&rules, Setup::default().seed(7)).unwrap();
+    for _ in 0..20 {
+        let _ = session.advance().unwrap();
+        let Some(question) = session.questions().first().cloned() else { break };
+        let answer = session.suggest(question.id, &policy).unwrap().or(question.default).unwrap();
+        session.answer(question.id, answer).unwrap();
+    }
+    let _ = session.advance().unwrap();
+    let saved = session.save();
+    println!("{} decisions, {} bytes saved", session.decisions(), saved.len());
+    for (name, given) in [("found by content", None), ("given", Some(&rules))] {
+        let (memory, began) = (status("VmRSS"), std::time::Instant::now());
+        let load = |_| match given {
+            None => Session::load(&library, &saved).unwrap(),
+            Some(rules) => Session::load_with(&library, rules, &saved).unwrap(),
+        };
+        let sessions: Vec<Session> = (0..500).map(load).collect();
+        let each = began.elapsed() / 500;
+        let kept = (status("VmRSS").saturating_sub(memory)) as f64 / sessions.len() as f64;
+        println!("{name}: {each:?} a load, {kept:.1} KiB a game, {} threads", status("Threads"));
+    }
 }

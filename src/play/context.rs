@@ -64,6 +64,8 @@ pub(crate) struct ActionContext {
     pub notes: Vec<MigrationNote>,
     /// Where every way of an action is explored: it answers what the tape does not hold.
     pub explorer: Option<Box<Explorer>>,
+    /// The machine that ran it last: another one has to read the state anew.
+    pub machine: u64,
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
     /// Where the game runs on inside the script machine.
@@ -233,6 +235,7 @@ impl ActionContext {
             pulse: 0,
             notes: Vec::new(),
             explorer: None,
+            machine: 0,
             before_script: 0,
             headless: None,
             observers: Observers::default(),

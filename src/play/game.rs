@@ -359,9 +359,13 @@ impl Game {
         let pulse = context.pulse;
         open.ran = true;
 
-        let (scenario, cause) = (&self.scenario, &open.cause);
-        let performed = catch_unwind(AssertUnwindSafe(|| perform(context, scenario, vm, cause)));
-        let result = performed.unwrap_or_else(|_| Err(Fault::new("the host itself failed; the action is taken back")));
+        let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause)));
+        let result = result.unwrap_or_else(|_| {
+            vm.discard();
+            let mut fault = Fault::new("the host itself failed while the action ran; the action is taken back");
+            (fault.cure, fault.fatal) = (Some("please report this with the script".into()), true);
+            Err(fault)
+        });
 
         open.tape = std::mem::take(&mut context.tape);
         open.questions = std::mem::take(&mut context.questions);
@@ -668,6 +672,20 @@ impl Game {
             open.questions.retain(|other| !other.race);
         }
         Ok(op)
+    }
+
+    /// After the host itself failed in the middle of something: takes back what was not finished.
+    pub fn recover(&mut self) {
+        let context = &mut self.context;
+        context.state.rollback(0);
+        (context.headless, context.explorer, context.stop) = (None, None, None);
+        context.events.clear();
+        context.questions.clear();
+        context.suggest_at = None;
+        if let Some(open) = &mut self.open {
+            open.ran = false;
+            open.questions.clear();
+        }
     }
 
     /// Takes the open action back to its start; its tape stays.

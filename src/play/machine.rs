@@ -120,6 +120,9 @@ pub(crate) trait Machine {
     /// Lets scripts use so many bytes from here on.
     fn hold_to(&mut self, bytes: usize);
 
+    /// Something failed in the middle of a run: it must not be used again.
+    fn discard(&mut self);
+
     /// Whether a budget was spent in it, so that it must not be used again.
     fn is_dead(&self) -> bool;
 

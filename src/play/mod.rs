@@ -50,6 +50,7 @@ pub use explanation::{Explanation, Term};
 pub use explorer::{Answering, Given};
 pub use fault::{Fault, Remedy};
 pub use migration::{Migration, MigrationError, MigrationFate, MigrationNote};
+pub use pool::Machines;
 pub use question::{Answer, Ask, Choice, Question, QuestionId};
 pub use refusal::{Bound, Refusal};
 pub use reload::ReloadReport;

@@ -1,9 +1,9 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::machine::{Code, Engine, Hits, Machine};
-use super::pool::{Died, Pool};
+use super::pool::{Died, Machines, Pool};
 use super::{ActionContext, Fault};
 use crate::ruleset::{Breach, Library, LoadError, Rulebook, Stack, with_layers};
 use crate::state::Value;
@@ -29,7 +29,29 @@ impl Ruleset {
         layers: &[String],
     ) -> Result<Arc<Ruleset>, LoadError> {
         let (id, layers) = with_layers(id, layers);
-        Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers)
+        Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers, Machines::default())
+    }
+
+    /// Finds a ruleset of the same content that is in use; loads it where there is none.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load_by`].
+    pub(crate) fn find_or_load(
+        engine: &'static dyn Engine,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        let (id, layers) = with_layers(id, layers);
+        let stack = Stack::resolve(library, &id, &layers)?;
+        let same =
+            |rules: &Arc<Ruleset>| rules.id() == id && rules.extra_layers() == layers && rules.hash() == stack.hash();
+        let known = in_use().iter().filter_map(Weak::upgrade).find(same);
+        match known {
+            Some(rules) => Ok(rules),
+            None => Ruleset::of_stack(engine, Arc::new(stack), &layers, Machines::default()),
+        }
     }
 
     /// Loads what has been read.
@@ -37,15 +59,24 @@ impl Ruleset {
         engine: &'static dyn Engine,
         stack: Arc<Stack>,
         layers: &[String],
+        machines: Machines,
     ) -> Result<Arc<Ruleset>, LoadError> {
-        let (pool, declared) = match Pool::start(engine, stack.clone()) {
+        // Lines are counted by one machine.
+        let (measured, id) = (stack.is_measured(), stack.main().id().to_string());
+        let machines = if measured { Machines::Threads(1) } else { machines };
+        let (pool, declared) = match Pool::start(engine, stack.clone(), machines) {
             Ok((pool, declarations)) => (Some(pool), Ok(declarations)),
             Err(error) => (None, Err(error)),
         };
-        let id = stack.main().id().to_string();
         let book = Rulebook::new(stack, declared, layers)?;
         let pool = pool.ok_or_else(|| LoadError::new(id, Vec::new()))?;
-        Ok(Arc::new(Ruleset { book, pool }))
+        let rules = Arc::new(Ruleset { book, pool });
+        if !measured {
+            let mut in_use = in_use();
+            in_use.retain(|known| known.strong_count() > 0);
+            in_use.push(Arc::downgrade(&rules));
+        }
+        Ok(rules)
     }
 
     /// The ruleset as data.
@@ -62,7 +93,7 @@ impl Ruleset {
     ///
     /// # Errors
     ///
-    /// [`Died`] if the worker is gone; the job's captures are lost then.
+    /// [`Died`] if there is no machine to be had or the job panics; its captures are lost then.
     pub(crate) fn run<R: Send + 'static>(
         &self,
         job: impl FnOnce(&mut dyn Machine) -> R + Send + 'static,
@@ -128,6 +159,12 @@ impl Ruleset {
             .map(|row| breach(row).ok_or_else(|| Fault::new("a breach is a table with `rule` and `text`")))
             .collect()
     }
+}
+
+/// The rulesets that somebody holds, so that saved games find theirs instead of loading it once more.
+fn in_use() -> std::sync::MutexGuard<'static, Vec<Weak<Ruleset>>> {
+    static IN_USE: Mutex<Vec<Weak<Ruleset>>> = Mutex::new(Vec::new());
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Deref for Ruleset {

@@ -148,7 +148,12 @@ impl Session {
     /// # Errors
     ///
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
-    pub(crate) fn load_by(engine: &'static dyn Engine, library: &Library, text: &str) -> Result<Session, StartError> {
+    pub(crate) fn load_by(
+        engine: &'static dyn Engine,
+        library: &Library,
+        known: Option<&Arc<Ruleset>>,
+        text: &str,
+    ) -> Result<Session, StartError> {
         let saved: Saved = serde_json::from_str(text).map_err(|error| StartError::Unreadable(error.to_string()))?;
         let intact = match saved.format {
             FORMAT => checksum_fits(text) == Some(true),
@@ -167,7 +172,10 @@ impl Session {
         saved.check_numbers()?;
         let began = saved.began();
         let rules = match &saved.first {
-            None => Ruleset::load_by(engine, library, &began.ruleset, &began.layers)?,
+            None => match known.filter(|rules| Stacked::of(rules) == began) {
+                Some(rules) => rules.clone(),
+                None => Ruleset::find_or_load(engine, library, &began.ruleset, &began.layers)?,
+            },
             Some(files) => began.rules_of(engine, files)?,
         };
         let hash = saved.done.iter().fold(rules.hash(), |hash, done| match &done.cause {
@@ -285,7 +293,7 @@ impl Stacked {
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, LoadError> {
         let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
-        Ruleset::load_by(engine, &library, &self.ruleset, &self.layers)
+        Ruleset::find_or_load(engine, &library, &self.ruleset, &self.layers)
     }
 
     /// The rules of that identity: those of today where they still are the same, otherwise those that are kept.
@@ -296,7 +304,7 @@ impl Stacked {
         hash: &str,
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, String> {
-        let today = Ruleset::load_by(engine, library, &self.ruleset, &self.layers).ok();
+        let today = Ruleset::find_or_load(engine, library, &self.ruleset, &self.layers).ok();
         match today.filter(|today| today.hash() == hash) {
             Some(today) => Ok(today),
             None => self.rules_of(engine, files).map_err(|error| error.to_string()),

@@ -1,5 +1,7 @@
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 use serde::Serialize;
 
@@ -77,12 +79,14 @@ pub enum StartError {
     Diverged(String),
 }
 
-/// Why a game cannot go on. The session is lost only if it says so.
+/// Why a call failed. The action under way is taken back, and the session can go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
-    #[error("the script worker of {0} could not be started")]
+    #[error("there is no memory or no thread for the scripts of {0}")]
     Worker(String),
+    #[error("the host itself failed; the action is taken back, please report this")]
+    Failed,
 }
 
 /// The stream of the dice that only serve to look ahead: far from those of games, and of games played out for advice.
@@ -103,13 +107,18 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Only if no thread for scripts can be had.
+    /// The host itself failed, or has no memory or thread for scripts; the game stays as it was before the action.
     pub fn advance(&mut self) -> Result<Step, SessionError> {
         self.advance_by(u64::MAX)
     }
 
-    /// Plays at most so many actions further, for drivers that look at each.
-    pub(crate) fn advance_by(&mut self, actions: u64) -> Result<Step, SessionError> {
+    /// Plays at most so many actions further, for a loop that does other things in between. [`Step::Ask`] without an open
+    /// question means that the game can go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::advance`].
+    pub fn advance_by(&mut self, actions: u64) -> Result<Step, SessionError> {
         let until = self.actions().saturating_add(actions);
         loop {
             let left = until - self.actions();
@@ -119,6 +128,21 @@ impl Session {
                     self.game_mut().publish(None);
                     return Ok(standing.into());
                 }
+            }
+        }
+    }
+
+    /// Plays on until somebody must decide or this moment has come, which is looked at between two actions. [`Step::Ask`]
+    /// without an open question means that the game can go on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::advance`].
+    pub fn advance_until(&mut self, moment: Instant) -> Result<Step, SessionError> {
+        loop {
+            let step = self.advance_by(1)?;
+            if step != Step::Ask || !self.questions().is_empty() || Instant::now() >= moment {
+                return Ok(step);
             }
         }
     }
@@ -635,25 +659,46 @@ impl Session {
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<R, SessionError> {
         let game = self.game.take().expect("the game comes back from every loan");
-        let (game, result) = self.run_on(game, work)?;
-        self.game = Some(game);
-        Ok(result)
+        let (game, result) = self.lend_game(game, work);
+        self.game = game;
+        result
     }
 
     /// Lends a game of these rules, and gives it back.
     pub(crate) fn run_on<R: Send + 'static>(
         &self,
-        mut game: Box<Game>,
+        game: Box<Game>,
         work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
     ) -> Result<(Box<Game>, R), SessionError> {
-        let lent = self.rules.run(move |vm| {
-            let result = work(&mut game, vm);
-            (game, result)
+        let (game, result) = self.lend_game(game, work);
+        game.ok_or(SessionError::Failed).and_then(|game| Ok((game, result?)))
+    }
+
+    /// The game stays in its place whatever becomes of the work.
+    fn lend_game<R: Send + 'static>(
+        &self,
+        game: Box<Game>,
+        work: impl FnOnce(&mut Game, &mut dyn Machine) -> R + Send + 'static,
+    ) -> (Option<Box<Game>>, Result<R, SessionError>) {
+        let place = Arc::new(Mutex::new(Some(game)));
+        let lent = place.clone();
+        let result = self.rules.run(move |machine| {
+            let mut place = lent.lock().unwrap_or_else(PoisonError::into_inner);
+            let game = place.as_mut()?;
+            let result = catch_unwind(AssertUnwindSafe(|| work(game, machine)));
+            if result.is_err() {
+                machine.discard();
+                game.recover();
+            }
+            result.ok()
         });
-        match lent {
-            Ok(back) => Ok(back),
-            Err(_) => panic!("the script worker of {} has died", self.rules.id()),
-        }
+        let game = place.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let result = match result {
+            Ok(Some(result)) => Ok(result),
+            Ok(None) => Err(SessionError::Failed),
+            Err(_) => Err(SessionError::Worker(self.rules.id().to_string())),
+        };
+        (game, result)
     }
 
     /// A loan for reading.

@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::host::current_place;
 use super::sandbox::give_back;
 use super::vm::Vm;
-use crate::play::{Code, Engine, Machine, Ruleset, Session, StartError};
-use crate::ruleset::{Declarations, Library, LoadError, Stack};
+use crate::play::{Code, Engine, Machine, Machines, Ruleset, Session, StartError};
+use crate::ruleset::{Declarations, Library, LoadError, Stack, with_layers};
 
 /// The engine that runs scripts in Luau.
 pub(crate) struct Luau;
@@ -45,25 +45,53 @@ impl Ruleset {
         Ruleset::load_by(&ENGINE, library, id, layers)
     }
 
+    /// The same, and says where its scripts run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn load_on(
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        let (id, layers) = with_layers(id, layers);
+        Ruleset::of_stack(&ENGINE, Arc::new(Stack::resolve(library, &id, &layers)?), &layers, machines)
+    }
+
     /// Loads a ruleset whose scripts count which of their lines run.
     pub(crate) fn load_measured(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::of_stack(&ENGINE, Arc::new(Stack::resolve(library, id, layers)?.measured()), layers)
+        let stack = Stack::resolve(library, id, layers)?.measured();
+        Ruleset::of_stack(&ENGINE, Arc::new(stack), layers, Machines::default())
     }
 
     /// Loads what has been read.
     #[cfg(feature = "watch")]
     pub(crate) fn load_read(stack: Stack, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::of_stack(&ENGINE, Arc::new(stack), layers)
+        Ruleset::of_stack(&ENGINE, Arc::new(stack), layers, Machines::default())
     }
 }
 
 impl Session {
     /// Reads a saved game by playing its tape again.
     ///
+    /// A ruleset of the same content that is in use is shared: any number of games have one ruleset and its machines.
+    ///
     /// # Errors
     ///
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
     pub fn load(library: &Library, text: &str) -> Result<Session, StartError> {
-        Session::load_by(&ENGINE, library, text)
+        Session::load_by(&ENGINE, library, None, text)
+    }
+
+    /// The same under a ruleset that is loaded already, so that no file is read. Where the game began by other rules, or
+    /// changes its rules on the way, those come from the library.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::load`].
+    pub fn load_with(library: &Library, rules: &Arc<Ruleset>, text: &str) -> Result<Session, StartError> {
+        Session::load_by(&ENGINE, library, Some(rules), text)
     }
 }

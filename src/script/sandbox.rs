@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use super::allocation::{self, limited};
 use super::bytecode;
 use super::fault::Place;
-use super::watchdog;
 use super::upvalues::{Assigner, assigners};
+use super::watchdog;
 use crate::play::Code;
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Error, Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
@@ -577,7 +577,8 @@ pub(super) fn compile_file(
 ) -> Result<(Function, Vec<Assigner>)> {
     let compiler = if measured { compiler().set_coverage_level(2) } else { compiler() };
     let (function, code) = compile_by(compiler, lua, path, text, environment)?;
-    let assigners = assigners(&code).ok_or_else(|| Error::RuntimeError("the compiled file has an unknown form".into()))?;
+    let assigners =
+        assigners(&code).ok_or_else(|| Error::RuntimeError("the compiled file has an unknown form".into()))?;
     Ok((function, assigners))
 }
 

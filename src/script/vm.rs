@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
@@ -45,7 +46,11 @@ pub(crate) struct Vm {
     /// The budget that was spent in it.
     spent: Option<&'static str>,
     dead: bool,
+    /// What tells it from other machines, from 1.
+    number: u64,
 }
+
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
 /// A machine that is used for longer than so many runs is worth the few milliseconds of compiling it.
 const MANY_RUNS: u32 = 2_000;
@@ -132,6 +137,7 @@ impl Vm {
             full,
             spent: None,
             dead: false,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         };
         Ok((vm, declarations))
     }
@@ -288,6 +294,9 @@ impl Vm {
 
     /// Brings the handles up to the context's state; gives the prelude's function that has to be told, if any.
     fn sync(&self, context: &mut ActionContext) -> Result<Option<(Function, MultiValue)>> {
+        if std::mem::replace(&mut context.machine, self.number) != self.number {
+            context.state.renew_identity();
+        }
         let rules = context.rules.clone();
         let synced = self.host.handles.borrow_mut().sync(&self.lua, &mut context.state, rules.schema())?;
         if !self.settings.borrow().as_ref().is_some_and(|settings| settings.are_of(context)) {
@@ -382,6 +391,10 @@ impl Machine for Vm {
     #[cfg(not(feature = "continuations"))]
     fn kept(&self) -> Option<Vec<u8>> {
         None
+    }
+
+    fn discard(&mut self) {
+        self.dead = true;
     }
 
     fn is_dead(&self) -> bool {
