@@ -531,7 +531,7 @@ fn forged_saves_are_refused_with_a_sentence() {
     session.answer(card, Answer::Choice("pull".into())).unwrap();
     let _ = session.advance().unwrap();
     // The format before had no checksums.
-    let text = session.save().replace("\"format\":3", "\"format\":2");
+    let text = session.save().replace("\"format\":2", "\"format\":1");
     assert!(Session::load(&library, &text).is_ok());
     for (from, to) in [
         ("\"number\":1", "\"number\":4294967295"),
@@ -539,8 +539,8 @@ fn forged_saves_are_refused_with_a_sentence() {
         ("\"words\":0", "\"words\":18446744073709551615"),
         ("\"person\":1", "\"person\":4294967295"),
         ("\"written\":0", "\"written\":4294967295"),
-        ("\"format\":2", "\"format\":4294967295"),
-        ("\"format\":2", "\"format\":-1"),
+        ("\"format\":1", "\"format\":4294967295"),
+        ("\"format\":1", "\"format\":-1"),
     ] {
         if text.contains(from) {
             assert!(Session::load(&library, &text.replace(from, to)).is_err(), "{to}");
