@@ -7,7 +7,7 @@ use luau_syntax::ast::{
 };
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
-use super::syntax::{literal, text};
+use super::syntax::{literal, possible_texts, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
@@ -323,10 +323,8 @@ impl<'ast> Gatherer<'_> {
     }
 
     fn record(&mut self, name: String, value: Expression<'_>) {
-        if name == "topic"
-            && let Some(topic) = literal(value)
-        {
-            self.names.topics.insert(topic);
+        if name == "topic" {
+            self.names.topics.extend(possible_texts(value));
         }
         if let Some(signature) = verb_of(value) {
             self.names.verbs.insert(name.clone(), signature);

@@ -20,6 +20,16 @@ pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
     }
 }
 
+/// The texts that an expression can come to, where they stand in it: those of both branches of a condition.
+pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
+    match expression.kind() {
+        ExpressionKind::If { then_expression, else_expression, .. } => {
+            [then_expression, else_expression].into_iter().flat_map(possible_texts).collect()
+        }
+        _ => literal(expression).into_iter().collect(),
+    }
+}
+
 /// The value of an expression that is always the same.
 pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {

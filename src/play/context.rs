@@ -5,6 +5,7 @@ use super::explorer::Explorer;
 use super::observers::Observers;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Headless, MigrationNote, Question, Refusal, Ruleset, Tape,
+    Term,
 };
 use crate::dice::DiceRng;
 use crate::state::{EntityId, FieldId, KindId, State, Value};
@@ -69,6 +70,8 @@ pub(crate) struct ActionContext {
     pub headless: Option<Headless>,
     /// Who is told of each finished operation.
     pub observers: Observers,
+    /// What the next roll of the action needs is made of.
+    pub roll_terms: Vec<Term>,
 }
 
 /// How much of a roll the script sees.
@@ -211,6 +214,7 @@ impl ActionContext {
             before_script: 0,
             headless: None,
             observers: Observers::default(),
+            roll_terms: Vec::new(),
         }
     }
 

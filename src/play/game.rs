@@ -334,6 +334,7 @@ impl Game {
         context.quiet = open.cause == Cause::Start;
         context.stop = None;
         context.events.clear();
+        context.roll_terms.clear();
         context.questions.clear();
         context.autos.clear();
         context.dropped = None;
