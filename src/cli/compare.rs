@@ -231,6 +231,10 @@ impl Comparison {
             let cells = [(before, &card.before), (now, &card.now)];
             let cells = cells.map(|(name, odds)| vec![Span::faint(name), Span::plain(told(odds))]);
             screen.columns(4, cells.to_vec())?;
+            if told(&card.before) == told(&card.now) {
+                screen
+                    .row(&Row::prose(4).faint("What differs is rarer than these, or in values that are not shown."))?;
+            }
         }
         if !self.gone.is_empty() {
             screen.row(&Row::prose(2).plain(format!("Cards that only {before} has: {}.", self.gone.join(", "))))?;

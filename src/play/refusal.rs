@@ -251,7 +251,9 @@ impl fmt::Display for Sentence<'_> {
             },
             Refusal::NotYourSeat { seat, acting } => write!(f, "that belongs to the seat {seat}, not to {acting}"),
             Refusal::NothingToUndo => write!(f, "There is nothing to undo."),
-            Refusal::NothingToRedo { diverged: false } => write!(f, "There is nothing to redo: `undo` has taken nothing back."),
+            Refusal::NothingToRedo { diverged: false } => {
+                write!(f, "There is nothing to redo: `undo` has taken nothing back.")
+            }
             Refusal::NothingToRedo { diverged: true } => {
                 write!(f, "There is nothing to redo: the game has gone another way since.")
             }

@@ -145,7 +145,8 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
         [only] => Ok(only.id.clone()),
         [] => {
             let names: Vec<&str> = options.iter().flat_map(|option| [&*option.id, &*option.label]).collect();
-            let near = by_initials(&lower, options).or_else(|| nearest(&text, names.iter().copied())).map(str::to_owned);
+            let near =
+                by_initials(&lower, options).or_else(|| nearest(&text, names.iter().copied())).map(str::to_owned);
             let open = options.iter().filter(|option| option.enabled).map(|option| option.label.clone()).collect();
             Err(Refusal::NotAnOption { topic: Some(question.topic.clone()), given: text, near, open })
         }
