@@ -664,7 +664,8 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
         (path, text)
     });
     let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
-    let cards = compare_cards(&rules("tug"), &now, &Setup::default()).unwrap();
+    let variant = |rules: &Arc<Ruleset>| Variant::new("tug", rules, Setup::default()).unwrap();
+    let cards = compare_cards(&variant(&rules("tug")), &variant(&now)).unwrap();
     let changed: Vec<&str> = cards.iter().filter(|card| card.differs()).map(|card| &*card.card).collect();
     assert_eq!((cards.len(), changed), (2, vec!["pull"]));
     let chances = |odds: &Odds| values(odds, "at").into_iter().map(|(_, chance)| chance).collect::<Vec<_>>();

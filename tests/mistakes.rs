@@ -154,6 +154,52 @@ const MISTAKES: &[Mistake] = &[
         "did you mean `Foe`?",
     ),
     ("house-armour/specs/riskbreaker-0.0.1/armour.luau", "\"armour_limit\", 4", "\"armour_limit\", 9", "1 to 5"),
+    // What goes on for ever, or comes to nothing
+    ("riskbreaker-0.0.1/lib/test.luau", "\treturn face < needs", "\tlocal _ = face < needs", "must return a value"),
+    (
+        "riskbreaker-0.0.1/lib/channelling.luau",
+        "return channelling",
+        "local function five(): number\n\tif 1 > 2 then\n\t\treturn 5\n\tend\nend\nreturn channelling",
+        "must return a value",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        "resolve = function(ctx)",
+        "resolve = function(ctx) local n = 0 while n < 3 do rb.say(\"x\") end",
+        "this loop never ends",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        "resolve = function(ctx)",
+        "resolve = function(ctx) local n = 1 + nil",
+        "this is nothing",
+    ),
+    (
+        "tug/maneuvers/rest.luau",
+        "resolve = function(ctx)",
+        "resolve = function(ctx) local NAMES = { a = 1 } local n = NAMES[1]",
+        "the keys of `NAMES` are texts",
+    ),
+    ("riskbreaker-0.0.1/lib/test.luau", "DIE = \"1d10\"", "DIE = \"1d1O\"", "are no dice"),
+    (
+        "riskbreaker-0.0.1/lib/action.luau",
+        "ctx.side, ctx.risk, \"risk\"",
+        "ctx.risk, ctx.side, \"risk\"",
+        "`side` stands in the place of `amount`",
+    ),
+    (
+        "riskbreaker-0.0.1/lib/action.luau",
+        "ctx.side, ctx.risk, \"risk\"",
+        "ctx.side, \"risk\", ctx.risk",
+        "`amount` of `rb.act.shift_advantage` must be a number",
+    ),
+    (
+        "riskbreaker-0.0.1/verbs.luau",
+        "rb.act.end_fight(side.fight)",
+        "rb.act.end_fight(\"fight\")",
+        "must be an entity",
+    ),
+    ("riskbreaker-0.0.1/policies/bold.luau", "q.topic == \"card\"", "q.topic == \"crad\"", "did you mean `card`?"),
     // What beginners do
     ("tug/maneuvers/pull.luau", "resolve = function(ctx)", "resolve = function()", "there is no `ctx`"),
     ("tug/maneuvers/pull.luau", "resolve =", "reslove =", "did you mean `resolve`?"),

@@ -20,7 +20,7 @@ fn scripts() -> Vec<(PathBuf, Vec<&'static str>)> {
 
 fn arguments(script: &Path) -> Option<Vec<&'static str>> {
     match script.extension().and_then(OsStr::to_str) {
-        Some("rb") => Some(vec!["play", "--script"]),
+        Some("play") => Some(vec!["play"]),
         Some("luau") => Some(vec!["run"]),
         _ => None,
     }

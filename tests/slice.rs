@@ -533,7 +533,7 @@ fn riskbreaker_cards_a_cost_is_paid_before_the_roll_and_stays_paid() {
 fn riskbreaker_cards_a_failure_is_split_between_advantage_and_damage_on_oneself() {
     let mut table = ambush(DiceSource::Written(vec![6]));
     let _ = table.say("Fighter", &[("card", "inflict kill damage".into()), ("risk", 3.into())]);
-    assert_eq!(table.refused("Fighter", "soak", "advantage 1, kill 1"), "2 points are given out, there are 3 to give");
+    assert_eq!(table.refused("Fighter", "soak", "advantage 1, kill 1"), "You divided 2 points; divide 3.");
     let _ = table.say("Fighter", &[("soak", "advantage 1, kill 1, wit 1".into())]);
     assert_eq!((table.int("Party", "advantage"), table.int("Bandits", "advantage")), (2, 1));
     assert_eq!((table.int("Fighter", "kill_damage"), table.int("Fighter", "wit_damage")), (1, 1));

@@ -15,6 +15,8 @@ struct Called {
     /// As it is written: `action.deal`.
     name: String,
     signature: Signature,
+    /// Whether it is a verb: those are given entities, not their names.
+    verb: bool,
 }
 
 impl Reader<'_> {
@@ -56,7 +58,7 @@ impl Reader<'_> {
     }
 
     fn counted(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
-        let Called { name, signature } = called;
+        let Called { name, signature, verb } = called;
         let params = &signature.params;
         let written = format!("it is {name}({}{})", params.join(", "), if signature.spread { ", ..." } else { "" });
         if args.len() > params.len() && !signature.spread {
@@ -68,16 +70,39 @@ impl Reader<'_> {
             let wrong = format!("`{name}` needs `{}`, which is not given", params[args.len()]);
             return self.problem(at, (wrong, written));
         }
-        for ((arg, param), wanted) in args.iter().zip(params).zip(&signature.uses) {
-            let (Some(given), Some(wanted)) = (self.value_type(*arg), *wanted) else { continue };
-            // A text of digits counts as a number.
-            let fits =
-                given == wanted || given == ValueType::Table || (given, wanted) == (ValueType::Text, ValueType::Number);
-            if !fits {
-                let wrong = format!("`{param}` of `{name}` must be {}, and this is {}", wanted.words(), given.words());
+        for (at, (arg, param)) in args.iter().zip(params).enumerate() {
+            let wanted = signature.uses.get(at).copied().flatten();
+            if let Some(meant) = self.exchanged(signature, args, at) {
+                let wrong = format!("`{meant}` stands in the place of `{param}`");
                 return self.problem(arg.location(), (wrong, written));
             }
+            let Some(given) = self.value_type(*arg) else { continue };
+            let words = match wanted {
+                Some(wanted) if misfits(*arg, given, wanted) => wanted.words(),
+                // What every kind keeps as a reference under that name is an entity here, too.
+                None if *verb
+                    && !self.is_spec()
+                    && is_constant(given)
+                    && is_word(*arg)
+                    && self.known.always_refers(param) =>
+                {
+                    ValueType::Entity.words()
+                }
+                _ => continue,
+            };
+            let wrong = format!("`{param}` of `{name}` must be {words}, and this is {}", given.words());
+            return self.problem(arg.location(), (wrong, written));
         }
+    }
+
+    /// The parameter that a value is called like, where it stands in the place of another that is used otherwise.
+    fn exchanged(&self, signature: &Signature, args: &[Expression<'_>], at: usize) -> Option<String> {
+        let name = name_of(args[at])?;
+        let other = signature.params.iter().position(|param| *param == name).filter(|other| *other != at)?;
+        let (here, there) = ((*signature.uses.get(at)?)?, (*signature.uses.get(other)?)?);
+        let differ = (here == ValueType::Number) != (there == ValueType::Number);
+        let taken = args.get(other).and_then(|arg| name_of(*arg)).is_some_and(|taken| taken == name);
+        (differ && !taken).then_some(name)
     }
 
     /// A function of the ruleset's own.
@@ -85,7 +110,7 @@ impl Reader<'_> {
         match func.kind() {
             ExpressionKind::Local { local, .. } => {
                 let signature = self.functions.get(&local.identity().as_u64())?.clone();
-                Some(Called { name: text(local.name), signature })
+                Some(Called { name: text(local.name), signature, verb: false })
             }
             ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } if !self_call => {
                 let name = text(index);
@@ -96,7 +121,7 @@ impl Reader<'_> {
                             ExpressionKind::Local { local, .. } => format!("{}.", text(local.name)),
                             _ => String::new(),
                         };
-                        Some(Called { name: format!("{before}{name}"), signature })
+                        Some(Called { name: format!("{before}{name}"), signature, verb: false })
                     }
                     Symbol::Word("act") => {
                         let params = self.known.rules?.verb_params(&name)?.to_vec();
@@ -106,7 +131,7 @@ impl Reader<'_> {
                         let uses =
                             if signature.params.len() == params.len() { signature.uses.clone() } else { Vec::new() };
                         let signature = Signature { params, needed, spread: signature.spread, uses };
-                        Some(Called { name: format!("rb.act.{name}"), signature })
+                        Some(Called { name: format!("rb.act.{name}"), signature, verb: true })
                     }
                     _ => None,
                 }
@@ -156,4 +181,34 @@ fn count_of(count: usize) -> String {
         0 => "none".into(),
         count => many(count),
     }
+}
+
+/// What a value is called at its end: `ctx.side` is a `side`.
+fn name_of(expression: Expression<'_>) -> Option<String> {
+    match expression.kind() {
+        ExpressionKind::Local { local, .. } => Some(text(local.name)),
+        ExpressionKind::IndexName { index, .. } => Some(text(index)),
+        _ => None,
+    }
+}
+
+/// Whether a value cannot be what a function makes of it.
+fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
+    match (given, wanted) {
+        // A text of digits counts as a number.
+        (ValueType::Text, ValueType::Number) => {
+            super::syntax::literal(arg).is_some_and(|text| text.trim().parse::<f64>().is_err())
+        }
+        (ValueType::Table, _) | (ValueType::Entity, ValueType::Table) => false,
+        (given, wanted) => given != wanted,
+    }
+}
+
+fn is_constant(sort: ValueType) -> bool {
+    matches!(sort, ValueType::Number | ValueType::Text | ValueType::Truth)
+}
+
+/// Whether a value is written down where it is handed over.
+fn is_word(expression: Expression<'_>) -> bool {
+    super::syntax::constant(expression).is_some()
 }

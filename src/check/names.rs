@@ -7,7 +7,7 @@ use luau_syntax::ast::{
 };
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
-use super::syntax::{literal, text};
+use super::syntax::{literal, possible_texts, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
@@ -217,6 +217,8 @@ impl Signature {
 struct ParamUses {
     /// With a colon: as an entity.
     entities: BTreeSet<u64>,
+    /// Something is read off them by name: entities, or tables.
+    read: BTreeSet<u64>,
     /// In arithmetic.
     numbers: BTreeSet<u64>,
     /// In any other way that says something, and those that are assigned.
@@ -225,9 +227,11 @@ struct ParamUses {
 
 impl ParamUses {
     fn of(&self, id: u64) -> Option<ValueType> {
+        let read = self.read.contains(&id);
         match (self.entities.contains(&id), self.numbers.contains(&id), self.others.contains(&id)) {
             (true, false, false) => Some(ValueType::Entity),
-            (false, true, false) => Some(ValueType::Number),
+            (false, true, false) if !read => Some(ValueType::Number),
+            (false, false, false) if read => Some(ValueType::Table),
             _ => None,
         }
     }
@@ -251,6 +255,14 @@ impl<'ast> AstVisitor<'ast> for ParamUses {
                         self.entities.extend(id(expr));
                     }
                 }
+                // Whoever asks for the type of something expects more than one.
+                ExpressionKind::Call { func, args, .. } => {
+                    if matches!(func.kind(), ExpressionKind::Global(name) if name == "type" || name == "typeof" || name == "tonumber")
+                    {
+                        self.others.extend(args.iter().filter_map(|arg| id(*arg)));
+                    }
+                }
+                ExpressionKind::IndexName { expr, .. } => self.read.extend(id(expr)),
                 ExpressionKind::Binary {
                     lhs,
                     op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
@@ -261,7 +273,10 @@ impl<'ast> AstVisitor<'ast> for ParamUses {
                     self.others.extend([id(lhs), id(rhs)].into_iter().flatten());
                 }
                 ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } => {
-                    self.others.extend([id(lhs), id(rhs)].into_iter().flatten());
+                    for (one, other) in [(lhs, rhs), (rhs, lhs)] {
+                        let number = matches!(other.kind(), ExpressionKind::Number { .. });
+                        if number { &mut self.numbers } else { &mut self.others }.extend(id(one));
+                    }
                 }
                 ExpressionKind::Unary { op: UnaryOp::Not | UnaryOp::Length, rhs } => self.others.extend(id(rhs)),
                 ExpressionKind::If { condition, .. } => self.others.extend(id(condition)),
@@ -323,10 +338,8 @@ impl<'ast> Gatherer<'_> {
     }
 
     fn record(&mut self, name: String, value: Expression<'_>) {
-        if name == "topic"
-            && let Some(topic) = literal(value)
-        {
-            self.names.topics.insert(topic);
+        if name == "topic" {
+            self.names.topics.extend(possible_texts(value));
         }
         if let Some(signature) = verb_of(value) {
             self.names.verbs.insert(name.clone(), signature);

@@ -32,7 +32,9 @@ impl Reader<'_> {
                 _ => None,
             })
         };
+        // The options in the order of the list are the default of an order.
         if let Some(seat) = value("seat")
+            && ask != "order"
             && literal(seat).as_deref() == Some("gm")
             && value("default").is_none()
         {

@@ -61,6 +61,12 @@ pub(super) struct Reader<'r> {
     pub asked: bool,
     /// Local tables that have entities as keys.
     keyed_by_entities: BTreeSet<u64>,
+    /// Local tables whose keys are texts, and that nothing else fills.
+    text_maps: BTreeSet<u64>,
+    /// Local variables that functions further in assign.
+    pub caught: BTreeSet<u64>,
+    /// Tables into which something is put by an index.
+    filled: BTreeSet<u64>,
     /// How many functions are around.
     pub depth: usize,
     /// Functions around that may only read, by what they are.
@@ -96,6 +102,9 @@ impl<'r> Reader<'r> {
             spec_texts: BTreeMap::new(),
             asked: false,
             keyed_by_entities: BTreeSet::new(),
+            text_maps: BTreeSet::new(),
+            caught: BTreeSet::new(),
+            filled: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
             keys: Vec::new(),
@@ -111,6 +120,7 @@ impl<'r> Reader<'r> {
                 parsed.root().visit(&mut locals);
                 (self.changing, self.locals) = (locals.changing, locals.names);
                 self.entities = locals.entities;
+                (self.caught, self.filled) = (locals.caught, locals.filled);
                 if self.is_spec() {
                     self.spec_texts = super::spec::texts_of(parsed.root());
                 }
@@ -136,6 +146,13 @@ impl<'r> Reader<'r> {
             let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
             Some((digits.parse::<u32>().ok()?, block.to_string()))
         });
+        if message.contains("Expected 'end'")
+            && let Some((line, block)) = super::open_block::find(self.text)
+        {
+            let end = if block == "repeat" { "until" } else { "end" };
+            let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
+            return self.problem(at, (wrong, format!("add `{end}` where that block ends")));
+        }
         match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
             Some((line, block)) => {
                 let end = match block.as_str() {
@@ -236,6 +253,9 @@ impl<'r> Reader<'r> {
                     if let Some(constant) = literal(*value) {
                         self.constants.insert(id, constant);
                     }
+                    if !self.filled.contains(&id) && is_text_map(*value) {
+                        self.text_maps.insert(id);
+                    }
                     if let ExpressionKind::FunctionLiteral(function) = value.kind() {
                         self.functions.insert(id, Signature::of(function));
                     } else if let Some(sort) = self.value_type(*value) {
@@ -268,6 +288,7 @@ impl<'r> Reader<'r> {
                         (wrong, "add a `break`, or a condition that becomes false".into()),
                     );
                 }
+                self.ends(looped.condition, looped.body);
                 self.block(looped.body);
             }
             _ => {}
@@ -363,7 +384,14 @@ impl<'r> Reader<'r> {
         let at = expression.location();
         match expression.kind() {
             ExpressionKind::String { value, .. } => {
-                self.words.insert(String::from_utf8_lossy(value.as_bytes()).into_owned());
+                let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                if looks_like_dice(&text)
+                    && !self.is_spec()
+                    && let Err(error) = Dice::parse(&text)
+                {
+                    self.problem(at, not_dice(&text, &error.to_string()));
+                }
+                self.words.insert(text);
             }
             ExpressionKind::Grouped(inner) => self.expression(inner),
             ExpressionKind::TypeAssertion { expr, .. } | ExpressionKind::Instantiate { expr, .. } => {
@@ -412,6 +440,13 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
+                if let ExpressionKind::Local { local, .. } = expr.kind()
+                    && self.text_maps.contains(&local.identity().as_u64())
+                    && matches!(index.kind(), ExpressionKind::Number { .. } | ExpressionKind::Integer { .. })
+                {
+                    let wrong = format!("the keys of `{}` are texts, and this is a number", text(local.name));
+                    self.problem(index.location(), (wrong, "name one of its keys, in quotes".into()));
+                }
                 match (self.symbol(expr), literal(index)) {
                     (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
                     (Some(Symbol::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
@@ -527,6 +562,7 @@ impl<'r> Reader<'r> {
         if !keys.is_empty() {
             self.keys.push("()".into());
         }
+        self.promised(function);
         self.block(function.body);
         self.asked = asked;
         self.keys = keys;
@@ -675,10 +711,7 @@ impl<'r> Reader<'r> {
             && let Some((text, at)) = &first
             && let Err(error) = Dice::parse(text)
         {
-            self.problem(
-                *at,
-                (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into()),
-            );
+            self.problem(*at, not_dice(text, &error.to_string()));
         }
         if matches!(name, "under" | "at_most" | "at_least" | "check" | "band")
             && first.is_none()
@@ -758,4 +791,27 @@ fn declares(word: &'static str) -> bool {
 fn does_not_read(message: &str) -> Wrong {
     let cure = crate::script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
     (message.to_string(), cure.to_string())
+}
+
+/// A table that is written down with texts as keys only.
+fn is_text_map(value: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = value.kind() else { return false };
+    let by_text = |item: &TableItem<'_>| match item {
+        TableItem::Record { .. } => true,
+        TableItem::General { key, .. } => literal(*key).is_some(),
+        TableItem::List { .. } => false,
+    };
+    !items.is_empty() && items.iter().all(by_text)
+}
+
+/// Whether a text begins as dice do, `2d6...`, and has no space in it.
+fn looks_like_dice(text: &str) -> bool {
+    let rest = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
+    rest.len() < text.len()
+        && rest.strip_prefix('d').is_some_and(|sides| sides.starts_with(|letter: char| letter.is_ascii_alphanumeric()))
+        && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-*!<>=%".contains(letter))
+}
+
+fn not_dice(text: &str, error: &str) -> Wrong {
+    (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
 }

@@ -20,6 +20,16 @@ pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
     }
 }
 
+/// The texts that an expression can come to, where they stand in it: those of both branches of a condition.
+pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
+    match expression.kind() {
+        ExpressionKind::If { then_expression, else_expression, .. } => {
+            [then_expression, else_expression].into_iter().flat_map(possible_texts).collect()
+        }
+        _ => literal(expression).into_iter().collect(),
+    }
+}
+
 /// The value of an expression that is always the same.
 pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
     match expression.kind() {
@@ -110,6 +120,10 @@ fn leaves_loop_by(statement: Statement<'_>) -> bool {
 pub(super) struct Locals {
     pub names: BTreeSet<String>,
     pub changing: BTreeSet<u64>,
+    /// Those that a function assigns that stands further in than they do.
+    pub caught: BTreeSet<u64>,
+    /// Tables into which something is put by an index.
+    pub filled: BTreeSet<u64>,
     /// On which `:set("field", ...)` or `:add("field", ...)` is called.
     pub entities: BTreeSet<u64>,
 }
@@ -117,8 +131,20 @@ pub(super) struct Locals {
 impl<'ast> AstVisitor<'ast> for Locals {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         let mut assigned = |target: Expression<'_>| {
-            if let ExpressionKind::Local { local, .. } = target.kind() {
-                self.changing.insert(local.identity().as_u64());
+            let table = match target.kind() {
+                ExpressionKind::IndexExpr { expr, .. } => expr,
+                ExpressionKind::Local { local, upvalue } => {
+                    let id = local.identity().as_u64();
+                    self.changing.insert(id);
+                    if upvalue {
+                        self.caught.insert(id);
+                    }
+                    return;
+                }
+                _ => return,
+            };
+            if let ExpressionKind::Local { local, .. } = table.kind() {
+                self.filled.insert(local.identity().as_u64());
             }
         };
         match node {
@@ -137,6 +163,14 @@ impl<'ast> AstVisitor<'ast> for Locals {
             AstNode::Expression(expression) => {
                 if let ExpressionKind::FunctionLiteral(function) = expression.kind() {
                     self.names.extend(function.args.iter().map(|arg| text(arg.name)));
+                }
+                // Whoever is handed a table may fill it.
+                if let ExpressionKind::Call { args, .. } = expression.kind() {
+                    let locals = args.iter().filter_map(|arg| match arg.kind() {
+                        ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
+                        _ => None,
+                    });
+                    self.filled.extend(locals);
                 }
                 if let ExpressionKind::Call { func, args, self_call: true, .. } = expression.kind()
                     && let ExpressionKind::IndexName { expr, index, .. } = func.kind()

@@ -229,12 +229,27 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether something is read off an unknown thing that every kind keeps as a reference under this name.
+    fn refers(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.symbol(expr).is_none() && self.known.always_refers(&text(index))
+            }
+            _ => false,
+        }
+    }
+
     /// Values that cannot be reckoned with, put together or compared.
     pub(super) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
         let sorts = (self.value_type(lhs), self.value_type(rhs));
         let sign = op.symbol();
         if reckons(op) {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
+                if matches!(side.kind(), ExpressionKind::Nil) {
+                    let wrong = format!("`{sign}` wants numbers, and this is nothing");
+                    return self.problem(side.location(), (wrong, "write a number, such as 0".into()));
+                }
+                let sort = sort.or_else(|| self.refers(side).then_some(ValueType::Entity));
                 let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) else { continue };
                 if sort == ValueType::Text
                     && super::syntax::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())

@@ -1,39 +1,44 @@
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
 use riskbreaker::{
-    CardOdds, Driver, Library, MemoUse, Odds, Rate, Refusal, Scenario, Setup, Simulation, Value, Variant, compare_cards,
+    CardOdds, Driver, Findings, MemoUse, Odds, Rate, Refusal, Ruleset, Scenario, Setup, Simulation, Value, Variant,
+    compare_cards,
 };
 use serde_json::json;
 
+use super::edition::{Edition, Editions, Named};
 use super::figures::likeliest;
 use super::odds::odds_json;
 use super::play::pair;
+use super::row::{Row, Span};
 use super::screen::Screen;
-use super::sim::{rate_text, results};
-use super::{CallError, call_error, library};
+use super::sim::{rate_text, result_bars, results};
+use super::{call_error, library};
 
-/// Tells what an edit to the rules does: to the odds of cards, and to who wins
+/// Compares two sets of rules: odds of cards, and who wins
 ///
-/// The rules as they are here are compared with another copy of them, such as a git worktree of an older revision. The
-/// report is a table for a commit message.
+/// WHAT is a ruleset (`riskbreaker-0.0.3`), a house rule (`kill_capacity=effective`), a folder with rulesets, or a git revision
+/// (`HEAD~1`). One of them is compared with the rules as they are here, two are compared with each other. The name of a scenario
+/// says what is played.
 #[derive(clap::Args)]
 pub struct Args {
-    /// A scenario of the ruleset
-    scenario: Option<String>,
+    /// What is compared, and the scenario: `compare duel HEAD~1`
+    what: Vec<String>,
 
-    /// The other copy: a folder with rulesets
+    /// Another copy of the rules: a folder with rulesets
     #[arg(long, value_name = "DIR")]
-    against: PathBuf,
+    against: Option<PathBuf>,
 
     /// The ruleset
     #[arg(long, value_name = "ID")]
     rules: Option<String>,
 
-    /// The value of a house rule; can be given again
+    /// The value of a house rule, in both; can be given again
     #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
 
@@ -49,33 +54,37 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
+    /// Writes Markdown, for a commit message
+    #[arg(long, conflicts_with = "json")]
+    markdown: bool,
+
     /// Writes a JSON object
     #[arg(long)]
     json: bool,
 }
 
+/// What a comparison has found.
+struct Comparison {
+    scenario: String,
+    names: [String; 2],
+    now: Arc<Ruleset>,
+    cards: Result<Vec<CardOdds>, Refusal>,
+    /// Cards that the first has and the second has not.
+    gone: Vec<Arc<str>>,
+    findings: Findings,
+}
+
 pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
-    let here = library::open(folder.as_deref())?;
-    let inner = args.against.join(Library::FOLDER);
-    let there = Library::open(if inner.is_dir() { &inner } else { &args.against });
-    let there = there.map_err(|error| call_error(error.to_string()))?;
-    let id = match &args.rules {
-        Some(id) => id.clone(),
-        None => library::default_ruleset(&here)?,
-    };
-    let before = library::load(&there, &id, &[]).map_err(|error| match error.is::<CallError>() {
-        true => error,
-        // Both copies name their files alike.
-        false => error.context(format!("in {}", there.describe())),
-    })?;
-    let sides = [("before", before), ("now", library::load(&here, &id, &[])?)];
+    let editions = Editions::open(folder.as_deref(), args.rules.as_deref(), &args.what)?;
+    let (sides, named) = sides(&args, &editions)?;
+    let scenario = named.or_else(|| shared_scenario(&sides));
     let mut variants = Vec::new();
-    for (name, rules) in &sides {
-        variants.push(Variant::new(*name, rules, setup(&args)).map_err(|error| call_error(error.to_string()))?);
+    for side in &sides {
+        let setup = setup(&args, scenario.as_deref(), side);
+        variants.push(Variant::new(&*side.name, &side.rules, setup).map_err(|error| call_error(error.to_string()))?);
     }
-    let cards = compare_cards(&sides[0].1, &sides[1].1, &variants[1].setup);
-    let scenario =
-        args.scenario.clone().or_else(|| sides[1].1.default_scenario().map(String::from)).unwrap_or_default();
+    let cards = compare_cards(&variants[0], &variants[1]);
+    let scenario = scenario.or_else(|| sides[1].rules.default_scenario().map(String::from)).unwrap_or_default();
     let simulation = Simulation {
         scenario: scenario.clone(),
         variants,
@@ -88,74 +97,73 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let findings =
         simulation.run(threads, None, None, &mut |_, _| true).map_err(|error| call_error(error.to_string()))?;
-
-    let ids = |at: usize| sides[at].1.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
-    let gone: Vec<Arc<str>> = ids(0).difference(&ids(1)).cloned().collect();
+    let ids = |at: usize| sides[at].rules.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
+    let gone = ids(0).difference(&ids(1)).cloned().collect();
+    let [before, now] = sides;
+    let found = Comparison { scenario, names: [before.name, now.name], now: now.rules, cards, gone, findings };
     let mut screen = Screen::stdout(args.json);
     if args.json {
-        let listed: Vec<_> = cards.iter().flatten().filter(|card| card.differs()).map(card_json).collect();
-        let refused = cards.as_ref().err().map(|refusal| refusal.to_string());
-        screen.object(&json!({
-            "ruleset": id, "scenario": scenario, "cards": listed, "gone": gone, "cards_refused": refused, "findings": findings,
-        }))?;
-        return Ok(ExitCode::SUCCESS);
+        screen.object(&found.json())?;
+    } else if args.markdown {
+        screen.verbatim(&found.markdown(args.trials, args.seed))?;
+    } else {
+        found.show(&mut screen, args.seed)?;
     }
-    let mut text = String::new();
-    match &cards {
-        Err(refusal) => text += &format!("{refusal}\n\n"),
-        Ok(cards) if gone.is_empty() && cards.iter().all(|card| !card.differs()) => {
-            text += &format!("The odds of the {} cards that come up in {scenario} are the same.\n\n", cards.len());
-        }
-        Ok(cards) => {
-            let mut row = |cells: [&str; 3]| {
-                let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-                text += &format!("| {} |\n", cells.join(" | "));
-            };
-            row(["card", "before", "now"]);
-            row(["---"; 3]);
-            for card in cards.iter().filter(|card| card.differs()) {
-                let title = sides[1].1.card(&card.card).map_or(&*card.card, |card| &*card.title);
-                let who = card.actor.as_deref().map(|actor| format!("{title} by {actor}"));
-                row([who.as_deref().unwrap_or(title), &told(&card.before), &told(&card.now)]);
-            }
-            for card in &gone {
-                row([&**card, "", "no such card"]);
-            }
-            text += "\n";
-        }
-    }
-    let mut row = |cells: [String; 3]| text += &format!("| {} |\n", cells.join(" | "));
-    row([format!("{scenario}, {} games each", args.trials), "before".into(), "now".into()]);
-    row(["---".into(), "---".into(), "---".into()]);
-    for result in results(&findings) {
-        let cell = |at: usize| rate_text(&findings.tallies[at].rate(&result));
-        row([result.clone(), cell(0), cell(1)]);
-    }
-    row([
-        "rounds, average".into(),
-        format!("{:.2}", findings.tallies[0].mean_rounds()),
-        format!("{:.2}", findings.tallies[1].mean_rounds()),
-    ]);
-    let pairs = &findings.pairs[0];
-    let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
-    let same: u64 = pairs.iter().filter_map(|(first, results)| results.get(first)).sum();
-    text += &format!("\nOn the same dice {} of the games end otherwise.\n", rate_text(&Rate::of(games - same, games)));
-    for (name, tally) in ["before", "now"].iter().zip(&findings.tallies) {
-        if let Some(first) = tally.left_out.first() {
-            let many = tally.left_out.len();
-            text += &format!("\nLeft out {name}: {many}; seed {} trial {}: {}\n", args.seed, first.trial, first.why);
-        }
-    }
-    screen.verbatim(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn setup(args: &Args) -> Setup {
-    let mut setup = Setup { seed: args.seed, ..Setup::default() };
-    if let Some(scenario) = &args.scenario {
-        setup.scenario = Scenario::Named(scenario.clone());
+/// The two that are compared, the older one first, and the scenario if it is named.
+fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<String>)> {
+    let (mut named, mut scenario) = (Vec::new(), None);
+    if let Some(folder) = &args.against {
+        named.push(editions.in_folder("before", folder)?);
     }
-    for (switch, value) in &args.set {
+    for word in &args.what {
+        match editions.named(word)? {
+            Named::Edition(edition) => named.push(edition),
+            Named::Scenario(name) => scenario = Some(name),
+        }
+    }
+    let mut named = named.into_iter();
+    let sides = match (named.next(), named.next(), named.next()) {
+        (Some(only), None, _) if only.older => [only, editions.here("now")?],
+        (Some(only), None, _) => {
+            let usual = library::default_ruleset(editions.library())?;
+            // A ruleset is compared with the one that is played where none is named.
+            match only.set.is_empty() && args.rules.is_none() {
+                true if only.name == usual => {
+                    return Err(call_error(format!("say what {usual} is compared with: `compare {usual} WHAT`")));
+                }
+                true => [editions.ruleset(&usual)?, only],
+                false => [editions.here("as it is")?, only],
+            }
+        }
+        (Some(first), Some(second), None) => [first, second],
+        (None, ..) => {
+            return Err(call_error(
+                "say what to compare: `compare riskbreaker-0.0.3`, `compare SWITCH=VALUE`, `compare HEAD~1`, `compare FOLDER`",
+            ));
+        }
+        (Some(_), Some(_), Some(third)) => {
+            return Err(call_error(format!("two can be compared; leave `{}` out", third.name)));
+        }
+    };
+    Ok((sides, scenario))
+}
+
+/// The scenario that both play where none is named: the usual one of the second, or else of the first, if the other has it.
+fn shared_scenario(sides: &[Edition; 2]) -> Option<String> {
+    let usual = sides.iter().rev().filter_map(|side| side.rules.default_scenario());
+    let mut shared = usual.filter(|name| sides.iter().all(|side| side.rules.scenarios().contains_key(*name)));
+    shared.next().map(String::from)
+}
+
+fn setup(args: &Args, scenario: Option<&str>, side: &Edition) -> Setup {
+    let mut setup = Setup { seed: args.seed, ..Setup::default() };
+    if let Some(scenario) = scenario {
+        setup.scenario = Scenario::Named(scenario.to_owned());
+    }
+    for (switch, value) in args.set.iter().chain(&side.set) {
         setup = setup.switch(switch, Value::text(value));
     }
     for (seat, driver) in &args.seat {
@@ -165,15 +173,141 @@ fn setup(args: &Args) -> Setup {
     setup
 }
 
+impl Comparison {
+    /// The cards whose odds differ.
+    fn differing(&self) -> impl Iterator<Item = &CardOdds> {
+        self.cards.iter().flatten().filter(|card| card.differs())
+    }
+
+    /// What a card is called, and who could play it.
+    fn title(&self, card: &CardOdds) -> String {
+        let title = self.now.card(&card.card).map_or(&*card.card, |card| &*card.title);
+        match &card.actor {
+            Some(actor) => format!("{title} by {actor}"),
+            None => title.to_owned(),
+        }
+    }
+
+    /// Why no cards are listed, or nothing if some are.
+    fn without_cards(&self) -> Option<String> {
+        match &self.cards {
+            Err(refusal) => Some(refusal.to_string()),
+            Ok(cards) if self.gone.is_empty() && self.differing().next().is_none() => {
+                Some(format!("The odds of the {} cards that come up in {} are the same.", cards.len(), self.scenario))
+            }
+            Ok(_) => None,
+        }
+    }
+
+    /// How many games end otherwise on the same dice.
+    fn otherwise(&self) -> String {
+        let pairs = &self.findings.pairs[0];
+        let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
+        let same: u64 = pairs.iter().filter_map(|(first, results)| results.get(first)).sum();
+        format!("On the same dice {} of the games end otherwise.", rate_text(&Rate::of(games - same, games)))
+    }
+
+    /// The games that do not count, a line for each side that has some.
+    fn left_out(&self, seed: u64) -> Vec<String> {
+        let both = self.names.iter().zip(&self.findings.tallies);
+        let lines = both.filter_map(|(name, tally)| {
+            let first = tally.left_out.first()?;
+            let many = tally.left_out.len();
+            Some(format!("{name}: {many} left out; seed {seed} trial {}: {}", first.trial, first.why))
+        });
+        lines.collect()
+    }
+
+    fn show(&self, screen: &mut Screen, seed: u64) -> Result<()> {
+        let games = self.findings.tallies.iter().map(|tally| tally.trials).max().unwrap_or_default();
+        let [before, now] = &self.names;
+        let heading = format!("{} · {before} against {now} · {games} games each · seed {seed}", self.scenario);
+        screen.row(&Row::at(0).strong(heading))?;
+        if let Some(sentence) = self.without_cards() {
+            screen.row(&Row::prose(2).plain(sentence))?;
+        }
+        for card in self.differing() {
+            screen.row(&Row::at(2).strong(self.title(card)))?;
+            let cells = [(before, &card.before), (now, &card.now)];
+            let cells = cells.map(|(name, odds)| vec![Span::faint(name), Span::plain(told(odds))]);
+            screen.columns(4, cells.to_vec())?;
+            if told(&card.before) == told(&card.now) {
+                screen
+                    .row(&Row::prose(4).faint("What differs is rarer than these, or in values that are not shown."))?;
+            }
+        }
+        if !self.gone.is_empty() {
+            screen.row(&Row::prose(2).plain(format!("Cards that only {before} has: {}.", self.gone.join(", "))))?;
+        }
+        result_bars(screen, &self.findings)?;
+        let rounds = |at: usize| format!("{:.2}", self.findings.tallies[at].mean_rounds());
+        let rounds = format!("rounds, average: {} and {}", rounds(0), rounds(1));
+        screen.row(&Row::at(2).plain(rounds))?;
+        screen.row(&Row::prose(0).plain(self.otherwise()))?;
+        self.left_out(seed).iter().try_for_each(|line| screen.row(&Row::prose(0).plain(line)))?;
+        Ok(())
+    }
+
+    fn markdown(&self, trials: u64, seed: u64) -> String {
+        let mut text = String::new();
+        let [before, now] = &self.names;
+        let mut row = |cells: [&str; 3]| {
+            let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        };
+        match self.without_cards() {
+            Some(sentence) => text += &format!("{sentence}\n\n"),
+            None => {
+                row(["card", before, now]);
+                row(["---"; 3]);
+                for card in self.differing() {
+                    row([&self.title(card), &told(&card.before), &told(&card.now)]);
+                }
+                for card in &self.gone {
+                    row([&**card, "", "no such card"]);
+                }
+                text.push('\n');
+            }
+        }
+        let mut row = |cells: [&str; 3]| {
+            let _ = writeln!(text, "| {} |", cells.join(" | "));
+        };
+        row([&format!("{}, {trials} games each", self.scenario), before, now]);
+        row(["---"; 3]);
+        for result in results(&self.findings) {
+            let cell = |at: usize| rate_text(&self.findings.tallies[at].rate(&result));
+            row([&result, &cell(0), &cell(1)]);
+        }
+        let rounds = |at: usize| format!("{:.2}", self.findings.tallies[at].mean_rounds());
+        row(["rounds, average", &rounds(0), &rounds(1)]);
+        text += &format!("\n{}\n", self.otherwise());
+        for line in self.left_out(seed) {
+            text += &format!("\n{line}\n");
+        }
+        text
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "ruleset": self.now.id(),
+            "scenario": self.scenario,
+            "compared": self.names,
+            "cards": self.differing().map(card_json).collect::<Vec<_>>(),
+            "gone": self.gone,
+            "cards_refused": self.cards.as_ref().err().map(|refusal| refusal.to_string()),
+            "findings": self.findings,
+        })
+    }
+}
+
 /// Outcomes that a cell names.
 const NAMED: usize = 4;
 
 fn told(odds: &Result<Odds, Refusal>) -> String {
-    let odds = match odds {
-        Ok(odds) => odds,
-        Err(refusal) => return refusal.to_string(),
-    };
-    likeliest(odds, NAMED).join("; ")
+    match odds {
+        Ok(odds) => likeliest(odds, NAMED).join("; "),
+        Err(refusal) => refusal.to_string(),
+    }
 }
 
 fn card_json(card: &CardOdds) -> serde_json::Value {

@@ -31,7 +31,7 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
         .or_else(|| listed.iter().find(playable))
         .or_else(|| own.first())
         .cloned()
-        .ok_or_else(|| call_error("there is no ruleset to play"))
+        .ok_or_else(|| call_error("There is no ruleset to play; `riskbreaker new ruleset NAME` writes one."))
 }
 
 /// The rulesets in the folder, and those elsewhere that they extend or lie over: what can be named here.

@@ -12,7 +12,8 @@ const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
 padding:0 1rem}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p.note,li{color:#5b6272}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;vertical-align:top;padding:.3rem 1.1rem .3rem 0;\
-border-bottom:1px solid #e3e6ec}th{font-weight:600}svg{max-width:100%;height:auto;display:block}.key span{margin-right:1.2rem}\
+border-bottom:1px solid #e3e6ec}th{font-weight:600}.pic{overflow-x:auto}svg{max-width:100%;height:auto;display:block}\
+@media(max-width:40rem){body{margin:1rem auto}svg{max-width:none;width:36rem}table{display:block;overflow-x:auto}}.key span{margin-right:1.2rem}\
 .key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
 
 /// Writes the page.
@@ -54,12 +55,11 @@ pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
     labels.sort();
     labels.dedup();
     for label in labels {
-        let _ = writeln!(
-            page,
-            "<h2>{}</h2>\n<p class=\"note\">Average after each round, over the games that came so far.</p>",
-            escaped(label)
-        );
-        page.push_str(&course(findings, label));
+        let _ = writeln!(page, "<h2>{}</h2>", escaped(label));
+        for variants in by_ruleset(findings, label) {
+            page.push_str(&behind(findings, label, &variants));
+            page.push_str(&course(findings, label, &variants));
+        }
     }
     page.push_str(&cards(findings, &names));
     page.push_str(&played_by(findings));
@@ -70,14 +70,42 @@ pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
     page
 }
 
+/// The variants that follow a number, in groups: what other rulesets call by the same name has a picture of its own.
+fn by_ruleset(findings: &Findings, label: &str) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
+    for (at, variant) in findings.plan.variants.iter().enumerate() {
+        if !findings.tallies[at].statistics.contains_key(label) {
+            continue;
+        }
+        match groups.iter_mut().find(|(ruleset, _)| *ruleset == variant.ruleset) {
+            Some((_, group)) => group.push(at),
+            None => groups.push((&variant.ruleset, vec![at])),
+        }
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// How many games stand behind the first and the last figure of each line of a picture.
+fn behind(findings: &Findings, label: &str, variants: &[usize]) -> String {
+    let told = variants.iter().filter_map(|at| {
+        let tally = &findings.tallies[*at];
+        let series = tally.statistics.get(label)?;
+        let last = sim::told_rounds(series, tally).checked_sub(1)?;
+        let name = escaped(&findings.plan.variants[*at].name);
+        Some(format!("{name}: {} games at the start, {} after round {last}", series[0].games, series[last].games))
+    });
+    let told: Vec<String> = told.collect();
+    format!("<p class=\"note\">Average after each round. {}.</p>\n", told.join("; "))
+}
+
 fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
 }
 
 fn svg(wide: usize, tall: usize, body: &str) -> String {
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {tall}\" width=\"{wide}\" height=\"{tall}\" role=\"img\" \
-         font-size=\"13\" fill=\"#1f2430\">{body}</svg>\n"
+        "<div class=\"pic\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {tall}\" width=\"{wide}\" \
+         height=\"{tall}\" role=\"img\" font-size=\"13\" fill=\"#1f2430\">{body}</svg></div>\n"
     )
 }
 
@@ -173,16 +201,14 @@ fn lengths(findings: &Findings) -> String {
 }
 
 /// The average of a number from round to round.
-fn course(findings: &Findings, label: &str) -> String {
-    let lines: Vec<(usize, Vec<f64>)> = findings
-        .tallies
+fn course(findings: &Findings, label: &str, variants: &[usize]) -> String {
+    let lines: Vec<(usize, Vec<f64>)> = variants
         .iter()
-        .enumerate()
-        .filter_map(|(at, tally)| {
+        .filter_map(|at| {
+            let tally = &findings.tallies[*at];
             let rounds = tally.statistics.get(label)?;
-            // What only a hundredth of the games came to says nothing about the others.
-            let enough = rounds.iter().take_while(|sum| sum.games > 0 && sum.games * 100 >= tally.trials);
-            Some((at, enough.map(|sum| sum.sum as f64 / sum.games as f64).collect()))
+            let told = rounds.iter().take(sim::told_rounds(rounds, tally));
+            Some((*at, told.map(|sum| sum.sum as f64 / sum.games as f64).collect()))
         })
         .collect();
     let values = || lines.iter().flat_map(|(_, line)| line.iter().copied());

@@ -13,6 +13,8 @@ pub struct Screen {
     width: Option<usize>,
     colour: bool,
     json: bool,
+    /// Lines that are kept back for the pager.
+    page: Option<Vec<String>>,
 }
 
 #[derive(Serialize)]
@@ -31,6 +33,7 @@ impl Screen {
             width: terminal.then(terminal_width),
             colour: terminal && !json && colour_wanted(),
             json,
+            page: None,
         }
     }
 
@@ -54,6 +57,7 @@ impl Screen {
             width: terminal.then(terminal_width),
             colour: terminal && colour_wanted(),
             json: false,
+            page: None,
         }
     }
 
@@ -81,10 +85,34 @@ impl Screen {
         if self.json {
             return Ok(());
         }
-        for line in row.printed(self.width, self.colour) {
-            writeln!(self.out, "{line}")?;
+        row.printed(self.width, self.colour).iter().try_for_each(|line| self.line(line))
+    }
+
+    /// Writes one line, or keeps it back for the pager.
+    fn line(&mut self, line: &str) -> io::Result<()> {
+        if let Some(page) = &mut self.page {
+            page.push(line.to_owned());
+            return Ok(());
         }
+        writeln!(self.out, "{line}")?;
         self.out.flush()
+    }
+
+    /// From now on lines are kept back until [`Screen::end_page`].
+    pub fn begin_page(&mut self) {
+        self.page.get_or_insert_default();
+    }
+
+    /// Writes what was kept back: through the pager if it is longer than the terminal.
+    pub fn end_page(&mut self) -> io::Result<()> {
+        let Some(lines) = self.page.take() else { return Ok(()) };
+        let tall = terminal_size::terminal_size().map_or(usize::MAX, |(_, height)| usize::from(height.0));
+        if lines.len() >= tall
+            && let Some(mut pager) = Pager::start()
+        {
+            return lines.iter().try_for_each(|line| writeln!(pager, "{line}"));
+        }
+        lines.iter().try_for_each(|line| self.line(line))
     }
 
     pub fn rows(&mut self, rows: &[Row]) -> io::Result<()> {
@@ -102,8 +130,7 @@ impl Screen {
         if self.json {
             return Ok(());
         }
-        writeln!(self.out, "{}", text.trim_end())?;
-        self.out.flush()
+        text.trim_end().lines().try_for_each(|line| self.line(line))
     }
 
     /// One JSON object on a line of its own.

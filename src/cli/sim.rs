@@ -6,16 +6,17 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::{
-    Driver, Findings, MemoUse, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Tally, Value, Variant,
+    Driver, Findings, MemoUse, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Sum, Tally, Value,
+    Variant,
 };
 use serde_json::{Value as Json, json};
 
-use super::figures::percent;
+use super::figures::{bar, percent};
 use super::interrupt::{INTERRUPTED, watched};
 use super::page;
 use super::play::pair;
 use super::report::{system, unwritable};
-use super::row::Row;
+use super::row::{Row, Span};
 use super::screen::Screen;
 use super::{call_error, file, library};
 
@@ -383,13 +384,8 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
     }
     let names: Vec<&str> = plan.variants.iter().map(|variant| variant.name.as_str()).collect();
     let with = |first: &'static str| -> Vec<&str> { std::iter::once(first).chain(names.iter().copied()).collect() };
-    let mut rows: Vec<Vec<String>> = results(findings)
-        .into_iter()
-        .map(|result| {
-            let cells = findings.tallies.iter().map(|tally| rate_text(&tally.rate(&result)));
-            std::iter::once(result.clone()).chain(cells).collect()
-        })
-        .collect();
+    result_bars(screen, findings)?;
+    let mut rows: Vec<Vec<String>> = Vec::new();
     let row = |label: &str, cell: &dyn Fn(usize) -> String| -> Vec<String> {
         std::iter::once(label.to_owned()).chain((0..findings.tallies.len()).map(cell)).collect()
     };
@@ -401,7 +397,7 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
         let tally = &findings.tallies[at];
         format!("{:.1}", tally.actions as f64 / tally.trials.max(1) as f64)
     }));
-    screen.table(&with("result"), rows)?;
+    screen.table(&with("all games"), rows)?;
     cards(screen, findings, &names)?;
     statistics(screen, findings)?;
     for (at, pairs) in findings.pairs.iter().enumerate() {
@@ -422,6 +418,33 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
     }
     Ok(())
 }
+
+/// Columns of the longest bar.
+const BAR: usize = 24;
+
+/// How often each result came, with a bar for its share; of several variants one below the other.
+pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
+    let all = results(findings);
+    let rates = |result: &str| findings.tallies.iter().map(|tally| tally.rate(result)).collect::<Vec<_>>();
+    let most = all.iter().flat_map(|result| rates(result)).map(|rate| rate.share).fold(0.0, f64::max);
+    let wide = if screen.width().is_some_and(|width| width < NARROW) { BAR / 3 } else { BAR };
+    let several = findings.tallies.len() > 1;
+    let mut cells = Vec::new();
+    for result in &all {
+        for (at, (rate, variant)) in rates(result).iter().zip(&findings.plan.variants).enumerate() {
+            let mut row = vec![Span::strong(if at == 0 { result } else { "" })];
+            if several {
+                row.push(Span::faint(&variant.name));
+            }
+            row.extend([Span::plain(rate_text(rate)), Span::plain(bar(rate.share, most, wide))]);
+            cells.push(row);
+        }
+    }
+    Ok(screen.columns(2, cells)?)
+}
+
+/// A terminal with fewer columns has short bars.
+const NARROW: usize = 100;
 
 /// How many games do not count.
 pub fn left_out(tally: &Tally) -> String {
@@ -498,22 +521,38 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
     if most == 0 {
         return Ok(());
     }
-    let shown = most.min(ROUNDS + 1);
+    let tallies = &findings.tallies;
+    let last = tallies.iter().map(|tally| tally.statistics.values().map(|series| told_rounds(series, tally)).max());
+    let shown = last.flatten().max().unwrap_or(0).min(ROUNDS + 1);
     let mut rows = Vec::new();
-    for (variant, tally) in findings.plan.variants.iter().zip(&findings.tallies) {
-        for (label, rounds) in &tally.statistics {
-            let label = if findings.tallies.len() > 1 { format!("{label}, {}", variant.name) } else { label.clone() };
-            let cells = (0..shown).map(|round| match rounds.get(round) {
-                Some(sum) if sum.games > 0 => format!("{:.2}", sum.sum as f64 / sum.games as f64),
-                _ => String::new(),
+    for (variant, tally) in findings.plan.variants.iter().zip(tallies) {
+        let named = |label: &str| match tallies.len() {
+            1 => label.to_owned(),
+            _ => format!("{label}, {}", variant.name),
+        };
+        for (label, series) in &tally.statistics {
+            let told = told_rounds(series, tally);
+            let cells = (0..shown).map(|round| match series.get(round).filter(|_| round < told) {
+                Some(sum) => format!("{:.2}", sum.sum as f64 / sum.games as f64),
+                None => String::new(),
             });
-            rows.push(std::iter::once(label).chain(cells).collect());
+            rows.push(std::iter::once(named(label)).chain(cells).collect());
+        }
+        if let Some(series) = tally.statistics.values().next() {
+            let games = (0..shown).map(|round| series.get(round).map_or(String::new(), |sum| sum.games.to_string()));
+            rows.push(std::iter::once(named("games behind it")).chain(games).collect());
         }
     }
     let rounds: Vec<String> =
         (0..shown).map(|round| if round == 0 { "start".into() } else { round.to_string() }).collect();
     let header: Vec<&str> = std::iter::once("average after round").chain(rounds.iter().map(String::as_str)).collect();
     Ok(screen.table(&header, rows)?)
+}
+
+/// Rounds of a series that enough games came to: a hundredth of them, and ten, if there were as many.
+pub fn told_rounds(series: &[Sum], tally: &Tally) -> usize {
+    let few = (tally.trials / 100).max(tally.trials.min(10)).max(1);
+    series.iter().take_while(|sum| sum.games >= few).count()
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Odds, OddsQuery, explore};
-use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Setup, Step};
+use super::{Odds, OddsQuery, Variant, explore};
+use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
 
 /// What two sets of rules make of one card in one position.
@@ -31,14 +31,15 @@ const QUESTIONS: usize = 600;
 ///
 /// A scenario that does not start, a script that fails on the way, or rules that declare other kinds and fields, so that
 /// no position is one of both.
-pub fn compare_cards(before: &Arc<Ruleset>, now: &Arc<Ruleset>, setup: &Setup) -> Result<Vec<CardOdds>, Refusal> {
+pub fn compare_cards(before: &Variant, now: &Variant) -> Result<Vec<CardOdds>, Refusal> {
     let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
-    if kinds(before) != kinds(now) {
+    if kinds(&before.rules) != kinds(&now.rules) {
         return Err(Refusal::new(
-            "the two declare other kinds or fields, so that a position of one is none of the other: only whole games are compared",
+            "The two have different kinds or fields, so no position fits both: only whole games are compared.",
         ));
     }
-    let mut setup = setup.clone();
+    let mut setup = now.setup.clone();
+    let now = &now.rules;
     let drivers = setup.seats.clone();
     for seat in now.seats().keys() {
         setup = setup.seat(seat, Driver::Human);
@@ -82,10 +83,15 @@ pub fn compare_cards(before: &Arc<Ruleset>, now: &Arc<Ruleset>, setup: &Setup) -
     Ok(found)
 }
 
-/// The odds in the position of a session by other rules of the same kinds and fields.
-fn by_other(session: &Session, rules: &Arc<Ruleset>, question: &Question, query: OddsQuery) -> Result<Odds, Refusal> {
+/// The odds in the position of a session by other rules of the same kinds and fields, and by their house rules.
+fn by_other(session: &Session, other: &Variant, question: &Question, query: OddsQuery) -> Result<Odds, Refusal> {
+    let rules = &other.rules;
     let mut fork = session.game().fork();
     fork.context.rules = rules.clone();
+    fork.context.switches = Arc::new(rules.default_switches());
+    for (switch, value) in &other.setup.switches {
+        fork.context.set_house_rule(switch, value)?;
+    }
     let seat = question.seat.clone();
     let found = rules.run(move |vm| explore(&mut fork, vm, &query, &[seat]));
     found.unwrap_or_else(|_| Err(Refusal::new("the script worker has died")))

@@ -5,7 +5,7 @@ use super::explorer::Explorer;
 use super::observers::Observers;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, Question,
-    Refusal, Ruleset, Tape,
+    Refusal, Ruleset, Tape, Term,
 };
 use crate::dice::DiceRng;
 use crate::state::{Audience, EntityId, FieldId, KindId, State, Value};
@@ -84,6 +84,8 @@ pub(crate) struct ActionContext {
     pub race: Option<usize>,
     /// Set where this is the game as somebody knows it who does not know everything.
     pub masked: Option<Box<Masked>>,
+    /// What the next roll of the action needs is made of.
+    pub roll_terms: Vec<Term>,
 }
 
 /// An answer that is told once others are there, too.
@@ -245,12 +247,14 @@ impl ActionContext {
             dealing: false,
             race: None,
             masked: None,
+            roll_terms: Vec::new(),
         }
     }
 
     /// Forgets what the last run of the action left, before the next.
     pub fn forget_run(&mut self) {
         self.events.clear();
+        self.roll_terms.clear();
         self.questions.clear();
         self.autos.clear();
         self.private.clear();

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::Term;
 use crate::state::{Audience, EntityId, Value};
 
 /// Something that happened, numbered so that a re-run of its action does not tell it twice.
@@ -47,6 +48,9 @@ pub enum Happening {
         /// How the total came about, where that is more than one die.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         explain: Option<String>,
+        /// What the number that was needed is made of, where the rules said so.
+        #[serde(skip_serializing_if = "Vec::is_empty", default)]
+        terms: Vec<Term>,
     },
     /// A field changed.
     Changed {
@@ -120,7 +124,7 @@ impl Happening {
     pub fn line(&self) -> String {
         match self {
             Happening::Said { text } | Happening::Edited { text } | Happening::Notice { text } => text.clone(),
-            Happening::Rolled { label, dice, faces, total, need, success, result, explain } => {
+            Happening::Rolled { label, dice, faces, total, need, success, result, explain, .. } => {
                 let rolled = match explain {
                     Some(explain) => explain.clone(),
                     None if faces.len() == 1 => format!("rolled {total}"),

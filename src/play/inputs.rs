@@ -7,7 +7,7 @@ use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Sight, St
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
-use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot};
+use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot, Term};
 use crate::dice::{Dice, Roll};
 use crate::ruleset::nearest;
 use crate::state::{Audience, Value};
@@ -22,6 +22,9 @@ pub(crate) struct Rolled {
     /// How many dice fell.
     pub dice: usize,
 }
+
+/// So many parts of what a roll needs are kept.
+const MOST_TERMS: usize = 32;
 
 /// Who answers the next question.
 #[derive(Debug)]
@@ -130,9 +133,17 @@ impl ActionContext {
             success: need.met(total),
             result: None,
             explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
+            terms: std::mem::take(&mut self.roll_terms),
             faces: drawn,
         };
         self.tell(happening, audience);
+    }
+
+    /// Notes a part of what the next roll of the action needs, for those who ask why.
+    pub fn note_roll_term(&mut self, term: Term) {
+        if self.listening && self.explorer.is_none() && self.roll_terms.len() < MOST_TERMS {
+            self.roll_terms.push(term);
+        }
     }
 
     /// The fault of written dice that do not suffice: what is rolled for, what it needs, and what the action was told before.
@@ -383,6 +394,8 @@ impl ActionContext {
     pub fn answerer(&mut self, seat: &str) -> Result<Answerer, Stop> {
         self.may_leave_open("asking")?;
         self.pulse += 1;
+        // What was worked out for the question is no part of the roll behind it.
+        self.roll_terms.clear();
         let driver = match self.seats.get(seat) {
             Some(driver) => driver,
             None => {

@@ -217,17 +217,16 @@ impl fmt::Display for Sentence<'_> {
             }
             Refusal::NotAnOption { topic: None, given, .. } => write!(f, "there is no option `{given}`"),
             Refusal::NotAnOption { topic: Some(topic), given, near, open } => {
-                write!(f, "{topic}: there is no `{}` here; ", short(given))?;
+                write!(f, "`{}` does not answer the question `{}`. ", short(given), topic.replace('_', " "))?;
                 match (near, open.as_slice()) {
-                    (Some(near), _) => write!(f, "did you mean `{near}`?"),
-                    (None, []) => write!(f, "there are no options"),
-                    (None, [only]) => write!(f, "there is {only}"),
-                    (None, open) => write!(f, "there are {}", open.join(", ")),
+                    (Some(near), _) => write!(f, "Did you mean `{near}`?"),
+                    (None, []) => write!(f, "No answer is open."),
+                    (None, [only]) => write!(f, "Type {only}."),
+                    (None, open) => write!(f, "Type one of: {}.", open.join(", ")),
                 }
             }
-            Refusal::Ambiguous { topic, given, candidates } => {
-                let topic = topic.as_deref().map_or(String::new(), |topic| format!("{topic}: "));
-                write!(f, "{topic}`{given}` may be {}", candidates.join(" or "))
+            Refusal::Ambiguous { given, candidates, .. } => {
+                write!(f, "`{}` may be {}. Type more of the name.", short(given), candidates.join(" or "))
             }
             Refusal::Greyed { label, reason } => {
                 let reason = reason.as_deref().unwrap_or("the rules do not allow it now");
@@ -243,7 +242,7 @@ impl fmt::Display for Sentence<'_> {
                 }
             }
             Refusal::WrongType { topic: None, wanted, .. } => write!(f, "Type {wanted}."),
-            Refusal::ControlCharacter => write!(f, "one line of plain text, without control characters"),
+            Refusal::ControlCharacter => write!(f, "Type one line of plain text, without control characters."),
             Refusal::OnlyAnswer { topic, answer } => write!(f, "{topic}: only {answer} is possible"),
             Refusal::UnknownName { sentence, near, known, .. } => match (near, known.as_slice()) {
                 (Some(near), _) => write!(f, "{sentence}; did you mean `{near}`?"),
@@ -251,10 +250,12 @@ impl fmt::Display for Sentence<'_> {
                 (None, known) => write!(f, "{sentence}; it has {}", known.join(", ")),
             },
             Refusal::NotYourSeat { seat, acting } => write!(f, "that belongs to the seat {seat}, not to {acting}"),
-            Refusal::NothingToUndo => write!(f, "there is nothing to undo"),
-            Refusal::NothingToRedo { diverged: false } => write!(f, "there is nothing to redo"),
+            Refusal::NothingToUndo => write!(f, "There is nothing to undo."),
+            Refusal::NothingToRedo { diverged: false } => {
+                write!(f, "There is nothing to redo: `undo` has taken nothing back.")
+            }
             Refusal::NothingToRedo { diverged: true } => {
-                write!(f, "the game has gone another way: there is nothing to redo")
+                write!(f, "There is nothing to redo: the game has gone another way since.")
             }
             Refusal::Over => write!(f, "the game is over"),
             Refusal::NoFault => write!(f, "there is no fault to remedy"),
@@ -270,15 +271,15 @@ impl fmt::Display for Sentence<'_> {
 fn out_of_bounds(f: &mut fmt::Formatter<'_>, bound: &Bound, given: i64, min: i64, max: i64) -> fmt::Result {
     match bound {
         Bound::Number { topic } => write!(f, "{topic} is {given}, it must be {}", between(min, max)),
-        Bound::Options => write!(f, "{} wanted, {given} given", between(min, max)),
-        Bound::Order => write!(f, "an order names all {max} of them, {given} given"),
+        Bound::Options => write!(f, "Name {} of the options, not {given}.", between(min, max)),
+        Bound::Order => write!(f, "An order names all {max} options, not {given}."),
         Bound::Points { label } => write!(f, "{label} can be given {}, not {given}", between(min, max)),
         Bound::Total => {
-            let points = if given == 1 { "point is" } else { "points are" };
-            write!(f, "{given} {points} given out, there are {} to give", between(min, max))
+            let points = if given == 1 { "point" } else { "points" };
+            write!(f, "You divided {given} {points}; divide {}.", between(min, max))
         }
         Bound::Parts { topic, labels } => write!(f, "{topic}: {given} numbers for {}", labels.join(", ")),
-        Bound::Characters => write!(f, "at most {max} characters"),
+        Bound::Characters => write!(f, "Type at most {max} characters."),
         Bound::Dice { wanted } => write!(f, "{wanted} wanted, {given} given"),
         Bound::Face => write!(f, "a die of {max} shows {min} to {max}, not {given}"),
     }

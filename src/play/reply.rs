@@ -145,7 +145,8 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
         [only] => Ok(only.id.clone()),
         [] => {
             let names: Vec<&str> = options.iter().flat_map(|option| [&*option.id, &*option.label]).collect();
-            let near = nearest(&text, names.iter().copied()).map(str::to_owned);
+            let near =
+                by_initials(&lower, options).or_else(|| nearest(&text, names.iter().copied())).map(str::to_owned);
             let open = options.iter().filter(|option| option.enabled).map(|option| option.label.clone()).collect();
             Err(Refusal::NotAnOption { topic: Some(question.topic.clone()), given: text, near, open })
         }
@@ -161,6 +162,16 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
                 candidates: several.iter().map(|option| option.id.to_string()).collect(),
             })
         }
+    }
+}
+
+/// The label that a few letters stand for, one for each of its words: `kd` for `Kill Damage`.
+fn by_initials<'o>(letters: &str, options: &'o [Choice]) -> Option<&'o str> {
+    let initials = |label: &str| label.split([' ', '_']).filter_map(|word| word.chars().next()).collect::<String>();
+    let mut found = options.iter().filter(|option| initials(&option.label).to_lowercase() == letters);
+    match (found.next(), found.next()) {
+        (Some(option), None) if letters.chars().count() > 1 => Some(&option.label),
+        _ => None,
     }
 }
 
@@ -261,7 +272,9 @@ mod tests {
     fn a_greyed_option_is_refused_with_its_reason_and_a_typo_gets_the_nearest_name() {
         assert_eq!(cards().read(&"kill it".into()).unwrap_err().to_string(), "Kill it is not open: needs two");
         assert!(cards().read(&"it".into()).unwrap_err().to_string().contains("needs two"));
-        assert!(cards().read(&"kepe".into()).unwrap_err().to_string().contains("did you mean `Keep`?"));
+        assert!(cards().read(&"kepe".into()).unwrap_err().to_string().contains("Did you mean `Keep`?"));
+        let told = |text: &str| cards().read(&text.into()).unwrap_err().to_string();
+        assert_eq!(told("run"), "`run` does not answer the question `card`. Type one of: Keep, Kick.");
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
     }

@@ -473,9 +473,10 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Telling,
         "term",
-        "rb.term(\"Wit as bought\", self.wit)",
-        "(label: string, n: number) -> number",
-        "Gives back n; `why` lists it with file and line.",
+        "rb.term(\"Wit as bought\", self.wit, ...)",
+        "(label: string, n: number, ...any) -> number",
+        "Gives back n. `why` lists it with its label, `{}` filled in, and with file and line: in a derived value as a part of \
+         that value, in an action as a part of what the next roll needs.",
     ),
     reads(
         Policies,

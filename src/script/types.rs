@@ -193,9 +193,10 @@ fn key(name: &str) -> String {
 /// The reference page of the vocabulary, in Markdown.
 pub fn reference_page() -> String {
     let mut text = String::from(
-        "# Reference of the vocabulary\n\nEvery word of `local rb = require(\"@riskbreaker\")`. This page is made from the table that the types and the check are \
-         made from (`riskbreaker types --reference`); [Writing rules in Luau](scripting.md) explains how the words go together. A word marked * does something, \
-         and is a fault where a rule may only read.\n",
+        "# Reference of the vocabulary\n\nEvery word of `local rb = require(\"@riskbreaker\")`. This page is made from the table that the\n\
+         types and the check are made from (`riskbreaker types --reference`); [Writing rules in\n\
+         Luau](scripting.md) explains how the words go together. A word marked * does something, and is a\n\
+         fault where a rule may only read.\n",
     );
     for (group, title) in Group::ALL {
         let _ = write!(text, "\n## {title}\n\n| word | does |\n|---|---|\n");
@@ -216,7 +217,7 @@ pub fn reference_page() -> String {
     for (ask, own) in api::QUESTIONS {
         let _ = writeln!(text, "| `rb.{ask}` | {} |", if own.is_empty() { "none".to_string() } else { list(own) });
     }
-    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`, `e:exists()`, and every derived value of its kind as a method.\n");
+    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`, `e:exists()`, and\nevery derived value of its kind as a method.\n");
     text.push_str("\n## What a spec can do\n\n| method | does |\n|---|---|\n");
     for method in api::SPEC_METHODS {
         let _ = writeln!(text, "| `{}` | {} |", method.usage, method.text);

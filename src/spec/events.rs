@@ -10,7 +10,7 @@ use crate::state::Value;
 /// Sorts of events, as events written as JSON name them, with what each says of itself.
 pub(crate) const SORTS: &[(&str, &[&str])] = &[
     ("said", &["text"]),
-    ("rolled", &["label", "dice", "faces", "total", "need", "success", "result", "explain"]),
+    ("rolled", &["label", "dice", "faces", "total", "need", "success", "result", "explain", "terms"]),
     ("changed", &["title", "field", "label", "from", "to", "text", "reason"]),
     ("spawned", &["title", "kind"]),
     ("removed", &["title", "kind"]),
@@ -76,6 +76,7 @@ mod tests {
             success: Some(true),
             result: None,
             explain: None,
+            terms: Vec::new(),
         };
         let all = [rolled(3), rolled(4), Happening::Said { text: "well".into() }];
         let of = |pairs: &[(&str, Value)]| {

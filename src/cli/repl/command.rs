@@ -93,6 +93,11 @@ impl Command {
         COMMANDS.iter().flat_map(|command| std::iter::once(command.name).chain(command.also.iter().copied()))
     }
 
+    /// Whether it changes nothing and may have much to show.
+    pub fn only_shows(&self) -> bool {
+        self.group == Look || matches!(self.word, Word::Help | Word::Rules | Word::Switches)
+    }
+
     /// The name with what follows it.
     pub fn usage(&self) -> String {
         format!("{} {}", self.name, self.takes).trim_end().to_owned()
@@ -175,10 +180,10 @@ pub static COMMANDS: &[Command] = &[
         Why,
         Look,
         "why",
-        "[NAME FIELD | OPTION]",
-        "explains a number or a closed option; alone: the question and the last roll",
-        "`why NAME FIELD` lists the terms of a number, each with the file and line it comes from. `why OPTION` says why an option \
-         is closed."
+        "[roll [N] | NAME FIELD | OPTION]",
+        "explains a roll, a number or an option; alone: the question and the last roll",
+        "`why roll` lists what the number that was needed is made of; `why roll 2` explains the roll before. `why NAME FIELD` lists \
+         the terms of a number, each with the file and line it comes from. `why OPTION` says why an option is closed."
     ),
     command!(
         Odds,

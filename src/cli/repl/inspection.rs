@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::act::count;
 use super::command::{COMMANDS, Command, Group};
+use super::line::split_first;
 use super::master::driver_name;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, names, rule_text};
@@ -216,11 +217,15 @@ impl Repl {
 
     /// `why [NAME FIELD | OPTION]`.
     pub(super) fn why(&mut self, rest: &str) -> Done {
-        if rest.is_empty() || rest.eq_ignore_ascii_case("roll") {
+        if rest.is_empty() {
             return self.why_now();
         }
-        if let Some(reason) = self.why_greyed(rest) {
-            return Ok(self.screen.row(&Row::at(2).plain(reason))?);
+        let (first, back) = split_first(rest);
+        if first.eq_ignore_ascii_case("roll") && (back.is_empty() || back.parse::<usize>().is_ok()) {
+            return self.why_roll(count(back, 1)?);
+        }
+        if let Some(told) = self.why_option(rest) {
+            return Ok(self.screen.row(&Row::at(2).plain(told))?);
         }
         let view = self.session.view();
         let (entity, field) = match names::entity(&view, rest) {
@@ -246,12 +251,20 @@ impl Repl {
         self.show_explanation(&explanation)
     }
 
+    /// The rolls of the game that may be seen here, the last one first.
+    fn rolls(&self) -> impl Iterator<Item = Happening> {
+        let rolls = self
+            .session
+            .log()
+            .into_iter()
+            .rev()
+            .filter(|event| matches!(event.happening, Happening::Rolled { .. }) && self.may_see(&event.audience));
+        rolls.map(|event| event.happening)
+    }
+
     /// `why` alone: the open question with the rule behind it, and the last roll.
     fn why_now(&mut self) -> Done {
-        let rolled = self.session.log().into_iter().rev().find_map(|event| match event.happening {
-            Happening::Rolled { .. } if self.may_see(&event.audience) => Some(event.happening),
-            _ => None,
-        });
+        let rolled = self.rolls().next();
         let question = self.focused().cloned();
         if question.is_none() && rolled.is_none() {
             return Err(Complaint::wrong(
@@ -280,12 +293,38 @@ impl Repl {
             }
         }
         if let Some(rolled) = rolled {
-            self.screen.row(&Row::at(0).strong("Last roll").plain(format!("  {}", rolled.line())))?;
-            self.show_rules_of(&rolled.line())?;
+            self.show_roll("Last roll", &rolled)?;
         }
         Ok(self.screen.row(
             &Row::at(2).faint("`why NAME FIELD` explains a number, such as `why fight_rating`; `help WORD` a word."),
         )?)
+    }
+
+    /// `why roll [N]`: the last roll, or the Nth last.
+    fn why_roll(&mut self, back: usize) -> Done {
+        let Some(rolled) = self.rolls().nth(back - 1) else {
+            let all = self.rolls().count();
+            return Err(Complaint::Wrong(match all {
+                0 => "Nothing was rolled yet.".into(),
+                all => format!("Type a number from 1 to {all}: `why roll 1` explains the last roll."),
+            }));
+        };
+        if self.screen.json() {
+            return Ok(self.screen.event("why", &json!({ "roll": rolled }))?);
+        }
+        self.show_roll("Roll", &rolled)
+    }
+
+    /// A roll, what the number that it needed is made of, and the rules that are named.
+    fn show_roll(&mut self, heading: &str, rolled: &Happening) -> Done {
+        self.screen.row(&Row::at(0).strong(heading).plain(format!("  {}", rolled.line())))?;
+        if let Happening::Rolled { terms, .. } = rolled {
+            let told: Vec<&Term> = terms.iter().filter(|term| term.value != "0").collect();
+            self.show_terms(&told)?;
+            let labels: Vec<&str> = told.iter().map(|term| term.label.as_str()).collect();
+            self.show_rules_of(&labels.join(" "))?;
+        }
+        self.show_rules_of(&rolled.line())
     }
 
     /// The texts of the rules whose ids stand in brackets in a text.
@@ -299,19 +338,7 @@ impl Repl {
 
     fn show_explanation(&mut self, explanation: &Explanation) -> Done {
         self.screen.row(&Row::at(0).strong(&explanation.title).plain(format!(" is {}", explanation.value)))?;
-        let place =
-            |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
-        let mut depths: Vec<u32> = explanation.terms.iter().map(|term| term.depth).collect();
-        depths.sort_unstable();
-        depths.dedup();
-        // Parts of a part stand above it, further in.
-        let inset = |term: &Term| " ".repeat(3 * depths.iter().filter(|depth| **depth < term.depth).count());
-        let terms = explanation.terms.iter();
-        let cells = terms.map(|term| {
-            let value = format!("{}{}", inset(term), term.value);
-            vec![Span::plain(value), Span::plain(&term.label), Span::faint(place(term))]
-        });
-        self.screen.columns(2, cells.collect())?;
+        self.show_terms(&explanation.terms.iter().collect::<Vec<_>>())?;
         for change in &explanation.changes {
             self.screen.row(&Row::at(2).plain(change))?;
         }
@@ -321,14 +348,40 @@ impl Repl {
         Ok(())
     }
 
-    /// Why an option of the open question cannot be chosen.
-    fn why_greyed(&self, text: &str) -> Option<String> {
+    /// The parts of a number, each with its place; parts of a part stand above it, further in.
+    fn show_terms(&mut self, terms: &[&Term]) -> Done {
+        let place =
+            |term: &Term| if term.path.is_empty() { String::new() } else { format!("{}:{}", term.path, term.line) };
+        let mut depths: Vec<u32> = terms.iter().map(|term| term.depth).collect();
+        depths.sort_unstable();
+        depths.dedup();
+        let inset = |term: &Term| " ".repeat(3 * depths.iter().filter(|depth| **depth < term.depth).count());
+        let cells = terms.iter().map(|term| {
+            let value = format!("{}{}", inset(term), term.value);
+            vec![Span::plain(value), Span::plain(&term.label), Span::faint(place(term))]
+        });
+        Ok(self.screen.columns(2, cells.collect())?)
+    }
+
+    /// Why an option of the open question is closed, or that it is open, by its number or name.
+    fn why_option(&self, text: &str) -> Option<String> {
         let text = text.to_lowercase();
         let options = self.focused()?.ask.options();
-        let option =
-            options.iter().find(|option| option.label.to_lowercase() == text || option.id.to_lowercase() == text)?;
-        let reason = option.reason.as_deref()?;
-        (!option.enabled).then(|| format!("{}: {reason}", option.label))
+        let place = text.parse::<usize>().ok().and_then(|place| place.checked_sub(1));
+        let by_name =
+            || options.iter().find(|option| option.label.to_lowercase() == text || option.id.to_lowercase() == text);
+        let option = place.and_then(|at| options.get(at)).or_else(by_name)?;
+        let (label, note) = (&option.label, option.note.as_deref().unwrap_or_default());
+        if !option.enabled {
+            let reason = option.reason.as_deref().unwrap_or("the rules do not allow it now");
+            return Some(format!("{label}: {reason}"));
+        }
+        // The name of somebody who can be chosen may come with a field.
+        if place.is_none() && self.only_entity(&text).is_ok() {
+            return None;
+        }
+        let note = if note.is_empty() { String::new() } else { format!(" ({note})") };
+        Some(format!("{label} is open{note}. `odds {label}` shows what it can lead to, `help {label}` what it is."))
     }
 
     /// `log [N]`.

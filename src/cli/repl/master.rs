@@ -15,7 +15,9 @@ impl Repl {
     /// `set NAME FIELD VALUE`: writes a field.
     pub(super) fn set(&mut self, rest: &str) -> Done {
         if rest.is_empty() {
-            return Err(Complaint::wrong("set NAME FIELD VALUE: whose, which, and what it shall be"));
+            return Err(Complaint::wrong(
+                "Type whose value, which and what: `set NAME FIELD VALUE`. `who` lists the names.",
+            ));
         }
         let view = self.session.view();
         let (entity, rest) = names::entity(&view, rest)?;
@@ -25,7 +27,7 @@ impl Repl {
         let (field, typed) = match names::field(&title, &known, rest) {
             Err(_) if view.derived_names(entity).iter().any(|derived| **derived == *split_first(rest).0) => {
                 return Err(Complaint::Wrong(format!(
-                    "{} is worked out by the rules; `why {title} {}` shows from what",
+                    "The rules compute {}. `why {title} {}` shows from what; set one of those values.",
                     split_first(rest).0,
                     split_first(rest).0
                 )));
@@ -37,7 +39,7 @@ impl Repl {
         };
         if typed.is_empty() {
             return Err(Complaint::Wrong(format!(
-                "{title}'s {} is {}; what shall it be? {}",
+                "{title}'s {} is {}. Type a value after it: {}.",
                 declared.label,
                 view.words(now),
                 allowed(&declared.ty)
@@ -51,7 +53,7 @@ impl Repl {
     /// `say TEXT`: a line for the log.
     pub(super) fn say(&mut self, rest: &str) -> Done {
         if rest.is_empty() {
-            return Err(Complaint::wrong("say what?"));
+            return Err(Complaint::wrong("Type the line for the log: `say TEXT`."));
         }
         self.session.edit(Edit::Say { text: rest.to_owned() })?;
         self.settle_decided()
@@ -92,12 +94,14 @@ impl Repl {
         let seat = seat.trim();
         let Some(seat) = seats.iter().find(|known| known.eq_ignore_ascii_case(seat)) else {
             return Err(Complaint::Wrong(match nearest(seat, seats.iter().map(String::as_str)) {
-                Some(near) => format!("there is no seat `{seat}`; did you mean `{near}`?"),
-                None => format!("there is no seat `{seat}`; there are {}", seats.join(", ")),
+                Some(near) => format!("There is no seat `{seat}`. Did you mean `{near}`?"),
+                None => format!("There is no seat `{seat}`. Seats: {}.", seats.join(", ")),
             }));
         };
         if driver.is_empty() {
-            return Err(Complaint::Wrong(format!("who plays {seat}? `human`, `absent`, or a policy")));
+            return Err(Complaint::Wrong(format!(
+                "Type who plays {seat}: `seat {seat} human`, `absent`, or a policy."
+            )));
         }
         let Ok(driver) = driver.parse::<Driver>();
         self.session.set_seat(seat, driver.clone())?;
@@ -121,7 +125,7 @@ pub(super) fn driver_name(driver: &Driver) -> String {
 
 /// Reads a value for a field as it was typed. `+2` adds to a number where the field cannot be below zero or the sign is `+`.
 fn read(view: &View<'_>, field: &Field, now: &Value, typed: &str) -> Result<Value, Complaint> {
-    let wanted = || Complaint::Wrong(format!("{} takes {}, not `{typed}`", field.label, allowed(&field.ty)));
+    let wanted = || Complaint::Wrong(format!("{} takes {}, not `{typed}`.", field.label, allowed(&field.ty)));
     if let Type::Int { .. } = field.ty
         && let (Some(more), Some(now)) = (typed.strip_prefix('+'), now.as_int())
     {

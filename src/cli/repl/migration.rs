@@ -81,8 +81,8 @@ impl Repl {
             let names: Vec<String> = rules.switches().map(|switch| switch.name.clone()).collect();
             let Named::One(name) = named(name, &names, |name| name) else {
                 return Err(Complaint::Wrong(match nearest(name, names.iter().map(String::as_str)) {
-                    Some(near) => format!("there is no house rule `{name}`; did you mean `{near}`?"),
-                    None => format!("there is no house rule `{name}`; `switches` lists them"),
+                    Some(near) => format!("There is no house rule `{name}`. Did you mean `{near}`?"),
+                    None => format!("There is no house rule `{name}`. `switches` lists them."),
                 }));
             };
             if !value.is_empty() {

@@ -304,7 +304,7 @@ impl Repl {
         }
         match meaning {
             Meaning::Nothing => Ok(()),
-            Meaning::Command(command, rest) => self.command(command, &rest, &words),
+            Meaning::Command(command, rest) => self.paged(command, &rest, &words),
             Meaning::Answer { head, named } => self.reply(head, named),
             Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
             Meaning::View(name) => self.view(&name),
@@ -317,6 +317,16 @@ impl Repl {
                 ),
             })),
         }
+    }
+
+    /// Carries out a command; at a terminal, what is longer than the screen comes page by page.
+    fn paged(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
+        if self.attended && command.only_shows() {
+            self.screen.begin_page();
+        }
+        let done = self.command(command, rest, words);
+        self.screen.end_page()?;
+        done
     }
 
     fn command(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {

@@ -25,14 +25,14 @@ pub fn entity<'t>(view: &View<'_>, text: &'t str) -> Result<(EntityId, &'t str),
         }
     }
     match words.first() {
-        None => Err(Complaint::wrong("a name is wanted; `who` lists them")),
+        None => Err(Complaint::wrong("Type a name. `who` lists them.")),
         Some(Word { text, .. }) => Err(Complaint::Wrong(match view.find(text) {
             Err(refusal @ (Refusal::Ambiguous { .. } | Refusal::UnknownName { near: Some(_), .. })) => {
                 refusal.to_string()
             }
             _ => match named(text, &titles, |(title, _)| title) {
-                Named::Several => format!("`{text}` may be {}", beginning(text, &titles)),
-                _ => format!("there is no `{text}`; `who` lists who is there"),
+                Named::Several => format!("`{text}` can be {}. Type more of the name.", beginning(text, &titles)),
+                _ => format!("There is no `{text}`. `who` lists the names."),
             },
         })),
     }
@@ -49,8 +49,8 @@ fn beginning(text: &str, titles: &[(String, EntityId)]) -> String {
 pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Result<(String, &'t str), Complaint> {
     let words = words(text);
     let Some(first) = words.first() else {
-        let names: Vec<&str> = known.iter().map(|(name, _)| name.as_str()).collect();
-        return Err(Complaint::Wrong(format!("which of {whose}'s values? {}", names.join(", "))));
+        let some = some_of(known);
+        return Err(Complaint::Wrong(format!("Type one of {whose}'s values after the name, such as {some}.")));
     };
     let both: Vec<(&str, &str)> =
         known.iter().flat_map(|(name, label)| [(name.as_str(), name.as_str()), (label, name)]).collect();
@@ -71,12 +71,20 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
         return Ok((name.clone(), text[first.end..].trim()));
     }
     let near = nearest(&first.text, both.iter().map(|(spelling, _)| *spelling));
-    let names = known.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     Err(Complaint::Wrong(match near {
-        Some(near) => format!("{whose} has no `{}`; did you mean `{near}`?", first.text),
-        None => format!("{whose} has no `{}`; it has {names}", first.text),
+        Some(near) => format!("{whose} has no `{}`. Did you mean `{near}`?", first.text),
+        None => format!("{whose} has no `{}`. Values are {} and others: `sheet {whose}`.", first.text, some_of(known)),
     }))
 }
+
+/// A few of the names, for a message.
+fn some_of(known: &[(String, String)]) -> String {
+    let names: Vec<String> = known.iter().take(EXAMPLES).map(|(name, _)| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// Names that a message gives as examples.
+const EXAMPLES: usize = 4;
 
 #[cfg(test)]
 mod tests {
@@ -90,6 +98,6 @@ mod tests {
             assert_eq!((name.as_str(), rest), ("max_harm", "3"), "{text}");
         }
         let Err(Complaint::Wrong(sentence)) = field("Foe", &known, "wti 3") else { panic!() };
-        assert_eq!(sentence, "Foe has no `wti`; did you mean `wit`?");
+        assert_eq!(sentence, "Foe has no `wti`. Did you mean `wit`?");
     }
 }

@@ -37,27 +37,32 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let text = fill(&text, &args, context, &b.handles.borrow());
         context.finish(text, plain).map_err(stopped)
     });
-    host_function!(
-        lua,
-        host,
-        table,
-        "term",
-        |_, b, (label, value, path, line, depth): (String, Lv, String, u32, u32)| {
-            let context = b.context()?;
-            let value = match from_lua(&value, &b.handles.borrow()) {
-                Ok(value) => context.words(&value),
-                Err(_) => "?".into(),
-            };
-            hold(TOLD + label.len() + value.len())?;
-            b.terms.borrow_mut().push(Term {
-                label,
-                value,
-                path: path.trim_start_matches('=').to_string(),
-                line,
-                depth,
-            });
-            Ok(())
+    host_function!(lua, host, table, "term", |_,
+                                              b,
+                                              (explains, value, path, line, depth, label, args): (
+        bool,
+        Lv,
+        String,
+        u32,
+        u32,
+        Lv,
+        Variadic<Lv>
+    )| {
+        let context = b.context()?;
+        let label = text_arg(context, &label, "the label of rb.term")?;
+        let label = fill(&label, &args, context, &b.handles.borrow());
+        let value = match from_lua(&value, &b.handles.borrow()) {
+            Ok(value) => context.words(&value),
+            Err(_) => "?".into(),
+        };
+        hold(TOLD + label.len() + value.len())?;
+        let term = Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth };
+        if explains {
+            b.terms.borrow_mut().push(term);
+        } else {
+            context.note_roll_term(term);
         }
-    );
+        Ok(())
+    });
     Ok(())
 }

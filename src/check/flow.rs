@@ -1,0 +1,120 @@
+//! Where a script would go on for ever, or end without what it promises.
+
+use std::collections::BTreeSet;
+
+use luau_syntax::ast::{
+    AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Statement, StatementView, TypeKind, TypePackKind,
+};
+
+use super::script::Reader;
+use super::syntax::leaves_loop;
+
+impl Reader<'_> {
+    /// A function whose type says that it gives something back, and that can end without doing so.
+    pub(super) fn promised(&mut self, function: &Function<'_>) {
+        if !promises(function) || !falls_through(function.body) {
+            return;
+        }
+        let wrong = "this function must return a value, and can end without one".to_string();
+        match function.body.as_slice().last() {
+            Some(last) if matches!(last.view(), StatementView::Expression(_)) => {
+                self.problem(last.location(), (wrong, "write `return` in front of this".into()));
+            }
+            Some(last) => self.problem(last.location(), (wrong, "add `return ...` before the `end`".into())),
+            None => self.problem(function.location, (wrong, "add `return ...` before the `end`".into())),
+        }
+    }
+
+    /// A loop whose condition is made of local variables that nothing in it changes.
+    pub(super) fn ends(&mut self, condition: Expression<'_>, body: Block<'_>) {
+        let mut asked = BTreeSet::new();
+        if !made_of_locals(condition, &mut asked) || asked.is_empty() || leaves_loop(body) {
+            return;
+        }
+        let mut assigned = Assigned::default();
+        body.visit(&mut assigned);
+        // A function that is called in the loop may change what it has caught.
+        if asked.iter().any(|id| assigned.0.contains(id) || self.caught.contains(id)) {
+            return;
+        }
+        let wrong = "this loop never ends: nothing in it changes its condition".to_string();
+        self.problem(condition.location(), (wrong, "change one of its variables in the loop, or add a `break`".into()));
+    }
+}
+
+/// Whether the type of a function names a value that it gives back: a number, a text, a truth value or a table.
+fn promises(function: &Function<'_>) -> bool {
+    let Some(pack) = function.return_annotation else { return false };
+    let TypePackKind::Explicit { type_list } = pack.kind() else { return false };
+    type_list.types.first().is_some_and(|ty| match ty.kind() {
+        TypeKind::Reference { prefix: None, name, .. } => name == "boolean" || name == "number" || name == "string",
+        TypeKind::Table { .. } => true,
+        _ => false,
+    })
+}
+
+/// Whether a block can be run to its end and past it.
+fn falls_through(block: Block<'_>) -> bool {
+    block.as_slice().last().is_none_or(|last| goes_on(*last))
+}
+
+fn goes_on(statement: Statement<'_>) -> bool {
+    match statement.view() {
+        StatementView::Return(_) | StatementView::Break => false,
+        StatementView::Block(inner) => falls_through(inner),
+        StatementView::If(branch) => falls_through(branch.then_body) || branch.else_body.is_none_or(goes_on),
+        StatementView::While(looped) => !matches!(looped.condition.kind(), ExpressionKind::Boolean(true)),
+        StatementView::Repeat(looped) => falls_through(looped.body),
+        StatementView::Expression(called) => !ends_action(called.expr),
+        _ => true,
+    }
+}
+
+/// A call behind which nothing is run.
+fn ends_action(expression: Expression<'_>) -> bool {
+    let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
+    match func.kind() {
+        ExpressionKind::IndexName { index, .. } => index == "cut" || index == "finish",
+        ExpressionKind::Global(name) => name == "error",
+        _ => false,
+    }
+}
+
+/// Whether an expression only compares and reckons with local variables and constants; `locals` takes the variables.
+fn made_of_locals(expression: Expression<'_>, locals: &mut BTreeSet<u64>) -> bool {
+    match expression.kind() {
+        ExpressionKind::Local { local, .. } => {
+            locals.insert(local.identity().as_u64());
+            true
+        }
+        ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Boolean(_) => true,
+        ExpressionKind::Nil => true,
+        ExpressionKind::Grouped(inner) => made_of_locals(inner, locals),
+        ExpressionKind::Unary { op: luau_syntax::ast::UnaryOp::Length, .. } => false,
+        ExpressionKind::Unary { rhs, .. } => made_of_locals(rhs, locals),
+        ExpressionKind::Binary { lhs, rhs, .. } => made_of_locals(lhs, locals) && made_of_locals(rhs, locals),
+        _ => false,
+    }
+}
+
+/// The local variables that are assigned somewhere.
+#[derive(Default)]
+struct Assigned(BTreeSet<u64>);
+
+impl<'ast> AstVisitor<'ast> for Assigned {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        let mut assigned = |target: Expression<'_>| {
+            if let ExpressionKind::Local { local, .. } = target.kind() {
+                self.0.insert(local.identity().as_u64());
+            }
+        };
+        if let AstNode::Statement(statement) = node {
+            match statement.view() {
+                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| assigned(*var)),
+                StatementView::CompoundAssign(assign) => assigned(assign.var),
+                _ => {}
+            }
+        }
+        true
+    }
+}

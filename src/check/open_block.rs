@@ -1,0 +1,83 @@
+//! The block that has no end, by how the lines are indented.
+
+/// A block that is open.
+struct Opened {
+    indent: usize,
+    line: u32,
+    word: &'static str,
+}
+
+/// The line and the word of the block that a missing `end` belongs to; `None` if the indentation does not show it.
+///
+/// A block is left without its `end` where a line stands no further in than the line that opened it.
+pub(super) fn find(text: &str) -> Option<(u32, &'static str)> {
+    let mut open: Vec<Opened> = Vec::new();
+    for (at, line) in (1..).zip(text.lines()) {
+        let code = line.trim_start();
+        let indent = line.len() - code.len();
+        let code = code.split("--").next().unwrap_or_default().trim_end();
+        if code.is_empty() {
+            continue;
+        }
+        let first = first_word(code);
+        let top = open.last();
+        match first {
+            "end" | "until" => match top {
+                Some(top) if top.indent > indent => return Some((top.line, top.word)),
+                Some(top) if top.indent == indent => drop(open.pop()),
+                _ => return None,
+            },
+            "else" | "elseif" => match top {
+                Some(top) if top.indent > indent => return Some((top.line, top.word)),
+                _ => {}
+            },
+            _ => {
+                if let Some(top) = top.filter(|top| top.indent >= indent) {
+                    return Some((top.line, top.word));
+                }
+                if let Some(word) = opener(code, first) {
+                    open.push(Opened { indent, line: at, word });
+                }
+            }
+        }
+    }
+    open.last().map(|top| (top.line, top.word))
+}
+
+/// The word that opens a block which the line does not close.
+fn opener(code: &str, first: &str) -> Option<&'static str> {
+    let words = || code.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+    let closed = words().filter(|word| *word == "end").count();
+    let functions = words().filter(|word| *word == "function").count();
+    match first {
+        "repeat" if closed == 0 => Some("repeat"),
+        "if" if code.ends_with("then") && functions == closed => Some("then"),
+        "for" | "while" if code.ends_with("do") && functions == closed => Some("do"),
+        "do" if code == "do" => Some("do"),
+        _ => (functions > closed).then_some("function"),
+    }
+}
+
+fn first_word(code: &str) -> &str {
+    code.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_block_without_an_end_is_named_by_its_indentation() {
+        let whole = "local function a()\n\tfor n = 1, 3 do\n\t\tb()\n\tend\n\tif c then\n\t\td()\n\telse\n\t\te()\n\tend\nend\n";
+        assert_eq!(find(whole), None);
+        let without = |line: usize| {
+            let lines: Vec<&str> = whole.lines().enumerate().filter(|(at, _)| at + 1 != line).map(|(_, l)| l).collect();
+            find(&lines.join("\n"))
+        };
+        assert_eq!(without(4), Some((2, "do")));
+        assert_eq!(without(9), Some((4 + 1, "then")));
+        assert_eq!(without(10), Some((1, "function")));
+        assert_eq!(find("x(function()\n\ty()\n\nlocal z = 1\n"), Some((1, "function")));
+        assert_eq!(find("a = { b = function() return 1 end }\nc()\n"), None);
+    }
+}

@@ -1,0 +1,134 @@
+//! One of the sets of rules that are compared: a ruleset, a house rule, another folder, a git revision.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Result;
+use riskbreaker::{Library, Ruleset};
+
+use super::nearest::nearest;
+use super::revision::Revision;
+use super::{CallError, call_error, library};
+
+/// Rules with a name, and the house rules that are set in them.
+pub struct Edition {
+    pub name: String,
+    pub rules: Arc<Ruleset>,
+    pub set: Vec<(String, String)>,
+    /// Whether these are older rules than those that are here.
+    pub older: bool,
+}
+
+/// What a word of the call names.
+pub enum Named {
+    Edition(Edition),
+    Scenario(String),
+}
+
+/// Where editions come from: the rules that are here.
+pub struct Editions {
+    folder: PathBuf,
+    library: Library,
+    id: String,
+}
+
+impl Editions {
+    /// The ruleset is the one that is named, or the first one among the words, or the usual one.
+    pub fn open(folder: Option<&Path>, rules: Option<&str>, words: &[String]) -> Result<Editions> {
+        let library = library::open(folder)?;
+        let named = words.iter().find(|word| is_ruleset(&library, word)).map(String::as_str);
+        let id = match rules.or(named) {
+            Some(id) => id.to_owned(),
+            None => library::default_ruleset(&library)?,
+        };
+        Ok(Editions { folder: folder.unwrap_or(Path::new(Library::FOLDER)).to_owned(), library, id })
+    }
+
+    pub fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// A ruleset of this library.
+    pub fn ruleset(&self, id: &str) -> Result<Edition> {
+        Ok(edition(id, library::load(&self.library, id, &[])?))
+    }
+
+    /// The rules as they are here.
+    pub fn here(&self, name: &str) -> Result<Edition> {
+        Ok(edition(name, library::load(&self.library, &self.id, &[])?))
+    }
+
+    /// The same ruleset in another folder: a folder of rulesets, or one that holds such a folder.
+    pub fn in_folder(&self, name: &str, folder: &Path) -> Result<Edition> {
+        let inner = folder.join(Library::FOLDER);
+        let there = Library::open(if inner.is_dir() { &inner } else { folder });
+        let there = there.map_err(|error| call_error(error.to_string()))?;
+        let rules = library::load(&there, &self.id, &[]).map_err(|error| match error.is::<CallError>() {
+            true => error,
+            // Both copies name their files alike.
+            false => error.context(format!("in {}", there.describe())),
+        })?;
+        Ok(Edition { older: true, ..edition(name, rules) })
+    }
+
+    /// What a word of the call means.
+    pub fn named(&self, word: &str) -> Result<Named> {
+        if is_ruleset(&self.library, word) {
+            return Ok(Named::Edition(self.ruleset(word)?));
+        }
+        if word.contains('=') {
+            let here = self.here(word)?;
+            return Ok(Named::Edition(Edition { set: settings(&here.rules, word)?, ..here }));
+        }
+        let here = self.here(word)?;
+        if here.rules.scenarios().contains_key(word) {
+            return Ok(Named::Scenario(word.to_owned()));
+        }
+        let folder = Path::new(word);
+        if folder.is_dir() {
+            return Ok(Named::Edition(self.in_folder(word, folder)?));
+        }
+        if let Some(revision) = Revision::find(&self.folder, word)? {
+            return Ok(Named::Edition(self.in_folder(word, &revision.folder())?));
+        }
+        let rulesets = self.library.ids();
+        let known = here.rules.scenarios().keys().map(|name| &**name).chain(rulesets.iter().map(String::as_str));
+        let hint = match nearest(word, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "type for example `compare riskbreaker-0.0.3`, `compare SWITCH=VALUE`, `compare HEAD~1`".to_owned(),
+        };
+        Err(call_error(format!(
+            "`{word}` is no ruleset, house rule, folder, git revision or scenario of {}; {hint}",
+            self.id
+        )))
+    }
+}
+
+fn edition(name: &str, rules: Arc<Ruleset>) -> Edition {
+    Edition { name: name.to_owned(), rules, set: Vec::new(), older: false }
+}
+
+fn is_ruleset(library: &Library, word: &str) -> bool {
+    word.split('+').all(|id| library.contains(id))
+}
+
+/// House rules as they are typed: `one=value,other=value`.
+fn settings(rules: &Ruleset, word: &str) -> Result<Vec<(String, String)>> {
+    let pair = |part: &str| {
+        let Some((switch, value)) = part.split_once('=') else {
+            return Err(call_error(format!("type `SWITCH=VALUE` instead of `{part}`")));
+        };
+        let (switch, value) = (switch.trim(), value.trim());
+        let Some(known) = rules.switch(switch) else {
+            let near = nearest(switch, rules.switches().map(|known| known.name.as_str()));
+            let hint = near.map_or_else(
+                || format!("`riskbreaker rules show {}` lists them", rules.id()),
+                |near| format!("did you mean `{near}`?"),
+            );
+            return Err(call_error(format!("{} has no house rule `{switch}`; {hint}", rules.id())));
+        };
+        known.parse(value).map_err(|error| call_error(error.to_string()))?;
+        Ok((switch.to_owned(), value.to_owned()))
+    };
+    word.split(',').map(pair).collect()
+}
