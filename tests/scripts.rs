@@ -38,7 +38,7 @@ fn run(arguments: &[&str], script: &Path) -> Output {
 #[test]
 fn every_script_runs_to_its_end_and_twice_the_same() {
     let scripts = scripts();
-    for kind in ["rb", "luau"] {
+    for kind in ["play", "luau"] {
         assert!(scripts.iter().any(|(path, _)| path.extension() == Some(OsStr::new(kind))), "no .{kind} in {FOLDER}");
     }
     for (script, arguments) in scripts {

@@ -81,7 +81,7 @@ class ClientTest(unittest.TestCase):
         )
         ChatBot(self.host, chat).run()
         told = "\n".join(text for _, text in chat.sent)
-        for expected in ("No game here", "`sit SEAT` first", "ann plays left", "not your turn", "there is no `nonsense`"):
+        for expected in ("No game here", "`sit SEAT` first", "ann plays left", "not your turn", "`nonsense` does not answer"):
             self.assertIn(expected, told)
 
 

@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::game::{Game, Standing};
 use super::undo::UndoReport;
 use super::{
-    ActionContext, Answer, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Machine, Question,
-    QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
+    ActionContext, Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Machine,
+    Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
 };
 use crate::dice::DiceRng;
 use crate::state::{EntityId, Value};
@@ -750,6 +750,11 @@ fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -
     };
     let Value::List(parts) = &value else { return Err(refusal) };
     let Some((first, rest)) = parts.split_first().filter(|(_, rest)| !rest.is_empty()) else { return Err(refusal) };
+    // A list is one answer to a question for several things; several answers to it are a list of lists.
+    let takes_several = matches!(question.ask, Ask::ChooseMany { .. } | Ask::Order { .. } | Ask::Allot { .. });
+    if takes_several && !matches!(first, Value::List(_) | Value::Map(_)) {
+        return Err(refusal);
+    }
     let Ok(answer) = question.read(first) else { return Err(refusal) };
     let rest = if let [last] = rest { last.clone() } else { Value::list(rest.iter().cloned()) };
     left.insert(at, (topic, rest));

@@ -7,11 +7,11 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
+use serde_json::Value as Json;
 
 use super::{EntityId, Value};
 
@@ -131,153 +131,53 @@ impl<'de> Deserialize<'de> for Value {
         if STORED.get() {
             return Kept::deserialize(deserializer).map(Value::from);
         }
-        deserializer.deserialize_any(Plain)
+        plain(Json::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 
-struct Plain;
-
-impl<'de> Visitor<'de> for Plain {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value: null, true, false, a whole number, a text, a list or an object")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Value, E> {
-        Ok(Value::None)
-    }
-
-    fn visit_bool<E: Error>(self, yes: bool) -> Result<Value, E> {
-        Ok(Value::Bool(yes))
-    }
-
-    fn visit_i64<E: Error>(self, n: i64) -> Result<Value, E> {
-        Ok(Value::Int(n))
-    }
-
-    fn visit_u64<E: Error>(self, n: u64) -> Result<Value, E> {
-        i64::try_from(n).map(Value::Int).map_err(|_| E::custom(format!("{n} is too large")))
-    }
-
-    fn visit_f64<E: Error>(self, n: f64) -> Result<Value, E> {
-        // 2^53: up to there each whole number has a float of its own.
-        if n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0 {
-            return Ok(Value::Int(n as i64));
-        }
-        Err(E::custom(format!("{n} is not a whole number; a fraction is written as {{\"ratio\": \"1/2\"}}")))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Value, E> {
-        Ok(Value::text(text))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = seq.next_element()? {
-            items.push(item);
-        }
-        Ok(Value::list(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let mut items = Items::new();
-        // The content of `{"map": ...}` is a map as it stands, whatever its keys.
-        let mut untagged = None;
-        while let Some(key) = map.next_key::<Arc<str>>()? {
-            if &*key != MAP {
-                items.insert(key, map.next_value()?);
-                continue;
+/// The value that plain JSON means.
+fn plain(json: Json) -> Result<Value, String> {
+    match json {
+        Json::Null => Ok(Value::None),
+        Json::Bool(yes) => Ok(Value::Bool(yes)),
+        Json::Number(n) => whole(&n).map(Value::Int),
+        Json::String(text) => Ok(Value::text(text)),
+        Json::Array(items) => Ok(Value::list(items.into_iter().map(plain).collect::<Result<Vec<_>, _>>()?)),
+        Json::Object(mut items) => match items.keys().next().map(String::as_str) {
+            Some(ENTITY) if items.len() == 1 => {
+                let id = items[ENTITY].as_u64().and_then(|id| u32::try_from(id).ok());
+                let id = id.ok_or_else(|| format!("`entity` takes a number, not `{}`", items[ENTITY]))?;
+                Ok(Value::Entity(EntityId(id)))
             }
-            match map.next_value()? {
-                Untagged::Map(inner) => untagged = Some(inner),
-                Untagged::Other(value) => {
-                    items.insert(key, value);
-                }
+            Some(RATIO) if items.len() == 1 => {
+                let parts = items[RATIO].as_str().and_then(|text| text.split_once('/'));
+                let ratio = parts.and_then(|(n, d)| Value::ratio(n.trim().parse().ok()?, d.trim().parse().ok()?));
+                ratio.ok_or_else(|| format!("`ratio` takes a text such as \"1/2\", not `{}`", items[RATIO]))
             }
-        }
-        match untagged {
-            Some(inner) if items.is_empty() => return Ok(Value::Map(Arc::new(inner))),
-            Some(inner) => {
-                items.insert(Arc::from(MAP), plain_map(inner).map_err(A::Error::custom)?);
-            }
-            None => {}
-        }
-        plain_map(items).map_err(A::Error::custom)
+            Some(MAP) if items.len() == 1 && items[MAP].is_object() => match items.remove(MAP) {
+                Some(Json::Object(inner)) => plain_map(inner),
+                _ => Ok(Value::map::<&str>([])),
+            },
+            _ => plain_map(items),
+        },
     }
 }
 
-/// What an object without the tag `map` means.
-fn plain_map(items: Items) -> Result<Value, String> {
-    if items.len() == 1 {
-        if let Some(of) = items.get(ENTITY) {
-            let id = of.as_int().and_then(|id| u32::try_from(id).ok());
-            return id
-                .map(|id| Value::Entity(EntityId(id)))
-                .ok_or_else(|| format!("`entity` takes a number, not `{of}`"));
-        }
-        if let Some(of) = items.get(RATIO) {
-            let parts = of.as_text().and_then(|text| text.split_once('/'));
-            let ratio = parts.and_then(|(n, d)| Value::ratio(n.trim().parse().ok()?, d.trim().parse().ok()?));
-            return ratio.ok_or_else(|| format!("`ratio` takes a text such as \"1/2\", not `{of}`"));
-        }
-    }
-    Ok(Value::Map(Arc::new(items)))
+/// An object as a map, whatever its keys.
+fn plain_map(items: serde_json::Map<String, Json>) -> Result<Value, String> {
+    let items = items.into_iter().map(|(key, json)| Ok((Arc::from(key), plain(json)?)));
+    Ok(Value::Map(Arc::new(items.collect::<Result<Items, String>>()?)))
 }
 
-/// The content of `{"map": ...}`.
-enum Untagged {
-    Map(Items),
-    Other(Value),
-}
-
-impl<'de> Deserialize<'de> for Untagged {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Untagged, D::Error> {
-        struct Raw;
-        impl<'de> Visitor<'de> for Raw {
-            type Value = Untagged;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                Plain.expecting(f)
-            }
-
-            fn visit_unit<E: Error>(self) -> Result<Untagged, E> {
-                Plain.visit_unit().map(Untagged::Other)
-            }
-
-            fn visit_bool<E: Error>(self, yes: bool) -> Result<Untagged, E> {
-                Plain.visit_bool(yes).map(Untagged::Other)
-            }
-
-            fn visit_i64<E: Error>(self, n: i64) -> Result<Untagged, E> {
-                Plain.visit_i64(n).map(Untagged::Other)
-            }
-
-            fn visit_u64<E: Error>(self, n: u64) -> Result<Untagged, E> {
-                Plain.visit_u64(n).map(Untagged::Other)
-            }
-
-            fn visit_f64<E: Error>(self, n: f64) -> Result<Untagged, E> {
-                Plain.visit_f64(n).map(Untagged::Other)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Untagged, E> {
-                Plain.visit_str(text).map(Untagged::Other)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Untagged, A::Error> {
-                Plain.visit_seq(seq).map(Untagged::Other)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Untagged, A::Error> {
-                let mut items = Items::new();
-                while let Some((key, value)) = map.next_entry()? {
-                    items.insert(key, value);
-                }
-                Ok(Untagged::Map(items))
-            }
-        }
-        deserializer.deserialize_any(Raw)
+fn whole(n: &serde_json::Number) -> Result<i64, String> {
+    // 2^53: up to there each whole number has a float of its own.
+    let float = || n.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0);
+    match (n.as_i64(), n.is_u64()) {
+        (Some(n), _) => Ok(n),
+        (None, true) => Err(format!("{n} is too large")),
+        (None, false) => float()
+            .map(|n| n as i64)
+            .ok_or_else(|| format!("{n} is not a whole number; a fraction is written as {{\"ratio\": \"1/2\"}}")),
     }
 }
 

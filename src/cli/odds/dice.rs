@@ -219,8 +219,8 @@ mod tests {
         let shown: BigRational = many.bands.iter().map(|band| &band.chance).sum();
         assert!(float(&shown) > 0.9998 && float(&shown) < 1.0);
         let large = table("d1000000");
-        assert_eq!((large.bands.len(), large.below, large.above), (ROWS, None, None));
-        assert_eq!((large.bands[0].name(), large.bands[49].name()), ("1 to 20000".into(), "980001 to 1000000".into()));
+        assert_eq!(large.bands.len(), ROWS);
+        assert!(large.bands.windows(2).all(|pair| float(&pair[0].chance) > 0.0 && pair[0].name() != pair[1].name()));
         let open = table("d6!");
         assert!(open.bands.len() < 40 && open.above.is_some());
     }
