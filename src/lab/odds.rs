@@ -667,10 +667,11 @@ fn value_after<'o>(field: &'o FieldOdds, outcome: &'o Outcome) -> &'o Value {
         _ => None,
     });
     // What is the same in every outcome stands in none.
-    changed.unwrap_or_else(|| match field.to.as_slice() {
+    let unchanged = match field.to.as_slice() {
         [(only, _)] => only,
         _ => &field.from,
-    })
+    };
+    changed.unwrap_or(unchanged)
 }
 
 /// Leaves out fields that are not told at the table and change alike in every outcome: bookkeeping.

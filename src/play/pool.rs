@@ -232,9 +232,12 @@ fn spawn(work: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     thread::Builder::new().name("rules".into()).stack_size(MACHINE_STACK).spawn(work).map(drop)
 }
 
+/// A machine with the pool that it is of.
+type Owned = (Weak<()>, Box<dyn Machine>);
+
 thread_local! {
-    /// The machines of this thread, with the pool that each is of.
-    static OWN: RefCell<Vec<(Weak<()>, Box<dyn Machine>)>> = const { RefCell::new(Vec::new()) };
+    /// The machines of this thread.
+    static OWN: RefCell<Vec<Owned>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Takes the machine of a pool from this thread. It is not there while a job of the same thread uses it.

@@ -350,14 +350,12 @@ impl Seat<'_> {
             add(&view, Ok(format!("{:?}", self.show(&view, &seat))));
         }
         let view = self.view();
-        let known: Vec<(EntityId, Arc<str>, Vec<String>, Vec<String>)> = view
-            .entities()
-            .map(|id| {
-                let fields = view.fields(id).map(|(field, _)| field.name.to_string()).collect();
-                let derived = view.derived_names(id).iter().map(|name| name.to_string()).collect();
-                (id, view.title(id), fields, derived)
-            })
-            .collect();
+        let names_of = |id| {
+            let fields: Vec<String> = view.fields(id).map(|(field, _)| field.name.to_string()).collect();
+            let derived: Vec<String> = view.derived_names(id).iter().map(|name| name.to_string()).collect();
+            (id, view.title(id), fields, derived)
+        };
+        let known: Vec<_> = view.entities().map(names_of).collect();
         for (id, title, fields, derived) in known {
             add(&format!("sheet of {title}"), Ok(format!("{:?}", self.sheet(id))));
             add(&format!("overview of {title}"), Ok(format!("{:?}", self.overview(id))));

@@ -63,7 +63,7 @@ impl Value {
             }
             match value {
                 Value::List(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
-                Value::Map(items) => waiting.extend(items.iter().map(|(_, item)| (item, depth + 1))),
+                Value::Map(items) => waiting.extend(items.values().map(|item| (item, depth + 1))),
                 _ => {}
             }
         }

@@ -45,6 +45,9 @@ pub struct Campaign {
     sat_down: bool,
 }
 
+/// Numbers of actions, with their sums.
+type ActionRows = Vec<(u32, i64)>;
+
 #[derive(Clone, Debug, Default)]
 struct Head {
     id: u32,
@@ -505,7 +508,7 @@ impl Campaign {
         body: &[u8],
         base: (u32, i64),
         bodies: &[Vec<u8>],
-    ) -> Result<Option<(MomentRow, Vec<(u32, i64)>)>, StoreError> {
+    ) -> Result<Option<(MomentRow, ActionRows)>, StoreError> {
         for id in file.moments_after(self.game, parent.id)?.into_iter().rev() {
             let moment = file.moment(self.game, id)?;
             if moment.body != body {

@@ -41,6 +41,9 @@ pub struct RecoveredCampaign {
     pub stood: Option<u32>,
 }
 
+/// A row of an entry: parent, decisions, action, hash of the state, body, sum.
+type FoundMoment = (i64, u32, u32, i64, Vec<u8>, i64);
+
 /// What was found, by its number.
 #[derive(Default)]
 struct Salvage {
@@ -49,7 +52,7 @@ struct Salvage {
     generations: BTreeMap<String, Vec<u8>>,
     games: BTreeMap<i64, (String, Vec<u8>)>,
     actions: BTreeMap<i64, (i64, Vec<u8>, i64)>,
-    moments: BTreeMap<i64, (i64, u32, u32, i64, Vec<u8>, i64)>,
+    moments: BTreeMap<i64, FoundMoment>,
     /// Of checkpoints, pieces and notes, which their sums tell apart.
     bodies: BTreeMap<i64, Vec<(Vec<u8>, i64)>>,
 }

@@ -193,7 +193,7 @@ fn tell_field(
         }
     }
     let numbers = values.iter().all(|value| value.as_int().is_some());
-    values.sort_by(|one, other| (one.as_int(), one.to_string()).cmp(&(other.as_int(), other.to_string())));
+    values.sort_by_key(|value| (value.as_int(), value.to_string()));
     let mut rows = Vec::new();
     let mut list = Vec::new();
     for value in &values {

@@ -164,7 +164,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    let words = [format!("{dice} above {other}"), format!("both equal"), format!("{dice} below {other}")];
+    let words = [format!("{dice} above {other}"), "both equal".to_string(), format!("{dice} below {other}")];
     let rows = words
         .into_iter()
         .zip(&chances)

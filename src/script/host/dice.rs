@@ -4,7 +4,7 @@ use std::sync::Arc;
 use mlua::{Lua, LuaString, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::{text_of, to_lua, whole_of};
-use super::super::sandbox::{charge, hold};
+use super::super::sandbox::{charge, hold, uncharged};
 use super::{DIE, HostState, LONGEST_LABEL, TOLD, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::dice::Dice;
 use crate::play::{ActionContext, Need, Sight};
@@ -59,8 +59,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 }
                 other => text_arg(context, other, "the label of a roll")?,
             };
-            let rolled = context
-                .roll(&dice, &label, (&seen.0, seen.1), |context| fill(&label, &args, context, &b.handles.borrow()));
+            let explored = context.explorer.is_some();
+            let mut roll = || {
+                let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
+                context.roll(&dice, &label, (&seen.0, seen.1), told)
+            };
+            // Where all faces are gone through, the host makes them: their number is limited there.
+            let rolled = if explored { uncharged(roll) } else { roll() };
             let rolled = rolled.map_err(stopped)?;
             charge(16 + rolled.dice as i64 / 4);
             if context.keeps_tape {
