@@ -31,12 +31,15 @@ pub(super) struct Budget {
     pub held: usize,
 }
 
+/// A build without optimization takes longer for the same work.
+const UNOPTIMIZED: u64 = if cfg!(debug_assertions) { 6 } else { 1 };
+
 impl Budget {
     /// All files of a ruleset together.
     pub const LOAD: Budget = Budget {
         work: 2_000_000,
-        time: Duration::from_millis(180),
-        wall: Duration::from_secs(2),
+        time: Duration::from_millis(180 * UNOPTIMIZED),
+        wall: Duration::from_secs(2 * UNOPTIMIZED),
         exact: true,
         held: 16 << 20,
     };
@@ -61,7 +64,7 @@ impl Budget {
     /// to: it is the work that stops a loop, and always at the same place.
     pub const ACTION: Budget = Budget {
         work: 2_000_000,
-        time: Duration::from_millis(150),
+        time: Duration::from_millis(150 * UNOPTIMIZED),
         wall: Duration::from_secs(10),
         exact: false,
         held: 8 << 20,
