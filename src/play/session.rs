@@ -405,6 +405,7 @@ impl Session {
     }
 
     /// What the actions told that were carried out after the first `actions`, and how many have been carried out.
+    #[cfg(feature = "serve")]
     pub(crate) fn log_behind(&self, actions: usize) -> (impl Iterator<Item = &Event>, usize) {
         let game = self.game();
         let done = game.history.get(actions..).unwrap_or_default();

@@ -106,7 +106,9 @@ pub(super) struct Trusted {
     pub refresh: Function,
     pub stale: Function,
     pub convert: Function,
+    #[cfg_attr(not(feature = "continuations"), expect(dead_code, reason = "read to compare continuations"))]
     pub state: Function,
+    #[cfg_attr(not(feature = "continuations"), expect(dead_code, reason = "read to compare continuations"))]
     pub mirrored: Function,
 }
 
