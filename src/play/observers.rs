@@ -23,8 +23,10 @@ impl Observers {
     /// Passes a finished operation to everybody.
     #[inline]
     pub fn observe(&mut self, op: &Op) {
-        let names_entry =
-            matches!(op, Op::ReadAgenda | Op::ReadEntryNumber | Op::Schedule { .. } | Op::Cancel | Op::Rekey);
+        let names_entry = matches!(
+            op,
+            Op::ReadAgenda | Op::ReadKey | Op::ReadEntryNumber | Op::Schedule { .. } | Op::Cancel | Op::Rekey
+        );
         self.sees_time |= names_entry;
         if let Some(memo) = &mut self.memo {
             memo.observe(op);

@@ -26,6 +26,8 @@ pub(crate) enum Op<'a> {
     ReadAgenda,
     /// The number behind an agenda entry's token was looked at.
     ReadEntryNumber,
+    /// An entry was given its own key.
+    ReadKey,
     Roll {
         dice: &'a Arc<Dice>,
         sight: &'a Sight,

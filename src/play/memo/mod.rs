@@ -319,6 +319,7 @@ impl Memo {
             // The root of each trace holds both.
             Op::ReadPopulation | Op::ReadAttachments => {}
             Op::ReadAgenda => self.abort("it reads the agenda"),
+            Op::ReadKey => self.abort("it looks at its own key"),
             Op::ReadEntryNumber => self.abort("it looks at the number of an agenda entry"),
             Op::Roll { dice, sight, seen } => self.rolled(|| RollKey::Dice((*dice).clone(), (*sight).clone()), seen),
             Op::Pick { n, picked } => self.rolled(|| RollKey::Pick(*n), &Value::Int(i64::from(*picked))),

@@ -157,11 +157,13 @@ pub(super) fn due_parts(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Resul
         }
     });
     host_function!(lua, host, table, "sees_time", |_, b, (): ()| {
-        b.context()?.observers.sees_time = true;
+        b.context()?.observers.observe(&Op::ReadKey);
         Ok(())
     });
     host_function!(lua, host, table, "due_key", |lua, b, (): ()| {
-        match b.context()?.due() {
+        let context = b.context()?;
+        context.observers.observe(&Op::ReadKey);
+        match context.due() {
             Some(entry) => Ok(Some(lua.create_sequence_from(entry.key.places().iter().copied())?)),
             None => Ok(None),
         }
