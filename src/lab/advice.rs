@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use num_rational::BigRational;
 
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
-use super::position::{depends_on, loose};
+use super::position::depends_on;
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
@@ -175,7 +175,7 @@ fn weigh(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer
 }
 
 fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
-    let given = Given { topic: question.topic.to_string(), about: question.about, value: loose(answer) };
+    let given = Given { topic: question.topic.to_string(), about: question.about, value: answer.to_value() };
     OddsQuery { given: vec![given], answering: Answering::Best, limits, ..OddsQuery::default() }
 }
 

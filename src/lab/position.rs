@@ -323,7 +323,7 @@ impl Session {
         let ways = FOR_ALL / answers.len().max(1) as u64;
         let limits = Limits { ways, samples: SAMPLES, ..Limits::default() };
         let tell = |answer: Answer| {
-            let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: loose(&answer) }];
+            let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: answer.to_value() }];
             let query = OddsQuery { given, viewer: viewer.clone(), limits, ..OddsQuery::default() };
             (answer, self.odds_at(question, query))
         };
@@ -343,7 +343,7 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
         let behind: Vec<&Slot> = behind.filter_map(|(_, slot)| slot.as_ref()).collect();
         for slot in behind {
             if let Slot::Answer { topic, about, answer, .. } = slot {
-                query.given.push(Given { topic: topic.to_string(), about: *about, value: loose(answer) });
+                query.given.push(Given { topic: topic.to_string(), about: *about, value: answer.to_value() });
             }
         }
     }
@@ -362,18 +362,4 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
 pub(super) fn depends_on(viewer: &Viewer, hidden: &[String]) -> Refusal {
     let (who, what) = (viewer.words(), hidden.join(", "));
     Refusal::failing(format!("what comes of it depends on what {who} may not see: {what}"))
-}
-
-/// An exact answer as [`Question::read`] takes it.
-pub(crate) fn loose(answer: &Answer) -> Value {
-    let texts = |ids: &[Arc<str>]| Value::list(ids.iter().map(|id| Value::Text(id.clone())));
-    match answer {
-        Answer::Choice(id) => Value::Text(id.clone()),
-        Answer::Choices(ids) | Answer::Order(ids) => texts(ids),
-        Answer::Number(n) => Value::Int(*n),
-        Answer::Allotment(parts) => Value::map(parts.iter().map(|(id, points)| (id, Value::Int(*points)))),
-        Answer::Confirm(yes) => Value::Bool(*yes),
-        Answer::Line(line) => Value::text(line),
-        Answer::Faces(faces) => Value::list(faces.iter().map(|face| Value::Int(i64::from(*face)))),
-    }
 }
