@@ -114,13 +114,18 @@ pub struct FieldOdds {
 const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
 /// Rolls and answers over all runs, for each run that is allowed.
 const STEPS: u64 = 40;
-/// After so many runs it is given up if most is still open and hardly any two ways have met.
+/// After so many runs, or so many rolls and answers, it is given up if most is still open and hardly any two ways have met.
 const HOPELESS_AFTER: u64 = 50_000;
+const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
 /// So often it is begun anew where scripts keep something that they work out in the first runs.
 const STEADY_AFTER: usize = 4;
 /// The seed of the dice for estimates.
 const SEED: u64 = 0x0dd5;
+/// So many plays without an end, and none with one, show that the action has none.
+const ENDLESS_AFTER: u64 = 5;
+/// Rolls of all plays of an estimate: long plays are fewer.
+const SAMPLED_ROLLS: u64 = 4_000_000;
 /// Plays for an estimate after an interruption, and how long they may take.
 const LAST_SAMPLES: u64 = 1_000;
 const LAST_MOMENT: Duration = Duration::from_millis(400);
@@ -325,6 +330,7 @@ impl Exploration<'_> {
     /// Follows every way.
     fn exact(&mut self) -> Result<Odds, Failure> {
         let mut met_again = 0_u64;
+        let mut is_judged = false;
         loop {
             while self.explorer().begin() {
                 if self.is_interrupted() {
@@ -345,9 +351,12 @@ impl Exploration<'_> {
                     Ran::OffPlan(OffPlan::TooWide(why)) => return Err(Failure::TooMuch(why)),
                     Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
                 }
-                let runs = self.explorer().runs;
-                if runs == HOPELESS_AFTER && met_again < runs / 100 && self.explorer().open_mass() > HOPELESS {
-                    return Err(self.too_many());
+                let (runs, steps) = (self.explorer().runs, self.explorer().steps);
+                if !is_judged && (runs >= HOPELESS_AFTER || steps >= HOPELESS_STEPS) {
+                    is_judged = true;
+                    if met_again < runs / 100 && self.explorer().open_mass() > HOPELESS {
+                        return Err(self.too_many());
+                    }
                 }
             }
             let odds = self.solve()?;
@@ -418,10 +427,18 @@ impl Exploration<'_> {
         let mut played = 0;
         let mut interrupted = estimate.interrupted;
         let began = Instant::now();
+        let most_steps = self.explorer().steps.saturating_add(SAMPLED_ROLLS);
         for n in 0..estimate.samples {
             if !estimate.interrupted && self.is_interrupted() {
                 interrupted = true;
                 break;
+            }
+            if self.explorer().steps > most_steps {
+                break;
+            }
+            if played == ENDLESS_AFTER && counts.is_empty() {
+                let message = format!("none of {played} plays came to an end: it may roll for ever");
+                return Err(Refusal::failing(message).into());
             }
             if estimate.interrupted && played > 0 && began.elapsed() > LAST_MOMENT {
                 break;

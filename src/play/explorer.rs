@@ -336,6 +336,7 @@ impl Explorer {
     pub fn roll(&mut self, context: &ActionContext, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
         self.rolled_again = true;
         if let Some(chance) = &mut self.samples {
+            self.steps += 1;
             let roll = dice.roll_with(&mut |sides| Some(chance.face(sides)));
             let Some(roll) = roll.filter(|_| self.rolled.len() < LONGEST_SAMPLE) else {
                 self.off_plan = Some(OffPlan::Deep);
