@@ -8,7 +8,7 @@ use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, CardCounts, Code, DicePosition, Engine, Game, Machine, Memo, NotRecorded, Prepared, Standing, Traces,
+    ActionContext, CardCounts, DicePosition, Engine, Game, Machine, Memo, NotRecorded, Prepared, Standing, Traces,
 };
 use crate::ruleset::Statistic;
 use crate::state::{State, Value};
@@ -141,6 +141,9 @@ impl Table<'_> {
             self.engine().give_back();
         }
         self.clear();
+        if let Some(vm) = &mut self.vm {
+            vm.settle_in();
+        }
         if let Some(found) = self.memo.as_mut().and_then(|memo| memo.take_difference()) {
             return Err(SimulationError::Differs {
                 entry: found.entry.to_string(),
@@ -263,7 +266,7 @@ fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mu
 /// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
 fn machine(ready: &Ready, share: Option<usize>) -> Result<Box<dyn Machine>, SimulationError> {
     let rules = &ready.prepared.rules;
-    match rules.machine(Code::Native) {
+    match rules.machine() {
         Ok(mut vm) => {
             if let Some(share) = share {
                 vm.hold_to(share);

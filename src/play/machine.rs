@@ -15,7 +15,7 @@ pub(crate) trait Engine: Send + Sync {
     /// # Errors
     ///
     /// Every problem of the ruleset at once.
-    fn load(&self, stack: &Arc<Stack>, code: Code) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
+    fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
 
     /// Returns the memory of machines that are gone to the system.
     fn give_back(&self);
@@ -128,15 +128,6 @@ pub(crate) trait Machine {
 
     /// Whether it was memory that was spent.
     fn ran_out_of_memory(&self) -> bool;
-}
-
-/// How scripts are run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Code {
-    /// Step by step, until it has run so often that it pays to compile it.
-    Interpreted,
-    /// Compiled for this processor, for simulations: about a quarter faster, and built in a few milliseconds.
-    Native,
 }
 
 /// What to run.

@@ -69,7 +69,7 @@ pub(crate) use game::{Game, Standing};
 pub(crate) use headless::Headless;
 pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;
-pub(crate) use machine::{Call, Code, Engine, Hits, Lines, Machine, PolicyAct};
+pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
 pub use memo::NotRecorded;
 pub(crate) use memo::{Memo, Traces};
 pub(crate) use migration::Former;

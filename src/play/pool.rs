@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, Weak, mpsc};
 use std::thread;
 
-use super::machine::{Code, Engine, Machine};
+use super::machine::{Engine, Machine};
 use crate::ruleset::{Declarations, LoadError, Problem, Stack};
 
 /// Where the scripts of a ruleset run.
@@ -84,7 +84,7 @@ impl Pool {
         match machines {
             Machines::CallersThread => {
                 let token = Arc::new(());
-                let (machine, declarations) = engine.load(&stack, Code::Interpreted)?;
+                let (machine, declarations) = engine.load(&stack)?;
                 keep_on_this_thread(&token, machine);
                 Ok((Pool { engine, home: Home::Caller { stack, token } }, declarations))
             }
@@ -94,7 +94,7 @@ impl Pool {
                 let (waiting, changed) = (Mutex::new(waiting), Condvar::new());
                 let queue = Arc::new(Queue { stack, most: most.max(1), waiting, changed });
                 let shared = queue.clone();
-                let first = move || match engine.load(&shared.stack, Code::Interpreted) {
+                let first = move || match engine.load(&shared.stack) {
                     Ok((machine, declarations)) => {
                         let _ = back.send(Ok(declarations));
                         shared.work(engine, Some(machine));
@@ -136,7 +136,7 @@ impl Pool {
             }
             Home::Caller { stack, token } => {
                 let known = take_from_this_thread(token);
-                let machine = known.or_else(|| self.engine.load(stack, Code::Interpreted).ok().map(|(fresh, _)| fresh));
+                let machine = known.or_else(|| self.engine.load(stack).ok().map(|(fresh, _)| fresh));
                 let mut machine = machine.ok_or(Died)?;
                 let result = catch_unwind(AssertUnwindSafe(|| job(machine.as_mut())));
                 if result.is_err() || machine.is_dead() {
@@ -208,7 +208,7 @@ impl Queue {
         while let Some(job) = self.next() {
             let machine = match kept.take() {
                 Some(machine) => kept.insert(machine),
-                None => match engine.load(&self.stack, Code::Interpreted) {
+                None => match engine.load(&self.stack) {
                     Ok((fresh, _)) => kept.insert(fresh),
                     // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller told.
                     Err(_) => continue,

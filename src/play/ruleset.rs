@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::machine::{Code, Engine, Hits, Machine};
+use super::machine::{Engine, Hits, Machine};
 use super::pool::{Died, Machines, Pool};
 use super::{ActionContext, Fault};
 use crate::ruleset::{Breach, Library, LoadError, Rulebook, Stack, with_layers};
@@ -106,8 +106,8 @@ impl Ruleset {
     /// # Errors
     ///
     /// The problems of its scripts: too little memory, since they have been loaded before.
-    pub(crate) fn machine(&self, code: Code) -> Result<Box<dyn Machine>, LoadError> {
-        self.engine().load(self.book.stack(), code).map(|(machine, _)| machine)
+    pub(crate) fn machine(&self) -> Result<Box<dyn Machine>, LoadError> {
+        self.engine().load(self.book.stack()).map(|(machine, _)| machine)
     }
 
     /// How often each line of the scripts has run, by file, if they count that.

@@ -718,7 +718,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
 pub(crate) const QUESTION_FIELDS: &[&str] =
     &["seat", "topic", "about", "why", "default", "audience", "auto", "sealed", "propose", "ask", "check"];
 pub(crate) const QUESTIONS: &[(&str, &[&str])] = &[
-    ("choose", &["options", "other", "note", "cards", "ctx", "when"]),
+    ("choose", &["options", "other", "note", "cards", "ctx", "when", "more"]),
     ("choose_many", &["options", "min", "max", "note"]),
     ("number", &["min", "max"]),
     ("allot", &["options", "total", "least", "note"]),

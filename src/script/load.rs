@@ -15,7 +15,6 @@ use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
-use crate::play::Code;
 use crate::ruleset::{Card, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, nearest, plain};
 
 pub(super) struct Loaded {
@@ -43,12 +42,12 @@ const PLACES: &[(&str, &str, bool)] = &[
 /// # Errors
 ///
 /// All problems that were found.
-pub(super) fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<Loaded, LoadError> {
+pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError> {
     let failed = |problems: Vec<Problem>| LoadError::new(stack.main().id(), problems);
     let engine = |error: mlua::Error| {
         failed(vec![Problem::new(stack.main().id(), format!("the script engine cannot start: {error}"))])
     };
-    let (lua, allowed) = sandbox::machine(code).map_err(engine)?;
+    let (lua, allowed) = sandbox::machine().map_err(engine)?;
     let host = Rc::new(HostState::default());
     let prelude = Prelude::start(&lua, &host, stack, &allowed).map_err(engine)?;
     sandbox::close(&lua, &allowed).map_err(engine)?;

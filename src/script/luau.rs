@@ -3,7 +3,7 @@ use std::sync::Arc;
 use super::host::current_place;
 use super::sandbox::give_back;
 use super::vm::Vm;
-use crate::play::{Code, Engine, Machine, Machines, Ruleset, Session, StartError};
+use crate::play::{Engine, Machine, Machines, Ruleset, Session, StartError};
 use crate::ruleset::{Declarations, Library, LoadError, Stack, with_layers};
 
 /// The engine that runs scripts in Luau.
@@ -13,8 +13,8 @@ pub(crate) struct Luau;
 static ENGINE: Luau = Luau;
 
 impl Engine for Luau {
-    fn load(&self, stack: &Arc<Stack>, code: Code) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError> {
-        Vm::load(stack, code).map(|(vm, declarations)| (Box::new(vm) as Box<dyn Machine>, declarations))
+    fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError> {
+        Vm::load(stack).map(|(vm, declarations)| (Box::new(vm) as Box<dyn Machine>, declarations))
     }
 
     fn give_back(&self) {

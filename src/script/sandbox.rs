@@ -10,7 +10,6 @@ use super::bytecode;
 use super::fault::Place;
 use super::upvalues::{Assigner, assigners};
 use super::watchdog;
-use crate::play::Code;
 use mlua::chunk::{ChunkMode, Compiler};
 use mlua::{Error, Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 
@@ -454,14 +453,14 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
 ];
 
 /// A fresh machine without any ruleset in it, its libraries guarded and closed.
-pub(super) fn machine(code: Code) -> Result<(Lua, Table)> {
+pub(super) fn machine() -> Result<(Lua, Table)> {
     keep_little();
     // Fixes that ship switched off; an unknown name only means that a newer engine has them on.
     let _ = Lua::set_fflag("LuauTableMoveTimeoutFix", true);
     let _ = Lua::set_fflag("LuauTableRobustOom", true);
     let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH | StdLib::UTF8 | StdLib::BIT | StdLib::DEBUG;
     let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-    lua.enable_jit(code != Code::Interpreted);
+    lua.enable_jit(false);
     // SAFETY: it keeps to the engine's rules for functions.
     let charge = unsafe { lua.create_c_function(charged) }?;
     lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text).call::<()>(charge)?;

@@ -10,7 +10,7 @@ use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
 use super::sandbox::{self, Budget, charge, guarded};
 use super::table::in_words;
-use crate::play::{Code, Fault};
+use crate::play::Fault;
 use crate::ruleset::nearest;
 use crate::state::Value;
 
@@ -81,7 +81,7 @@ impl SpecFile {
         let specs = Rc::new(RefCell::new(Vec::new()));
         let (registered, more) = (specs.clone(), specs.clone());
         let (loaded, spent) = guarded(Budget::LOAD, || {
-            let (lua, allowed) = sandbox::machine(Code::Interpreted)?;
+            let (lua, allowed) = sandbox::machine()?;
             sandbox::close(&lua, &allowed)?;
             let rb = lua.create_table()?;
             let spec = lua.create_function(move |_, values: MultiValue| {

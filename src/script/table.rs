@@ -7,7 +7,7 @@ use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
 use super::sandbox::{self, Budget, guarded};
-use crate::play::{Code, Fault, Session};
+use crate::play::{Fault, Session};
 use crate::ruleset::Library;
 
 /// A script machine for programs that drive games: what is typed at the prompt, `run`, specs.
@@ -48,7 +48,7 @@ impl Table {
         let shared =
             Rc::new(Shared { library: library.clone(), game: RefCell::new(None), printed: RefCell::new(Vec::new()) });
         let made = (|| {
-            let (lua, allowed) = sandbox::machine(Code::Interpreted)?;
+            let (lua, allowed) = sandbox::machine()?;
             sandbox::close(&lua, &allowed)?;
             let environment = lua.create_table()?;
             for pair in allowed.pairs::<Lv, Lv>() {

@@ -14,7 +14,7 @@ use super::host::{HostState, entry_table, read_key};
 use super::load;
 use super::sandbox::{Budget, compile_natively, give_back, guarded, spent_at};
 use crate::play::{
-    ActionContext, Call, Code, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, Lines, Machine, Phase,
+    ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, Lines, Machine, Phase,
     PolicyAct, Stop,
 };
 use crate::ruleset::{Declarations, LoadError, Stack};
@@ -118,15 +118,15 @@ impl Vm {
     /// # Errors
     ///
     /// Every problem of the ruleset at once.
-    pub fn load(stack: &Arc<Stack>, code: Code) -> std::result::Result<(Vm, Arc<Declarations>), LoadError> {
-        let loaded = load::load(stack, code)?;
+    pub fn load(stack: &Arc<Stack>) -> std::result::Result<(Vm, Arc<Declarations>), LoadError> {
+        let loaded = load::load(stack)?;
         let declarations = Arc::new(loaded.declarations);
         let full = loaded.lua.used_memory() + LEFT_BEHIND;
         let vm = Vm {
             #[cfg(feature = "continuations")]
             continuation: None,
             interpreter: None,
-            is_native: code != Code::Interpreted,
+            is_native: false,
             exploring: false,
             lua: loaded.lua,
             host: loaded.host,
@@ -343,7 +343,7 @@ impl Machine for Vm {
             return self;
         }
         let kept = self.interpreter.take().filter(|vm| !vm.is_dead());
-        let fresh = || Vm::load(&self.stack, Code::Interpreted).ok().map(|(vm, _)| Box::new(vm));
+        let fresh = || Vm::load(&self.stack).ok().map(|(vm, _)| Box::new(vm));
         let Some(vm) = kept.or_else(fresh) else { return self };
         &mut **self.interpreter.insert(vm)
     }
