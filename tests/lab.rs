@@ -467,12 +467,7 @@ fn the_findings_depend_neither_on_threads_nor_on_shards_nor_on_interruptions() {
     parts.push(parts[0].clone());
     assert!(Findings::merge(parts).unwrap_err().to_string().contains("both shard 3/3"));
 
-    let mut heard = 0;
-    let interrupted = whole.run(2, None, None, &mut |_, _| {
-        heard += 1;
-        heard < 2
-    });
-    let interrupted = interrupted.unwrap();
+    let interrupted = whole.run(2, None, None, &mut |findings, _| findings.blocks < 2).unwrap();
     assert!(!interrupted.complete && interrupted.blocks == 2);
     assert_eq!(whole.run(2, None, Some(interrupted), &mut |_, _| true).unwrap(), one);
 }

@@ -38,7 +38,7 @@ impl Budget {
     pub const LOAD: Budget = Budget {
         work: 2_000_000,
         time: Duration::from_millis(180 * UNOPTIMIZED),
-        wall: Duration::from_secs(2 * UNOPTIMIZED),
+        wall: Duration::from_secs(10 * UNOPTIMIZED),
         exact: true,
         held: 16 << 20,
     };
@@ -615,8 +615,9 @@ fn compile_by(
     environment: &Table,
 ) -> Result<(Function, Vec<u8>)> {
     let name = format!("={path}");
-    // Reading a file makes what is in it: lists of instructions and constants are no values of a script.
-    limited(false, || {
+    // Reading a file makes what is in it: lists of instructions and constants are no values of a script. How long it takes
+    // follows from its size, which is limited where files are read.
+    let read = || {
         let code = compiler.compile(text).ok().filter(|code| code.first().is_some_and(|version| *version != 0));
         let Some(code) = code else {
             let chunk = lua.load(text).set_name(name).set_mode(ChunkMode::Text).set_compiler(compiler);
@@ -627,5 +628,6 @@ fn compile_by(
         let chunk = lua.load(code.as_slice()).set_name(name).set_mode(ChunkMode::Binary);
         let function = chunk.set_environment(environment.clone()).into_function()?;
         Ok((function, code))
-    })
+    };
+    uncharged(|| limited(false, read))
 }
