@@ -703,3 +703,97 @@ fn five_hundred_games_of_one_ruleset() {
         println!("{name}: {each:?} a load, {kept:.1} KiB a game, {} threads", status("Threads"));
     }
 }
+
+/// Something that is open, left to a number.
+fn any_choice(session: &Session, number: usize) -> (riskbreaker::QuestionId, Answer) {
+    let question = session.questions()[0].clone();
+    let riskbreaker::Ask::Choose { options, .. } = &question.ask else { panic!("{question:?}") };
+    let open: Vec<_> = options.iter().filter(|option| option.enabled).collect();
+    (question.id, Answer::Choice(open[number % open.len()].id.clone()))
+}
+
+/// No relation has lost an end, and nothing waits for what is gone.
+fn relations_hold(session: &Session, what: &str) {
+    let view = session.view();
+    for (kind, ends) in [
+        ("grip", &["holder", "held"][..]),
+        ("sworn_to", &["one", "other"]),
+        ("stunned", &["bearer"]),
+        ("ending", &["status"]),
+    ] {
+        for id in view.of_kind(kind) {
+            for end in ends {
+                let Some(Value::Entity(other)) = view.field(id, end) else {
+                    panic!("{what}: {} has no {end}", view.title(id))
+                };
+                assert!(view.exists(*other), "{what}: {} has lost its {end}", view.title(id));
+            }
+        }
+    }
+}
+
+#[test]
+fn relations_and_what_lasts_survive_saves_undo_and_the_game_masters_hand() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "arena").unwrap_or_else(|error| panic!("{error}"));
+    let (mut seen, mut removed) = (0, 0);
+    for seed in 1..=6 {
+        let mut session = Session::start(&rules, Setup::scenario("pairs").seed(seed)).unwrap();
+        let mut moments = Vec::new();
+        let mut number = seed as usize;
+        for turn in 0..60 {
+            let what = format!("seed {seed}, turn {turn}");
+            let Step::Ask = session.advance().unwrap() else { break };
+            relations_hold(&session, &what);
+            moments.push((session.decisions(), session.state_bytes()));
+            if turn % 5 == 0 {
+                let mut read = Session::load(&library, &session.save()).unwrap();
+                let _ = read.advance().unwrap();
+                assert!(read.state_bytes() == session.state_bytes(), "{what}");
+            }
+            seen += session.view().of_kind("grip").count();
+            if turn % 7 == 3 {
+                // Taken away by hand, and put back by one undo.
+                let before = session.state_bytes();
+                let everybody: Vec<_> = session.view().of_kind("fighter").collect();
+                let gone = everybody[turn % everybody.len()];
+                let relations = session.view().of_kind("grip").count();
+                session.edit(Edit::Remove { entity: gone }).unwrap();
+                relations_hold(&session, &what);
+                removed += relations - session.view().of_kind("grip").count();
+                session.undo().unwrap();
+                let _ = session.advance().unwrap();
+                assert!(session.state_bytes() == before, "{what}: the undo left something");
+            }
+            number = number.wrapping_mul(25_214_903_917).wrapping_add(11);
+            let (id, answer) = any_choice(&session, number >> 16);
+            session.answer(id, answer).unwrap();
+        }
+        for (decisions, bytes) in moments.iter().rev() {
+            while session.decisions() > *decisions {
+                session.undo().unwrap();
+                let _ = session.advance().unwrap();
+            }
+            assert!(session.state_bytes() == *bytes, "seed {seed}: another state at {decisions} decisions");
+        }
+    }
+    assert!(seen > 50 && removed > 0, "{seen} grips, {removed} went with somebody");
+}
+
+#[test]
+fn a_relation_is_on_both_sheets_and_its_ends_are_never_empty() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "arena").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("pairs").seed(1)).unwrap();
+    let _ = session.advance().unwrap();
+    let _ = say(&mut session, &[("card", "grip".into()), ("foe", "Bob".into())]);
+    let grip = session.view().find("Ann grip Bob").unwrap();
+    let refused = session.edit(Edit::Set { entity: grip, field: "held".into(), value: Value::None }).unwrap_err();
+    assert!(refused.to_string().contains("is never empty"), "{refused}");
+    let sheet = |session: &mut Session, name: &str| {
+        let id = session.view().find(name).unwrap();
+        session.sheet(id).unwrap()
+    };
+    assert!(sheet(&mut session, "Ann").contains(&("grip".into(), "Bob".into())));
+    assert!(sheet(&mut session, "Bob").contains(&("grip, the other way".into(), "Ann".into())));
+}

@@ -688,6 +688,7 @@ impl<'r> Reader<'r> {
         let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
         let sort = match name {
             "each" | "first" | "spawn" | "ref" => Some("kind"),
+            "relate" | "unrelate" | "relation" | "related" | "relating" => Some("kind"),
             "card" => Some("card"),
             "item_of" => Some("item"),
             "attach" => Some("hook"),
@@ -733,11 +734,22 @@ impl<'r> Reader<'r> {
                 }
             }
         }
-        if name == "spawn"
-            && let (Some((kind, _)), Some(table)) = (&first, args.get(1))
+        if let Some((kind, at)) = &first
             && let Some(kind) = self.known.kind(kind)
         {
-            self.fields_of(kind, *table);
+            let fields = match name {
+                "each" | "first" | "spawn" => args.get(1),
+                "relate" => args.get(3),
+                _ => None,
+            };
+            if let Some(table) = fields {
+                self.fields_of(kind, *table);
+            }
+            if api::word(name).is_some_and(|word| word.group == api::Group::Relations) && kind.relates.len() != 2 {
+                let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
+                let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
+                self.problem(*at, (wrong, cure.to_string()));
+            }
         }
         if let Some((_, own)) = api::QUESTIONS.iter().find(|(ask, _)| *ask == name)
             && let Some(table) = args.first()

@@ -65,7 +65,15 @@ impl Reader<'_> {
                 let kind = args.first().and_then(|arg| literal(*arg)).filter(|kind| self.known.kind(kind).is_some());
                 match word {
                     "each" => Some(Symbol::Entities(kind)),
-                    "first" | "spawn" => Some(Symbol::Entity(kind)),
+                    "first" | "spawn" | "relate" | "relation" => Some(Symbol::Entity(kind)),
+                    "related" | "relating" => {
+                        let kind = self.known.kind(&kind?)?;
+                        let end = kind.relates.get(usize::from(word == "related"))?;
+                        match of_type(&kind.field(*end).ty)? {
+                            Symbol::Entity(kind) => Some(Symbol::Entities(kind)),
+                            _ => None,
+                        }
+                    }
                     _ => None,
                 }
             }

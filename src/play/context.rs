@@ -8,7 +8,7 @@ use super::{
     Refusal, Ruleset, Tape, Term,
 };
 use crate::dice::DiceRng;
-use crate::state::{Audience, EntityId, FieldId, KindId, State, Value};
+use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";
@@ -377,8 +377,24 @@ impl ActionContext {
         let kind = self.rules.schema().kind(entity.kind);
         match kind.title.map(|field| &entity.fields[field.0 as usize]) {
             Some(Value::Text(text)) if !text.is_empty() => text.clone(),
-            _ => Arc::from(format!("{} {}", kind.name, id.0)),
+            _ => match (kind.relates.as_slice(), entity.fields.as_slice()) {
+                ([one], fields) => self.title_of_relation(kind, &fields[one.0 as usize], None),
+                ([one, other], fields) => {
+                    self.title_of_relation(kind, &fields[one.0 as usize], Some(&fields[other.0 as usize]))
+                }
+                _ => Arc::from(format!("{} {}", kind.name, id.0)),
+            },
         }
+    }
+
+    /// A relation that has no title of its own is called after what it stands between.
+    fn title_of_relation(&self, kind: &Kind, one: &Value, other: Option<&Value>) -> Arc<str> {
+        let (word, one) = (kind.name.replace('_', " "), self.words(one));
+        Arc::from(match other.map(|other| self.words(other)) {
+            None => format!("{one} {word}"),
+            Some(other) if kind.mutual => format!("{one} and {other} {word}"),
+            Some(other) => format!("{one} {word} {other}"),
+        })
     }
 
     /// A value in words, entities by their titles.

@@ -89,8 +89,8 @@ impl Game {
                     let sentence = format!("a {} has no field `{field}`", kind.name);
                     return Err(Refusal::unknown(sentence, field, names));
                 };
-                let ty = &kind.field(id).ty;
-                ty.check(&ty.settle(value.clone()), rules.schema(), state)
+                let value = kind.field(id).ty.settle(value.clone());
+                kind.check(id, &value, rules.schema(), state)
                     .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })
             }
             Edit::Remove { entity } if state.entity(*entity).is_none() => Err(Refusal::NoEntity { entity: *entity }),
@@ -170,9 +170,7 @@ impl Game {
                 };
                 let declared = kind.field(id);
                 let value = declared.ty.settle(value.clone());
-                declared
-                    .ty
-                    .check(&value, rules.schema(), state)
+                kind.check(id, &value, rules.schema(), state)
                     .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })?;
                 let from = found.fields[id.0 as usize].clone();
                 state.set(*entity, id, value.clone());
@@ -193,10 +191,12 @@ impl Game {
                 }
                 let title = self.context.title(*entity);
                 let audience = self.context.state.audience(rules.schema(), *entity);
-                let touched = self.context.state.remove(*entity);
-                self.context.state.note_gone(*entity);
-                for (other, field) in touched {
-                    self.context.state.note_stale(other, field);
+                let state = &mut self.context.state;
+                for gone in state.relations_of(rules.schema(), *entity).into_iter().chain([*entity]) {
+                    for (other, field) in state.remove(gone) {
+                        state.note_stale(other, field);
+                    }
+                    state.note_gone(gone);
                 }
                 Ok((audience, Happening::Edited { text: format!("by hand: {title} is taken away") }))
             }

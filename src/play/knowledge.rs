@@ -93,7 +93,8 @@ fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State,
     let mut gone = Vec::new();
     for (id, kind) in ids {
         let kind = schema.kind(kind);
-        if kind.audience.is_some() && !viewer.sees(&state.audience(schema, id)) {
+        let hides = kind.audience.is_some() || !kind.relates.is_empty();
+        if hides && !viewer.sees(&state.audience(schema, id)) {
             gone.push(id);
             continue;
         }

@@ -7,7 +7,7 @@ use super::Happening;
 use super::context::{ActionContext, Sight, Stop};
 use crate::dice::Dice;
 use crate::state::{
-    Attachment, AttachmentId, Audience, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value,
+    Attachment, AttachmentId, Audience, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value,
 };
 
 /// A finished operation, as observers see it.
@@ -113,7 +113,7 @@ impl ActionContext {
         let Some(declared) = kind.fields.get(field.0 as usize) else {
             return Err(self.fault(format!("a {} has no such field", kind.name)));
         };
-        if let Err(error) = declared.ty.check(&value, rules.schema(), &self.state) {
+        if let Err(error) = kind.check(field, &value, rules.schema(), &self.state) {
             let title = self.title(entity);
             return Err(self.fault(format!("the field `{}` of {title} {error}", declared.name)));
         }
@@ -127,6 +127,107 @@ impl ActionContext {
             None => self.state.set(entity, field, value),
         }
         Ok(())
+    }
+
+    /// The entities of a kind that hold these values, in the order of their ids.
+    pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Value)]) -> Vec<EntityId> {
+        self.observers.observe(&Op::ReadPopulation);
+        let reference = wanted.iter().find_map(|(field, value)| match value {
+            Value::Entity(to) => Some((*field, *to)),
+            _ => None,
+        });
+        let mut found = match reference {
+            Some((field, to)) if !self.notes_reads() => self.state.referring(kind, field, to),
+            // What was found depends on the fields of all others as well.
+            _ => self.state.of_kind(kind),
+        };
+        found.retain(|id| wanted.iter().all(|(field, value)| self.read(*id, *field) == Some(value)));
+        found
+    }
+
+    /// Whether somebody has to know which fields are read.
+    fn notes_reads(&self) -> bool {
+        self.masked.is_some() || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
+    }
+
+    /// The relations of a kind between two entities, in the order of their ids; in either direction, where its ends are alike.
+    pub fn relations_between(&mut self, kind: KindId, one: EntityId, other: EntityId) -> Vec<EntityId> {
+        let rules = self.rules.clone();
+        let declared = rules.schema().kind(kind);
+        let [first, second] = declared.relates[..] else { return Vec::new() };
+        let mut found = self.holding(kind, &[(first, Value::Entity(one)), (second, Value::Entity(other))]);
+        if declared.mutual && one != other {
+            found.extend(self.holding(kind, &[(first, Value::Entity(other)), (second, Value::Entity(one))]));
+            found.sort();
+        }
+        found
+    }
+
+    /// Those to whom an entity has a relation of a kind, in the order in which that came about, each once. `back`: those who
+    /// have one to it; the same, where the ends are alike.
+    pub fn related(&mut self, kind: KindId, one: EntityId, back: bool) -> Vec<EntityId> {
+        let rules = self.rules.clone();
+        let declared = rules.schema().kind(kind);
+        let [first, second] = declared.relates[..] else { return Vec::new() };
+        let (near, far) = if back { (second, first) } else { (first, second) };
+        let mut ends: Vec<(EntityId, FieldId)> =
+            self.holding(kind, &[(near, Value::Entity(one))]).into_iter().map(|id| (id, far)).collect();
+        if declared.mutual {
+            ends.extend(self.holding(kind, &[(far, Value::Entity(one))]).into_iter().map(|id| (id, near)));
+            ends.sort();
+        }
+        let mut found = Vec::new();
+        for (relation, end) in ends {
+            if let Some(Value::Entity(other)) = self.read(relation, end)
+                && !found.contains(other)
+            {
+                found.push(*other);
+            }
+        }
+        found
+    }
+
+    /// The relations of an entity for its sheet: a label, and who is at the other end or until when it lasts.
+    pub fn relation_lines(&mut self, id: EntityId) -> Vec<(String, String)> {
+        let rules = self.rules.clone();
+        let mut lines = Vec::new();
+        let kinds = (0..).map(KindId).zip(&rules.schema().kinds).filter(|(_, kind)| *kind.name != *ENDING);
+        for (at, kind) in kinds {
+            let word = kind.name.replace('_', " ");
+            for (nth, end) in kind.relates.iter().enumerate() {
+                let far = kind.relates.get(1 - nth.min(1)).filter(|far| *far != end);
+                let label = if nth == 1 && !kind.mutual { format!("{word}, the other way") } else { word.clone() };
+                for relation in self.holding(at, &[(*end, Value::Entity(id))]) {
+                    let other = far.and_then(|far| self.read(relation, *far).cloned());
+                    let other = other.map(|other| self.words(&other));
+                    let until = self.until(relation);
+                    let text: Vec<String> = other.into_iter().chain(until).collect();
+                    lines.push((label.clone(), if text.is_empty() { "yes".into() } else { text.join(", ") }));
+                }
+            }
+        }
+        lines
+    }
+
+    /// What an entity of a timed kind waits for, in words; nothing where it has no end.
+    fn until(&mut self, id: EntityId) -> Option<String> {
+        let rules = self.rules.clone();
+        let ending = rules.schema().kind_named(ENDING)?;
+        let kind = rules.schema().kind(ending);
+        let (status, moment, of) = (kind.field_named("status")?, kind.field_named("moment")?, kind.field_named("of")?);
+        let (left, at) = (kind.field_named("left")?, kind.field_named("at")?);
+        let mut words = Vec::new();
+        for one in self.holding(ending, &[(status, Value::Entity(id))]) {
+            let mut field = |field| self.read(one, field).cloned().unwrap_or_default();
+            words.push(match (field(at), field(moment), field(of), field(left)) {
+                (Value::List(key), ..) if !key.is_empty() => format!("until {}", Value::List(key)),
+                (_, moment, Value::None, Value::Int(1)) => format!("until {moment}"),
+                (_, moment, of, Value::Int(1)) => format!("until {moment} of {}", self.words(&of)),
+                (_, moment, Value::None, left) => format!("until {moment} has come {left} times"),
+                (_, moment, of, left) => format!("until {moment} of {} has come {left} times", self.words(&of)),
+            });
+        }
+        (!words.is_empty()).then(|| words.join(" and "))
     }
 
     /// Makes an entity. `given`: values of some of its fields; the others take their defaults.
@@ -147,6 +248,11 @@ impl ActionContext {
             }
             fields[field.0 as usize] = value;
         }
+        if let Some(empty) = declared.relates.iter().find(|end| fields[end.0 as usize] == Value::None) {
+            let (name, end) = (&declared.name, &declared.field(*empty).name);
+            let cure = format!("give it: rb.spawn(\"{name}\", {{ {end} = ... }})");
+            return Err(self.fault_with(format!("a new {name} has no `{end}`, which is never empty"), Some(cure)));
+        }
         if !self.state.has_room(1, 0) {
             return Err(self.fault("a game has at most a million entities"));
         }
@@ -161,20 +267,32 @@ impl ActionContext {
         Ok(id)
     }
 
-    /// Takes an entity away, with its agenda entries and attachments; references to it become empty. Gives the fields of others
-    /// that changed with it.
+    /// Takes an entity away, with its agenda entries and attachments and the relations that it has; other references to it
+    /// become empty. Gives the fields of others that changed with it.
     pub fn remove(&mut self, id: EntityId) -> Result<Vec<(EntityId, FieldId)>, Stop> {
         self.may_act("taking an entity away")?;
-        let title = self.listening.then(|| self.title(id));
+        let rules = self.rules.clone();
+        let relations = self.state.relations_of(rules.schema(), id);
+        let mut touched = Vec::new();
+        for gone in relations.into_iter().chain([id]) {
+            touched.extend(self.remove_one(gone));
+        }
+        Ok(touched)
+    }
+
+    fn remove_one(&mut self, id: EntityId) -> Vec<(EntityId, FieldId)> {
+        let rules = self.rules.clone();
+        let kind = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind));
+        // That something ends is told of what ends.
+        let told = self.listening && kind.is_some_and(|kind| *kind.name != *ENDING);
+        let title = told.then(|| self.title(id));
         let audience = self.audience_of(id);
-        let kind = self.state.entity(id).map(|entity| entity.kind);
         let touched = self.state.remove(id);
         self.observers.observe(&Op::Remove { id, touched: &touched });
         if let (Some(title), Some(kind)) = (title, kind) {
-            let kind = self.rules.schema().kind(kind).name.clone();
-            self.tell(Happening::Removed { entity: id, title, kind }, audience);
+            self.tell(Happening::Removed { entity: id, title, kind: kind.name.clone() }, audience);
         }
-        Ok(touched)
+        touched
     }
 
     /// Who may see an entity, where anybody listens.

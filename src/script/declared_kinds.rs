@@ -3,28 +3,69 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use mlua::{Result, Table, Value as Lv};
+use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
 use crate::ruleset::nearest;
-use crate::state::{Audience, AudienceRule, Field, FieldId, Kind, KindId, Schema, Type};
+use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type};
+
+/// What kinds declare beside their fields, by the name of the kind.
+pub(super) struct OfKinds {
+    pub sheets: Table,
+    pub overviews: Table,
+    /// What is done when the time of one is over, or true.
+    pub timed: Table,
+}
+
+impl OfKinds {
+    pub fn new(lua: &Lua) -> Result<OfKinds> {
+        Ok(OfKinds { sheets: lua.create_table()?, overviews: lua.create_table()?, timed: lua.create_table()? })
+    }
+}
+
+/// The declaration of the host's own kind: what something waits for, and how often it still has to come.
+fn ending(lua: &Lua) -> Result<Table> {
+    let fields = lua.create_table()?;
+    for (name, ty) in [("status", "ref"), ("moment", "text"), ("of", "ref"), ("left", "int"), ("at", "list")] {
+        let field = lua.create_table()?;
+        field.raw_set("@type", ty)?;
+        field.raw_set("show", false)?;
+        if ty == "list" {
+            let element = lua.create_table()?;
+            element.raw_set("@type", "int")?;
+            field.raw_set("element", element)?;
+        }
+        fields.raw_set(name, field)?;
+    }
+    let body = lua.create_table()?;
+    body.raw_set("fields", fields)?;
+    body.raw_set("relates", lua.create_sequence_from(["status"])?)?;
+    Ok(body)
+}
 
 impl Loader<'_> {
     /// Reads the kinds: the schema, and what each kind's class is made of.
     #[allow(clippy::type_complexity)]
-    pub(super) fn schema(
-        &mut self,
-        kinds: &Table,
-        sheets: &Table,
-        overviews: &Table,
-    ) -> Result<(Schema, Vec<(String, Table, Table)>)> {
+    pub(super) fn schema(&mut self, kinds: &Table, own: &OfKinds) -> Result<(Schema, Vec<(String, Table, Table)>)> {
         let lua = self.lua;
         let mut schema = Schema::default();
         let mut parts = Vec::new();
-        let names: BTreeSet<String> = sorted(kinds)?.into_iter().map(|(name, _)| name).collect();
-        for (name, body) in sorted(kinds)? {
+        let mut declared = sorted(kinds)?;
+        let is_timed =
+            |body: &Lv| matches!(body, Lv::Table(body) if matches!(body.raw_get("timed"), Ok(Lv::Boolean(true))));
+        if declared.iter().any(|(_, body)| is_timed(body)) {
+            if declared.iter().any(|(name, _)| name == ENDING) {
+                let message = format!("where a kind is timed, `{ENDING}` is a kind of the host's");
+                self.problem("kinds", ENDING, message, Some("choose another name".into()));
+            }
+            declared.retain(|(name, _)| name != ENDING);
+            declared.push((ENDING.into(), Lv::Table(ending(lua)?)));
+            declared.sort_by(|(one, _), (other, _)| one.cmp(other));
+        }
+        let names: BTreeSet<String> = declared.iter().map(|(name, _)| name.clone()).collect();
+        for (name, body) in declared {
             let Lv::Table(body) = body else {
                 let cure = "write { fields = { wit = rb.int() } }".to_string();
                 self.problem("kinds", &name, format!("the kind `{name}` is a table with `fields`"), Some(cure));
@@ -34,7 +75,10 @@ impl Loader<'_> {
                 "kinds",
                 &name,
                 &body,
-                &["title", "fields", "derived", "sheet", "overview", "label", "audience"],
+                &[
+                    "title", "fields", "derived", "sheet", "overview", "label", "audience", "relates", "mutual",
+                    "timed", "ended",
+                ],
                 None,
             )?;
             let mut kind = Kind {
@@ -46,6 +90,9 @@ impl Loader<'_> {
                 sheet: false,
                 overview: false,
                 audience: None,
+                relates: Vec::new(),
+                mutual: false,
+                timed: false,
             };
             let nullable = lua.create_table()?;
             if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
@@ -124,12 +171,36 @@ impl Loader<'_> {
                 }
             }
             if let Lv::Function(sheet) = body.raw_get::<Lv>("sheet")? {
-                sheets.raw_set(&*name, sheet)?;
+                own.sheets.raw_set(&*name, sheet)?;
                 kind.sheet = true;
             }
             if let Lv::Function(overview) = body.raw_get::<Lv>("overview")? {
-                overviews.raw_set(&*name, overview)?;
+                own.overviews.raw_set(&*name, overview)?;
                 kind.overview = true;
+            }
+            match (body.raw_get::<Lv>("timed")?, body.raw_get::<Lv>("ended")?) {
+                (Lv::Nil | Lv::Boolean(false), Lv::Nil) => {}
+                (Lv::Boolean(true), Lv::Nil) => {
+                    kind.timed = true;
+                    own.timed.raw_set(&*name, true)?;
+                }
+                (Lv::Boolean(true), Lv::Function(ended)) => {
+                    kind.timed = true;
+                    own.timed.raw_set(&*name, ended)?;
+                }
+                _ => {
+                    let message = format!("the kind `{name}` has `timed` or `ended` that are not what they should be");
+                    let cure =
+                        "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
+                    self.problem("kinds", &format!("{name}/timed"), message, Some(cure.into()));
+                }
+            }
+            match read_ends(&body, &kind) {
+                Ok((ends, mutual)) => (kind.relates, kind.mutual) = (ends, mutual),
+                Err(message) => {
+                    let message = format!("the kind `{name}` {message}");
+                    self.problem("kinds", &format!("{name}/relates"), message, Some(ENDS_CURE.into()));
+                }
             }
             match read_audience(&body) {
                 Ok(rule) => kind.audience = rule,
@@ -142,11 +213,28 @@ impl Loader<'_> {
             schema.kinds.push(kind);
         }
         self.settle_audiences(&mut schema);
+        self.check_ends(&schema);
         Ok((schema, parts))
     }
 }
 
 impl Loader<'_> {
+    /// A relation stands between entities that are none.
+    fn check_ends(&mut self, schema: &Schema) {
+        for kind in &schema.kinds {
+            for end in &kind.relates {
+                let Type::Ref(Some(other)) = &kind.field(*end).ty else { continue };
+                let found = schema.kind_named(other).map(|other| schema.kind(other));
+                if found.is_some_and(|other| !other.relates.is_empty()) {
+                    let message =
+                        format!("the kind `{}` relates to the kind `{other}`, which is a relation itself", kind.name);
+                    let cure = "relate what that one stands between, or leave out its `relates`";
+                    self.problem("kinds", &format!("{}/relates", kind.name), message, Some(cure.into()));
+                }
+            }
+        }
+    }
+
     /// Finds out which audiences are fields of the entity itself, now that all kinds are there.
     fn settle_audiences(&mut self, schema: &mut Schema) {
         let mut problems = Vec::new();
@@ -196,6 +284,46 @@ fn settled_rule(kind: &Kind, rule: &AudienceRule) -> AudienceRule {
             AudienceRule::Path(path.iter().flat_map(|word| word.split('.')).map(Arc::from).collect())
         }
         fixed => fixed.clone(),
+    }
+}
+
+const ENDS_CURE: &str = "write relates = { \"from\", \"to\" }, the names of one or two fields rb.ref(\"kind\") of its own; mutual = true \
+                         where the two are alike";
+
+/// Reads between which of its references a kind stands, and whether their order says nothing.
+fn read_ends(body: &Table, kind: &Kind) -> std::result::Result<(Vec<FieldId>, bool), String> {
+    let get = |key: &str| body.raw_get::<Lv>(key).map_err(|error| error.to_string());
+    let mutual = match get("mutual")? {
+        Lv::Nil => false,
+        Lv::Boolean(mutual) => mutual,
+        other => return Err(format!("has a `mutual` that is a {}, not true or false", sort_of(&other))),
+    };
+    let names = match get("relates")? {
+        Lv::Nil if mutual => return Err("is mutual and relates nothing".into()),
+        Lv::Nil => return Ok((Vec::new(), false)),
+        Lv::Table(names) => names,
+        other => return Err(format!("has a `relates` that is a {}, not a list of fields", sort_of(&other))),
+    };
+    let mut ends = Vec::new();
+    for name in names.sequence_values::<Lv>() {
+        let Ok(Lv::String(name)) = name else { return Err("has a `relates` that is not a list of fields".into()) };
+        let name = name.to_string_lossy();
+        let Some(at) = kind.field_named(&name) else {
+            return Err(format!("relates `{name}`, and has no such field"));
+        };
+        if !matches!(kind.field(at).ty, Type::Ref(Some(_))) && *kind.name != *ENDING {
+            return Err(format!("relates `{name}`, which is no reference to one kind"));
+        }
+        ends.push(at);
+    }
+    match ends.as_slice() {
+        [_] if mutual => Err("is mutual and relates one field only".into()),
+        [one, other] if one == other => Err("relates the same field twice".into()),
+        [one, other] if mutual && kind.field(*one).ty != kind.field(*other).ty => {
+            Err("is mutual, and its ends are of different kinds".into())
+        }
+        [_] | [_, _] => Ok((ends, mutual)),
+        _ => Err(format!("relates {} fields, not one or two", ends.len())),
     }
 }
 

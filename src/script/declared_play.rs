@@ -5,18 +5,13 @@ use std::sync::Arc;
 use mlua::{Result, Table, Value as Lv};
 
 use super::conversion::sort_of;
+use super::declared_kinds::OfKinds;
 use super::load::{Loader, sorted};
 use crate::ruleset::{Declarations, EntryName, FreeName, Problem, Statistic, nearest};
-use crate::state::Type;
+use crate::state::{ENDING, Type};
 
 impl Loader<'_> {
-    pub(super) fn play(
-        &mut self,
-        play: &Table,
-        sheets: Table,
-        overviews: Table,
-        declarations: &mut Declarations,
-    ) -> Result<Table> {
+    pub(super) fn play(&mut self, play: &Table, of_kinds: OfKinds, declarations: &mut Declarations) -> Result<Table> {
         let lua = self.lua;
         let known = [
             "start",
@@ -41,8 +36,9 @@ impl Loader<'_> {
         let made = lua.create_table()?;
         made.raw_set("start", play.raw_get::<Lv>("start")?)?;
         made.raw_set("prompt", play.raw_get::<Lv>("prompt")?)?;
-        made.raw_set("sheets", sheets)?;
-        made.raw_set("overviews", overviews)?;
+        made.raw_set("sheets", of_kinds.sheets)?;
+        made.raw_set("overviews", of_kinds.overviews)?;
+        made.raw_set("timed", &of_kinds.timed)?;
         declarations.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         declarations.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
         for (name, found) in [("value", &mut declarations.value), ("result", &mut declarations.result)] {
@@ -79,6 +75,13 @@ impl Loader<'_> {
                 entries.raw_set(&*name, entry)?;
                 declarations.entries.push(known);
             }
+        }
+        if !of_kinds.timed.is_empty() {
+            if declarations.entries.iter().any(|entry| *entry.name == *ENDING) {
+                let message = format!("where a kind is timed, `{ENDING}` is an entry of the host's");
+                self.problem("play", &format!("entries/{ENDING}"), message, Some("choose another name".into()));
+            }
+            declarations.entries.push(EntryName { name: Arc::from(ENDING), key: false, tie: false });
         }
         made.raw_set("entries", entries)?;
         let free = lua.create_table()?;

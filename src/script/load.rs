@@ -8,6 +8,7 @@ use std::sync::Arc;
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
+use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
 use super::handles::Handles;
 use super::host::{HostState, Names};
@@ -170,8 +171,8 @@ impl Loader<'_> {
         let kinds = self.merger.table("kinds")?;
         let verbs = self.merger.table("verbs")?;
         let play = self.merger.table("play")?;
-        let (sheets, overviews) = (lua.create_table()?, lua.create_table()?);
-        let (schema, parts) = self.schema(&kinds, &sheets, &overviews)?;
+        let of_kinds = OfKinds::new(lua)?;
+        let (schema, parts) = self.schema(&kinds, &of_kinds)?;
         let mut declarations = Declarations { schema, ..Declarations::default() };
 
         let merged = lua.create_table()?;
@@ -256,7 +257,7 @@ impl Loader<'_> {
         }
         merged.raw_set("converts", converts)?;
         merged.raw_set("cast", self.cast()?)?;
-        merged.raw_set("play", self.play(&play, sheets, overviews, &mut declarations)?)?;
+        merged.raw_set("play", self.play(&play, of_kinds, &mut declarations)?)?;
         let creation = self.merger.table("creation")?;
         self.known_keys("creation", "", &creation, &["check", "build"], None)?;
         declarations.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));

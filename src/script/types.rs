@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::api::{self, Group};
 use crate::ruleset::{Rulebook, SwitchKind};
-use crate::state::{Kind, Type};
+use crate::state::{Field, Kind, Type};
 
 /// Types that are the same for every ruleset.
 pub(super) const COMMON: &str = r#"export type Declaration = { [string]: any }
@@ -14,6 +14,7 @@ export type Changed = any
 export type Audience = string | { any }
 export type Dice = string | { any }
 export type Key = number | { number }
+export type Place = { x: number, y: number, [string]: any }
 export type FieldOptions = { default: any?, label: string?, show: boolean?, audience: (string | { string })? }
 export type BoolOptions = { default: boolean?, by_hand: boolean?, label: string?, show: boolean?, audience: (string | { string })? }
 export type IntOptions = { default: number?, min: number?, max: number?, label: string?, show: boolean?, audience: (string | { string })? }
@@ -22,7 +23,7 @@ export type HookFunction = (e: any, holder: Holder) -> ...any
 export type Hooks = { [string]: HookFunction }
 export type Card = { id: string, title: string, text: string?, rules: { string }?, resolve: (ctx: any) -> (), [string]: any }
 export type Item = { id: string, title: string?, text: string?, rules: { string }?, [string]: any }
-export type KindBody = { title: string?, fields: { [string]: any }?, derived: { [string]: any }?, sheet: ((self: any) -> { any })? }
+export type KindBody = { title: string?, fields: { [string]: any }?, derived: { [string]: any }?, sheet: ((self: any) -> { any })?, relates: { string }?, mutual: boolean?, timed: boolean?, ended: ((self: any) -> ())? }
 export type CardBody = { id: string, title: string?, rules: { string }?, text: string?, when: ((ctx: any) -> ...any)?, resolve: any, [string]: any }
 export type ItemBody = { id: string, title: string?, rules: { string }?, text: string?, before: Hooks?, after: Hooks?, wrap: { [string]: any }?, [string]: any }
 export type HookBody = { id: string, title: string?, rules: { string }?, text: string?, priority: number?, always: boolean?, before: Hooks?, after: Hooks?, wrap: { [string]: any }? }
@@ -75,21 +76,19 @@ pub fn type_module(rules: &Rulebook) -> String {
         let all: Vec<String> = types.iter().map(|(kind, name)| format!("({})", one(kind, name))).collect();
         if all.is_empty() { "(kind: string, ...any) -> any".to_string() } else { all.join("\n\t& ") }
     };
-    let _ = writeln!(
-        text,
-        "export type Each = {}",
-        by_kind(&|kind, name| format!("(kind: {:?}) -> {{ {name} }}", &*kind.name))
-    );
-    let _ =
-        writeln!(text, "export type First = {}", by_kind(&|kind, name| format!("(kind: {:?}) -> {name}", &*kind.name)));
-    let spawn = |kind: &Kind, name: &str| {
-        let fields: Vec<String> = kind
-            .fields
-            .iter()
-            .map(|field| format!("{}: {}", key(&field.name), optional(&luau_type(&field.ty))))
-            .collect();
-        format!("(kind: {:?}, fields: {{ {} }}?) -> {name}", &*kind.name, fields.join(", "))
+    let fields_of = |kind: &Kind| {
+        let field = |field: &Field| format!("{}: {}", key(&field.name), optional(&luau_type(&field.ty)));
+        kind.fields.iter().map(field).collect::<Vec<_>>().join(", ")
     };
+    for (word, list) in [("Each", true), ("First", false)] {
+        let one = |kind: &Kind, name: &str| {
+            let found = if list { format!("{{ {name} }}") } else { name.to_string() };
+            format!("(kind: {:?}, fields: {{ {} }}?) -> {found}", &*kind.name, fields_of(kind))
+        };
+        let _ = writeln!(text, "export type {word} = {}", by_kind(&one));
+    }
+    let spawn =
+        |kind: &Kind, name: &str| format!("(kind: {:?}, fields: {{ {} }}?) -> {name}", &*kind.name, fields_of(kind));
     let _ = writeln!(text, "export type Spawn = {}", by_kind(&spawn));
     text.push_str("export type Verbs = {\n");
     for verb in rules.verbs() {

@@ -502,7 +502,10 @@ impl Machine for Vm {
         let kind = rules.schema().kind(found.kind);
         if !kind.sheet {
             let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
-            return Ok(fields.map(|(field, value)| (field.label.to_string(), context.words(value))).collect());
+            let mut lines: Lines =
+                fields.map(|(field, value)| (field.label.to_string(), context.words(value))).collect();
+            lines.extend(context.relation_lines(entity));
+            return Ok(lines);
         }
         self.laid_out(context, entity, |trusted| &trusted.sheet, "sheet")
     }

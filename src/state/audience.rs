@@ -200,10 +200,17 @@ impl Schema {
 }
 
 impl State {
-    /// Who may see an entity at all. Everybody, where it is not there.
+    /// Who may see an entity at all. Everybody, where it is not there. A relation is seen by those who see what it stands
+    /// between.
     pub fn audience(&self, schema: &Schema, id: EntityId) -> Audience {
-        let rule = self.entity(id).and_then(|entity| schema.kind(entity.kind).audience.as_ref());
-        rule.map_or(Audience::Everybody, |rule| self.resolved(schema, id, rule, None))
+        let Some(entity) = self.entity(id) else { return Audience::Everybody };
+        let kind = schema.kind(entity.kind);
+        let rule = kind.audience.as_ref();
+        let own = rule.map_or(Audience::Everybody, |rule| self.resolved(schema, id, rule, None));
+        kind.relates.iter().fold(own, |own, end| match entity.fields.get(end.0 as usize) {
+            Some(Value::Entity(end)) => own.and(&self.audience(schema, *end)),
+            _ => own,
+        })
     }
 
     /// Who may see a field of an entity.

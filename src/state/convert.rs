@@ -25,6 +25,7 @@ impl Schema {
         let same = |one: &Kind, two: &Kind| {
             one.name == two.name
                 && one.fields.len() == two.fields.len()
+                && one.relates == two.relates
                 && one.fields.iter().zip(&two.fields).all(|(one, two)| one.name == two.name && one.ty == two.ty)
         };
         self.kinds.len() == other.kinds.len() && self.kinds.iter().zip(&other.kinds).all(|(one, two)| same(one, two))
@@ -66,16 +67,34 @@ impl State {
         let kept = state.dormant_mut();
         kept.fields.retain(|_, kept| !kept.is_empty());
         kept.entities.retain(|id, _| !returning.contains_key(id));
+        state.drop_torn(to, &mut told);
         Ok((state, told))
+    }
+
+    /// Takes away relations that have lost an end: the schema that they come from did not know that they are relations, or
+    /// what they refer to has no place.
+    fn drop_torn(&mut self, schema: &Schema, told: &mut Converted) {
+        let is_torn = |entity: &Entity| {
+            let ends = &schema.kind(entity.kind).relates;
+            ends.iter().any(|end| entity.fields[end.0 as usize] == Value::None)
+        };
+        let torn = self.entities().filter(|(_, entity)| is_torn(entity)).map(|(id, entity)| (id, entity.kind));
+        for (id, kind) in torn.collect::<Vec<_>>() {
+            note(&mut told.gone, format!("{}: an end is missing", schema.kind(kind).name));
+            self.remove(id);
+        }
+        self.settle_unread();
     }
 
     /// Lets go of the entities whose kind another schema does not have.
     fn part_with(&mut self, from: &Schema, to: &Schema, orphans: Orphans, told: &mut Converted) -> Result<(), String> {
         let mut gone: BTreeMap<&str, Vec<EntityId>> = BTreeMap::new();
+        let mut without_kind = Vec::new();
         for (id, entity) in self.entities() {
             let kind = from.kind(entity.kind);
             if to.kind_named(&kind.name).is_none() {
                 gone.entry(&kind.name).or_default().push(id);
+                without_kind.push(id);
             }
         }
         if let (Orphans::Refuse, Some((kind, found))) = (orphans, gone.iter().next()) {
@@ -84,6 +103,16 @@ impl State {
                 if found.len() == 1 { format!("is one {kind}") } else { format!("are {} of them", found.len()) },
                 if found.len() == 1 { "it" } else { "them" },
             ));
+        }
+        // Relations go with what they stand between.
+        for id in without_kind {
+            for relation in self.relations_of(from, id) {
+                let kind = self.entity(relation).map(|entity| &*from.kind(entity.kind).name).unwrap_or_default();
+                let all = gone.entry(kind).or_default();
+                if !all.contains(&relation) {
+                    all.push(relation);
+                }
+            }
         }
         for (kind, found) in gone {
             told.gone.push(format!("{kind}: {}", found.len()));
@@ -154,6 +183,9 @@ impl State {
     /// What is kept aside is in no journal: this is for a state that nobody takes back step by step.
     /// Returns the fields of others that changed with it.
     pub(crate) fn shelve(&mut self, id: EntityId, schema: &Schema, waits_for: &str) -> Vec<(EntityId, FieldId)> {
+        for relation in self.relations_of(schema, id) {
+            self.take_aside(relation, schema, Some(waits_for));
+        }
         let mut references = Vec::new();
         for (other, entity) in self.entities().filter(|(other, _)| *other != id) {
             let kind = schema.kind(entity.kind);

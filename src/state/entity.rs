@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, KindId, Value};
+use super::references::References;
+use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, KindId, Schema, Value};
 
 /// Names an attachment: counted from 1 over the whole game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -77,6 +78,9 @@ pub struct State {
     /// Changes are not noted in the journal: they cannot be taken back.
     #[serde(skip)]
     unjournaled: bool,
+    /// Who refers to whom, from when somebody asks until something changes that it is not told.
+    #[serde(skip)]
+    references: Option<Box<References>>,
 }
 
 /// Most entries that an agenda holds, and most entities of a game, by the ids given out.
@@ -131,6 +135,7 @@ impl Clone for State {
             attached: self.attached,
             moves: self.moves,
             unjournaled: false,
+            references: None,
         }
     }
 
@@ -156,6 +161,7 @@ impl Clone for State {
             attached: other.attached,
             moves: other.moves,
             unjournaled: false,
+            references: None,
         };
     }
 }
@@ -194,6 +200,48 @@ impl State {
     /// All entities in the order of their ids.
     pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
         self.entities.iter().enumerate().filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
+    }
+
+    fn references(&mut self) -> &References {
+        if self.references.is_none() {
+            let all = self.entities.iter().enumerate();
+            let there = all.filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)));
+            self.references = Some(Box::new(References::new(there)));
+        }
+        self.references.as_deref().expect("it was just made")
+    }
+
+    /// The entities of a kind in the order of their ids.
+    pub fn of_kind(&mut self, kind: KindId) -> Vec<EntityId> {
+        self.references().of_kind(kind).collect()
+    }
+
+    /// The entities of a kind that refer to an entity through a field, in the order of their ids.
+    pub fn referring(&mut self, kind: KindId, field: FieldId, to: EntityId) -> Vec<EntityId> {
+        self.references().to(to, kind, field).collect()
+    }
+
+    /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.
+    pub fn relations_of(&mut self, schema: &Schema, id: EntityId) -> Vec<EntityId> {
+        let ends: Vec<(KindId, FieldId)> = (0..)
+            .zip(&schema.kinds)
+            .flat_map(|(at, kind)| kind.relates.iter().map(move |end| (KindId(at), *end)))
+            .collect();
+        let mut found = vec![id];
+        let mut at = 0;
+        while let Some(one) = found.get(at).copied() {
+            for (kind, end) in &ends {
+                for relation in self.referring(*kind, *end, one) {
+                    if !found.contains(&relation) {
+                        found.push(relation);
+                    }
+                }
+            }
+            at += 1;
+        }
+        found.remove(0);
+        found.reverse();
+        found
     }
 
     /// How many ids have been given out.
@@ -280,6 +328,7 @@ impl State {
         let worn: Vec<AttachmentId> = worn.collect();
         let attachments = worn.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
         self.moves += 1;
+        self.references = None;
         self.entities[id.0 as usize - 1] = None;
         (entries, attachments)
     }
@@ -289,6 +338,7 @@ impl State {
         self.population = None;
         self.attached = None;
         self.moves += 1;
+        self.references = None;
         self.entities[id.0 as usize - 1] = Some(entity);
     }
 
@@ -399,6 +449,9 @@ impl State {
     /// Writes a field. The value must already be checked against the field's type.
     #[inline]
     pub fn set(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        if self.references.is_some() {
+            self.note_reference(entity, field, &to);
+        }
         let unjournaled = self.unjournaled;
         let Some(slot) = self.slot_mut(entity, field) else { return };
         if unjournaled {
@@ -411,10 +464,22 @@ impl State {
         }
     }
 
+    fn note_reference(&mut self, entity: EntityId, field: FieldId, to: &Value) {
+        let Some(references) = &mut self.references else { return };
+        let slot = (entity.0 as usize).checked_sub(1).and_then(|at| self.entities.get(at)?.as_ref());
+        let Some((kind, from)) = slot.and_then(|slot| Some((slot.kind, slot.fields.get(field.0 as usize)?))) else {
+            return;
+        };
+        references.changed(entity, (kind, field), from, to);
+    }
+
     pub fn spawn(&mut self, made: Entity) -> EntityId {
         self.population = None;
         let entity = EntityId(self.entities.len() as u32 + 1);
         self.moves += 1;
+        if let Some(references) = &mut self.references {
+            references.came(entity, &made);
+        }
         self.entities.push(Some(made.clone()));
         self.note(|| Change::Spawn { entity, made });
         entity
@@ -453,6 +518,9 @@ impl State {
             fields.push((id, field));
         }
         if let Some(was) = self.entities[entity.0 as usize - 1].take() {
+            if let Some(references) = &mut self.references {
+                references.went(entity, &was);
+            }
             self.population = None;
             self.moves += 1;
             self.note(|| Change::Remove { entity, was });
@@ -613,6 +681,7 @@ impl State {
     fn invert(&mut self, change: Change) {
         self.population = None;
         self.attached = None;
+        self.references = None;
         self.moves += 1;
         match change {
             Change::Set { entity, field, from, .. } => {
@@ -688,6 +757,47 @@ mod tests {
 
         state.rollback(0);
         assert_eq!(state, before);
+    }
+
+    /// After any changes the index says what a look at every entity says.
+    #[test]
+    fn the_index_of_references_holds_after_any_changes() {
+        let mut chance = 12_345_u64;
+        let mut pick = move |n: u32| {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (chance >> 33) as u32 % n
+        };
+        let mut state = State::new();
+        let end = |state: &State, n: u32| match EntityId(n) {
+            id if state.entity(id).is_some() => Value::Entity(id),
+            _ => Value::None,
+        };
+        for step in 0..3_000 {
+            let (one, other) = (pick(state.ids() + 1), pick(state.ids() + 1));
+            match pick(20) {
+                0..8 => {
+                    let fields = vec![end(&state, one), Value::list([end(&state, other)]), end(&state, other)];
+                    state.spawn(Entity { kind: KindId(pick(3) as u16), fields });
+                }
+                8..14 => {
+                    let to = end(&state, other);
+                    state.set(EntityId(one), FieldId(if pick(2) == 0 { 0 } else { 2 }), to);
+                }
+                14..17 => {
+                    state.remove(EntityId(one));
+                }
+                17 => state.settle_unread(),
+                18 => state.rollback(0),
+                _ => state = state.clone(),
+            }
+            if step % 3 == 0 {
+                let kept = state.references().of_kind(KindId(0)).count();
+                assert_eq!(kept, state.entities().filter(|(_, entity)| entity.kind == KindId(0)).count());
+                let anew = References::new(state.entities());
+                assert_eq!(*state.references(), anew, "step {step}");
+            }
+        }
+        assert!(state.ids() > 100);
     }
 
     #[test]

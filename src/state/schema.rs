@@ -38,7 +38,19 @@ pub struct Kind {
     pub overview: bool,
     /// Who may see an entity of this kind at all; everybody if nothing is declared.
     pub audience: Option<AudienceRule>,
+    /// The references that it stands between, for a relation: none is ever empty, and it goes when one of them goes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub relates: Vec<FieldId>,
+    /// Whether its two ends are alike, so that their order says nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mutual: bool,
+    /// Whether an entity of this kind can have an end, of the kind [`ENDING`].
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub timed: bool,
 }
+
+/// The host's own kind: one thing that an entity of a timed kind waits for until it is over. It is there where a kind is timed.
+pub const ENDING: &str = "ending";
 
 /// A field of a kind.
 #[derive(Clone, Debug, Serialize)]
@@ -94,6 +106,19 @@ impl Schema {
 impl Kind {
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
+    }
+
+    /// Checks that a value may stand in a field: as the field's type says, and the end of a relation is never empty.
+    ///
+    /// # Errors
+    ///
+    /// What is wanted and what was found, to follow "the field NAME".
+    pub fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+        self.field(field).ty.check(value, schema, state)?;
+        if *value == Value::None && self.relates.contains(&field) {
+            return Err(format!("is never empty: a {} goes when what it refers to goes", self.name));
+        }
+        Ok(())
     }
 
     pub fn field_named(&self, name: &str) -> Option<FieldId> {

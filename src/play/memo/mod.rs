@@ -244,6 +244,10 @@ impl Memo {
             Some(Recording { root, dependencies: Vec::new(), assumptions: Vec::new(), effects: Vec::new(), expected });
     }
 
+    pub fn is_recording(&self) -> bool {
+        self.recording.is_some()
+    }
+
     /// The entry or function under way cannot be recorded, for this reason.
     pub fn abort(&mut self, reason: &'static str) {
         if let Some(recording) = self.recording.take() {

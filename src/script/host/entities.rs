@@ -9,7 +9,7 @@ use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, text_arg};
 use crate::play::{ActionContext, Op, settled};
 use crate::ruleset::nearest;
-use crate::state::{EntityId, FieldId, Value};
+use crate::state::{EntityId, FieldId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     // set(handle, number of its class's kind, place of the field, value, reason): for tables, and where a reason is told
@@ -88,24 +88,15 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "spawn", |lua, b, (kind, fields): (Lv, Lv)| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
-        let name = text_arg(context, &kind, "the kind of a new entity")?;
-        spawn(lua, context, &mut handles, &name, &fields)
+        let kind = kind_arg(context, &kind, "the kind of a new entity")?;
+        let given = read_fields(context, &handles, kind, &fields, "rb.spawn")?;
+        new_entity(lua, context, &mut handles, kind, given)
     });
     host_function!(lua, host, table, "remove", |lua, b, handle: Lv| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let id = entity_arg(context, &handles, &handle, "rb.remove")?;
-        let last = context.state.entity(id).cloned();
-        let touched = context.remove(id).map_err(stopped)?;
-        let rules = context.rules.clone();
-        if let Some(last) = last {
-            handles.attachments_change();
-            handles.leave_tombstone(lua, rules.schema(), id, &last)?;
-        }
-        for (other, field) in touched {
-            handles.forget_field(rules.schema(), other, field)?;
-        }
-        Ok(())
+        take_away(lua, context, &mut handles, id)
     });
     // Refuses a name that a kind does not have, where a field is written.
     host_function!(lua, host, table, "no_field", |_, b, (kind, name): (String, Lv)| {
@@ -183,34 +174,74 @@ pub(super) fn hold_change(context: &ActionContext) -> Result<()> {
     hold(if context.listening { CHANGE + TOLD } else { CHANGE })
 }
 
-fn spawn(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, name: &str, fields: &Lv) -> Result<Table> {
+/// The kind of this name.
+pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
+    let name = text_arg(context, kind, what)?;
+    match context.rules.schema().kind_named(&name) {
+        Some(kind) => Ok(kind),
+        None => Err(no_kind(context, &name)),
+    }
+}
+
+/// Takes an entity away, and whatever goes with it; handles of what is gone hold their last values.
+pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<()> {
     let rules = context.rules.clone();
-    let schema = rules.schema();
-    let Some(kind_id) = schema.kind_named(name) else {
-        return Err(no_kind(context, name));
-    };
-    let kind = schema.kind(kind_id);
+    let gone = context.state.relations_of(rules.schema(), id).into_iter().chain([id]);
+    let last: Vec<_> = gone.filter_map(|id| Some((id, context.state.entity(id)?.clone()))).collect();
+    let touched = context.remove(id).map_err(stopped)?;
+    handles.attachments_change();
+    for (id, last) in last {
+        handles.leave_tombstone(lua, rules.schema(), id, &last)?;
+    }
+    for (other, field) in touched {
+        handles.forget_field(rules.schema(), other, field)?;
+    }
+    Ok(())
+}
+
+/// Values for fields of a kind, by name, in the order of the fields: faults name the first, however the table was laid out.
+pub(super) fn read_fields(
+    context: &mut ActionContext,
+    handles: &Handles,
+    kind: KindId,
+    fields: &Lv,
+    what: &str,
+) -> Result<Vec<(FieldId, Value)>> {
+    let rules = context.rules.clone();
+    let declared = rules.schema().kind(kind);
+    let name = &declared.name;
     let Lv::Table(given) = fields else {
-        return Err(fault(context, format!("rb.spawn takes a table of fields, not {}", fields.type_name())));
+        return Err(fault(context, format!("{what} takes a table of fields, not {}", fields.type_name())));
     };
     let mut values: Vec<(FieldId, Value)> = Vec::new();
     for pair in given.pairs::<Lv, Lv>() {
         let (key, value) = pair?;
         let key = text_arg(context, &key, "the name of a field")?;
-        let Some(field) = kind.field_named(&key) else {
+        let Some(field) = declared.field_named(&key) else {
             let message = no_member(context, name, &key);
             return Err(fault(context, message));
         };
         let value = match from_lua(&value, handles) {
-            Ok(value) => settled(&kind.field(field).ty, value),
-            Err(error) => return Err(fault(context, format!("the field `{key}` of a new {name}: {}", plain(&error)))),
+            Ok(value) => settled(&declared.field(field).ty, value),
+            Err(error) => return Err(fault(context, format!("the field `{key}` of a {name}: {}", plain(&error)))),
         };
         values.push((field, value));
     }
-    // Faults name the first field by name, however the table was laid out.
     values.sort_by_key(|(field, _)| *field);
+    Ok(values)
+}
+
+/// Makes an entity and its handle.
+pub(super) fn new_entity(
+    lua: &Lua,
+    context: &mut ActionContext,
+    handles: &mut Handles,
+    kind: KindId,
+    given: Vec<(FieldId, Value)>,
+) -> Result<Table> {
+    let rules = context.rules.clone();
     charge(64);
-    hold(TOLD + kind.fields.len() * CHANGE)?;
-    let id = context.spawn(kind_id, values).map_err(stopped)?;
-    handles.make(lua, schema, id, kind_id)
+    hold(TOLD + rules.schema().kind(kind).fields.len() * CHANGE)?;
+    let id = context.spawn(kind, given).map_err(stopped)?;
+    handles.make(lua, rules.schema(), id, kind)
 }

@@ -9,7 +9,9 @@ mod dice;
 mod entities;
 mod log;
 mod messages;
+mod plane;
 mod questions;
+mod relations;
 mod stack;
 
 use std::cell::{Cell, RefCell};
@@ -269,6 +271,8 @@ pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
     let table = lua.create_table()?;
     messages::add(lua, host, &table)?;
     entities::add(lua, host, &table)?;
+    relations::add(lua, host, &table)?;
+    plane::add(lua, &table)?;
     attachments::add(lua, host, &table)?;
     questions::add(lua, host, &table)?;
     dice::add(lua, host, &table)?;

@@ -1,0 +1,77 @@
+//! Geometry of the plane in whole numbers: nothing is rounded on the way to a result.
+
+use mlua::{Lua, Result, Table, Value as Lv};
+
+use super::super::conversion::whole_of;
+use super::super::sandbox::charge;
+
+/// The farthest coordinate and distance: the square of a way between two such places is a number that a script reads exactly.
+const FARTHEST: i64 = 1 << 24;
+
+pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
+    // The whole part of a square root; nothing for what is no whole number of at least 0.
+    let root = lua.create_function(|_, n: Lv| {
+        charge(2);
+        Ok(whole_of(&n).and_then(|n| u64::try_from(n).ok()).map(|n| n.isqrt() as i64))
+    })?;
+    table.raw_set("root", root)?;
+    // square(x, y, x, y): of the distance; nothing where one of them is no whole number or too far away.
+    let square = lua.create_function(|_, (x, y, to_x, to_y): (Lv, Lv, Lv, Lv)| {
+        charge(4);
+        Ok(places([&x, &y, &to_x, &to_y]).map(|[x, y, to_x, to_y]| {
+            let (dx, dy) = (to_x - x, to_y - y);
+            dx * dx + dy * dy
+        }))
+    })?;
+    table.raw_set("square", square)?;
+    // towards(x, y, x, y, far): a list of two, or nothing
+    let towards = lua.create_function(|_, (x, y, to_x, to_y, far): (Lv, Lv, Lv, Lv, Lv)| {
+        charge(8);
+        Ok(places([&x, &y, &to_x, &to_y, &far]).map(|[x, y, to_x, to_y, far]| {
+            let (dx, dy) = (to_x - x, to_y - y);
+            [x + share(dx, dy, far), y + share(dy, dx, far)]
+        }))
+    })?;
+    table.raw_set("towards", towards)?;
+    Ok(())
+}
+
+fn places<const N: usize>(given: [&Lv; N]) -> Option<[i64; N]> {
+    let mut found = [0; N];
+    for (place, value) in found.iter_mut().zip(given) {
+        *place = whole_of(value).filter(|n| (-FARTHEST..=FARTHEST).contains(n))?;
+    }
+    Some(found)
+}
+
+/// How much of a distance `far` along the way (`own`, `other`) falls to the first of the two, to the nearest whole number, away
+/// from 0 where two are equally near. A way of no length leads nowhere.
+fn share(own: i64, other: i64, far: i64) -> i64 {
+    let length = i128::from(own) * i128::from(own) + i128::from(other) * i128::from(other);
+    if length == 0 {
+        return 0;
+    }
+    // Twice |own| * |far| / sqrt(length), rounded down: the root of its square.
+    let doubled = 2 * i128::from(own) * i128::from(far);
+    let twice = (doubled * doubled / length).isqrt() as i64;
+    (twice + 1) / 2 * own.signum() * far.signum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_a_way_is_the_nearest_whole_number() {
+        for (own, other) in [(3, 4), (-3, 4), (1, 1), (-7, 2), (0, 5), (5, 0), (1_000, 1), (-99_991, 12_345)] {
+            for far in [0, 1, 2, 5, 10, 99, -7, 12_000] {
+                let exact = own as f64 * far as f64 / (own as f64).hypot(other as f64);
+                let found = share(own, other, far);
+                assert!((found as f64 - exact).abs() <= 0.5 + 1e-9, "{own} {other} {far}: {found}, not {exact}");
+            }
+        }
+        assert_eq!(share(0, 0, 5), 0);
+        assert_eq!((share(3, 4, 5), share(4, 3, 5)), (3, 4));
+        assert_eq!(share(1, 0, 1 << 24), 1 << 24);
+    }
+}

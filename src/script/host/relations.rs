@@ -1,0 +1,117 @@
+use std::rc::Rc;
+
+use mlua::{Lua, Result, Table, Value as Lv};
+
+use super::super::handles::Handles;
+use super::super::sandbox::charge;
+use super::entities::{hold_change, kind_arg, new_entity, read_fields, take_away};
+use super::{HostState, entity_arg, fault, host_function, stopped};
+use crate::play::ActionContext;
+use crate::state::{EntityId, KindId, Value};
+
+pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
+    // The entities of a kind whose fields hold these values.
+    host_function!(lua, host, table, "holding", |lua, b, (kind, fields): (Lv, Lv)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        let kind = kind_arg(context, &kind, "the name of a kind")?;
+        let wanted = read_fields(context, &handles, kind, &fields, "rb.each")?;
+        let rules = context.rules.clone();
+        let declared = rules.schema().kind(kind);
+        for (field, value) in &wanted {
+            let field = declared.field(*field);
+            if let Err(error) = field.ty.check(value, rules.schema(), &context.state) {
+                return Err(fault(context, format!("the field `{}` of a {} {error}", field.name, declared.name)));
+            }
+        }
+        let found = context.holding(kind, &wanted);
+        list(lua, &handles, found)
+    });
+    // relate(kind, one, other, fields): the relation, and whether it is new
+    host_function!(lua, host, table, "relate", |lua, b, (kind, one, other, fields): (Lv, Lv, Lv, Lv)| {
+        let context = b.context()?;
+        let mut handles = b.handles.borrow_mut();
+        let kind = relation_arg(context, &kind, "rb.relate")?;
+        let (one, other) = ends(context, &handles, (&one, &other), "rb.relate")?;
+        let given = match &fields {
+            Lv::Nil => Vec::new(),
+            fields => read_fields(context, &handles, kind, fields, "rb.relate")?,
+        };
+        if let Some(known) = context.relations_between(kind, one, other).first().copied() {
+            let rules = context.rules.clone();
+            for (field, value) in given {
+                hold_change(context)?;
+                context.write(known, field, value, None).map_err(stopped)?;
+                handles.forget_field(rules.schema(), known, field)?;
+            }
+            return Ok((handles.handle(known).cloned(), false));
+        }
+        let relates = context.rules.schema().kind(kind).relates.clone();
+        let ends = relates.into_iter().zip([Value::Entity(one), Value::Entity(other)]);
+        let made = new_entity(lua, context, &mut handles, kind, ends.chain(given).collect())?;
+        Ok((Some(made), true))
+    });
+    // unrelate(kind, one, other): whether there was one
+    host_function!(lua, host, table, "unrelate", |lua, b, (kind, one, other): (Lv, Lv, Lv)| {
+        let context = b.context()?;
+        let mut handles = b.handles.borrow_mut();
+        let kind = relation_arg(context, &kind, "rb.unrelate")?;
+        let (one, other) = ends(context, &handles, (&one, &other), "rb.unrelate")?;
+        let found = context.relations_between(kind, one, other);
+        for relation in &found {
+            take_away(lua, context, &mut handles, *relation)?;
+        }
+        Ok(!found.is_empty())
+    });
+    host_function!(lua, host, table, "relation", |_, b, (kind, one, other): (Lv, Lv, Lv)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        let kind = relation_arg(context, &kind, "rb.relation")?;
+        let (one, other) = ends(context, &handles, (&one, &other), "rb.relation")?;
+        let found = context.relations_between(kind, one, other);
+        Ok(found.first().and_then(|relation| handles.handle(*relation).cloned()))
+    });
+    // related(kind, one, whether it is the other end)
+    host_function!(lua, host, table, "related", |lua, b, (kind, one, back): (Lv, Lv, bool)| {
+        let context = b.context()?;
+        context.may_go_on().map_err(stopped)?;
+        let handles = b.handles.borrow();
+        let what = if back { "rb.relating" } else { "rb.related" };
+        let kind = relation_arg(context, &kind, what)?;
+        let one = entity_arg(context, &handles, &one, what)?;
+        let found = context.related(kind, one, back);
+        list(lua, &handles, found)
+    });
+    Ok(())
+}
+
+fn list(lua: &Lua, handles: &Handles, found: Vec<EntityId>) -> Result<Table> {
+    charge(found.len() as i64 / 4 + 4);
+    let list = lua.create_sequence_from(found.into_iter().filter_map(|id| handles.handle(id).cloned()))?;
+    list.set_readonly(true);
+    Ok(list)
+}
+
+/// A kind that stands between two others.
+fn relation_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Result<KindId> {
+    let id = kind_arg(context, kind, "the name of a relation")?;
+    let rules = context.rules.clone();
+    let declared = rules.schema().kind(id);
+    if declared.relates.len() == 2 {
+        return Ok(id);
+    }
+    let message = format!("{what} takes a relation between two entities, and the kind `{}` is none", declared.name);
+    let cure = "declare between which fields it stands in kinds.luau: relates = { \"from\", \"to\" }";
+    Err(stopped(context.fault_with(message, Some(cure.into()))))
+}
+
+fn ends(
+    context: &mut ActionContext,
+    handles: &Handles,
+    (one, other): (&Lv, &Lv),
+    what: &str,
+) -> Result<(EntityId, EntityId)> {
+    Ok((entity_arg(context, handles, one, what)?, entity_arg(context, handles, other, what)?))
+}

@@ -1,0 +1,69 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Entity, EntityId, FieldId, KindId, Value};
+
+/// An index of a state: the entities of each kind, and who refers to an entity through which field.
+///
+/// It holds single references, not those in lists and maps. It is made when somebody asks for it and kept up from then on.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct References {
+    of_kind: BTreeMap<KindId, BTreeSet<EntityId>>,
+    to: HashMap<(EntityId, KindId, FieldId), BTreeSet<EntityId>>,
+}
+
+impl References {
+    pub fn new<'a>(entities: impl Iterator<Item = (EntityId, &'a Entity)>) -> References {
+        let mut references = References::default();
+        entities.for_each(|(id, entity)| references.came(id, entity));
+        references
+    }
+
+    /// The entities of a kind in the order of their ids.
+    pub fn of_kind(&self, kind: KindId) -> impl Iterator<Item = EntityId> {
+        self.of_kind.get(&kind).into_iter().flatten().copied()
+    }
+
+    /// The entities of a kind that refer to one through a field, in the order of their ids.
+    pub fn to(&self, to: EntityId, kind: KindId, field: FieldId) -> impl Iterator<Item = EntityId> {
+        self.to.get(&(to, kind, field)).into_iter().flatten().copied()
+    }
+
+    pub fn came(&mut self, id: EntityId, entity: &Entity) {
+        self.of_kind.entry(entity.kind).or_default().insert(id);
+        for (at, value) in entity.fields.iter().enumerate() {
+            self.refers(id, (entity.kind, FieldId(at as u16)), value);
+        }
+    }
+
+    pub fn went(&mut self, id: EntityId, entity: &Entity) {
+        if let Some(all) = self.of_kind.get_mut(&entity.kind) {
+            all.remove(&id);
+        }
+        for (at, value) in entity.fields.iter().enumerate() {
+            self.refers_no_more(id, (entity.kind, FieldId(at as u16)), value);
+        }
+    }
+
+    /// A field of an entity gets another value.
+    pub fn changed(&mut self, id: EntityId, place: (KindId, FieldId), from: &Value, to: &Value) {
+        self.refers_no_more(id, place, from);
+        self.refers(id, place, to);
+    }
+
+    fn refers(&mut self, id: EntityId, (kind, field): (KindId, FieldId), value: &Value) {
+        if let Value::Entity(to) = value {
+            self.to.entry((*to, kind, field)).or_default().insert(id);
+        }
+    }
+
+    fn refers_no_more(&mut self, id: EntityId, (kind, field): (KindId, FieldId), value: &Value) {
+        if let Value::Entity(to) = value
+            && let Some(all) = self.to.get_mut(&(*to, kind, field))
+        {
+            all.remove(&id);
+            if all.is_empty() {
+                self.to.remove(&(*to, kind, field));
+            }
+        }
+    }
+}
