@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use bad::{HONEST, KINDS, PLAY};
 use riskbreaker::{
-    Driver, Edit, EntityId, Fault, Library, MemoUse, Position, Remedy, Ruleset, Session, Setup, Simulation, SpecSource,
-    Step, Value, Variant, findings, run_specs,
+    Driver, Edit, EntityId, Fault, Library, Limits, MemoUse, Position, Remedy, Ruleset, Session, Setup, Simulation,
+    SpecSource, Step, Value, Variant, findings, run_specs,
 };
 
 const MANIFEST: &str = r#"id = "bad"
@@ -339,7 +339,9 @@ fn what_eats_memory_is_contained_in_a_simulation_and_in_odds() {
     let grown = base.map(|base| judged.most.saturating_sub(base) >> 20);
     println!("grown by {grown:?} MiB at the most");
     assert!(judged.wrong.is_empty(), "{:#?}", judged.wrong);
-    assert!(grown.is_none_or(|grown| grown <= MOST_GROWN), "the process has grown by {grown:?} MiB");
+    // Odds keep places to compare on top.
+    let most = MOST_GROWN + (Limits::default().bytes >> 20);
+    assert!(grown.is_none_or(|grown| grown <= most), "the process has grown by {grown:?} MiB");
 }
 
 /// Every script of the families, where a game is played; by turns also in a check, a simulation, a spec, and where scripts only

@@ -361,7 +361,14 @@ impl Exploration<'_> {
             }
             let odds = self.solve()?;
             // What was put off is followed as far as the limits allow, unless hardly anything is left.
-            if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) || !self.explorer().resume() {
+            if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                return Ok(odds);
+            }
+            // Where not one way has come to an end, longer ones hardly will.
+            if odds.outcomes.is_empty() {
+                return Err(self.too_many());
+            }
+            if !self.explorer().resume() {
                 return Ok(odds);
             }
         }
