@@ -183,7 +183,7 @@ fn tried(parts: &[(&str, &str)], name: &str) -> Option<Fault> {
 
     let quiet = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
     let mut session = Session::start(&rules, quiet).unwrap();
-    session.set_quiet(true);
+    session.set_headless(true);
     if fault.is_some() {
         let Step::Fault(again) = session.advance().unwrap() else { panic!("{name}: not stopped in a simulation") };
         assert!(!again.message.is_empty(), "{name}");

@@ -98,6 +98,12 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local k = next(ctx.rope) while k do if k == 'at' then ctx.actor:set('strength', ctx.rope[k] % 7 + 2) end k = next(ctx.rope, k) end",
             &[],
         ),
+        // A later look at a roll.
+        ("if rb.under('1d6', 4, 'x') then ctx.actor:set('strength', rb.last_roll() + 2) end", &[]),
+        (
+            "if rb.band('2d6', { 5, 9 }, 'x') == 1 then ctx.actor:set('strength', rb.last_roll() % 7 + 2) rb.under('1d4', 3, 'y') ctx.actor:set('strength', (ctx.actor.strength + rb.last_roll()) % 7 + 2) end",
+            &[],
+        ),
         // Numbers of entries.
         (
             "local id = rb.schedule('turn', { 5000 }, ctx.actor) ctx.actor:set('strength', id % 7 + 2) rb.cancel(id)",

@@ -400,6 +400,52 @@ fn a_captured_table_is_frozen_to_its_depth() {
 }
 
 #[test]
+fn no_loop_runs_over_keys_whose_order_depends_on_addresses() {
+    for (line, keys) in [
+        (2, "local t = { [ctx.thing] = 1 }\nfor thing in t do end"),
+        (2, "local t = { [ctx.thing] = 1 }\nfor thing in pairs(t) do end"),
+        (2, "local t = { [ctx.thing] = 1 }\nfor thing in next, t do end"),
+        (3, "local t = { [ctx.thing] = 1 }\nlocal step, over, first = pairs(t)\nfor thing in step, over, first do end"),
+        (2, "local t = { [ctx.thing] = 1 }\nlocal first = next(t)"),
+        // The first key is a text; where it comes depends on the others.
+        (2, "local t = { a = 1, b = 2, [ctx.thing] = 3 }\nfor name in t do break end"),
+        (3, "local t = { 1, 2, 3 }\nt[function() end] = 4\nfor at in t do break end"),
+        (2, "local t = { [{}] = 1, [true] = 2 }\nfor key in t do end"),
+        (2, "local t = { [false] = 2 }\nfor key in t do end"),
+        (3, "local t = table.clone({ [ctx.thing] = 1 })\ntable.freeze(t)\nfor key in t do end"),
+        (4, "local t = {}\nfor i = 1, 9 do t[i] = i end\nt[ctx.thing] = 1\nfor key in t do end"),
+    ] {
+        let fault = fault_of(keys);
+        assert!(fault.message.contains("neither numbers nor texts"), "{keys}: {fault}");
+        assert_eq!(fault.line, Some(line + 2), "{keys}: {fault}");
+        assert!(fault.cure.as_ref().is_some_and(|cure| cure.contains("entity.id")), "{keys}: {fault:?}");
+    }
+    // At load, too, with file and line.
+    let text = "local rb = require('@riskbreaker')\nlocal t = { [{}] = 1 }\nfor key in t do end\nreturn rb.maneuver({ id = 'a', resolve = function() end })";
+    let error = load_error(&[("maneuvers/a.luau", text)]);
+    let problem = &error.problems[0];
+    assert_eq!((problem.path.as_str(), problem.line), ("bad/maneuvers/a.luau", Some(3)), "{error}");
+    assert!(problem.cure.is_some(), "{error}");
+}
+
+#[test]
+fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
+    for body in [
+        "local seen = { [ctx.thing] = 3 }\nctx.thing:add('n', seen[ctx.thing])",
+        // What has been taken out again is no key.
+        "local t = { a = 1, b = 2 }\nt[ctx.thing] = 1\nt[ctx.thing] = nil\nfor _, n in t do ctx.thing:add('n', n) end",
+        "for key, n in { 1, a = 1, [0.5] = 1 } do ctx.thing:add('n', n) end",
+        "for _ in {} do end for _ in pairs({}) do end ctx.thing:add('n', next({}) == nil and 3 or 0)",
+        "for at, n in ipairs({ 1, 2, [ctx.thing] = 7 }) do ctx.thing:add('n', n) end",
+        "for _, n in { 1, 2, nil } do ctx.thing:add('n', n) end",
+        "local n = 0 for name in ctx.thing do n += 1 end for name in pairs({ 1, 2, 3 }) do ctx.thing:add('n', 1) end",
+    ] {
+        let fault = fault_of(&format!("{body}\nerror('n is ' .. ctx.thing.n)"));
+        assert_eq!(fault.message, "n is 3", "{body}");
+    }
+}
+
+#[test]
 fn bytecode_and_binary_files_are_not_run() {
     for bytes in [&b"\x06\x03\x00garbage"[..], b"\x00\x01\x02", b"return '\xff\xfe'", b"return '\xe2\x80\xae'"] {
         let files = [

@@ -55,6 +55,48 @@ fn a_refused_reply_leaves_no_trace() {
 }
 
 #[test]
+fn a_line_of_several_answers_is_the_same_game_as_one_answer_at_a_time() {
+    let (mut line, mut single) = (start(&[3, 7, 5]), start(&[3, 7, 5]));
+    for session in [&mut line, &mut single] {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+    }
+    assert_eq!(say(&mut line, &[("card", "pull".into()), ("risk", 2.into())]), Step::Ask);
+    assert_eq!(say(&mut single, &[("card", "pull".into())]), Step::Ask);
+    assert_eq!(say(&mut single, &[("risk", 2.into())]), Step::Ask);
+    assert_eq!((line.save(), line.log()), (single.save(), single.log()));
+    // Each answer is a decision of its own: it is undone and done again alone.
+    assert_eq!(line.decisions(), 2);
+    line.undo().unwrap();
+    assert_eq!(line.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&line), ["risk"]);
+    line.redo().unwrap();
+    assert_eq!(line.advance().unwrap(), Step::Ask);
+    assert_eq!((line.save(), line.log()), (single.save(), single.log()));
+    // What is said of this action is no answer to the next one.
+    let mut session = start(&[3, 7]);
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let twice = [("card", "pull".into()), ("risk", Value::list([Value::Int(1), Value::Int(2)]))];
+    let replies: Vec<_> =
+        twice.iter().map(|(topic, value): &(&str, Value)| (topic.to_string(), value.clone())).collect();
+    let _ = session.reply(&replies);
+    assert!(session.decisions() <= 2 && topics(&session) == ["card"]);
+}
+
+#[test]
+fn an_answer_that_no_rule_asks_for_is_refused_before_dice_fall() {
+    let mut session = council();
+    let before = (session.save(), session.log());
+    let stays = ("stay".to_string(), Value::list([Value::Bool(true), Value::Bool(true)]));
+    let refusal = session.reply(&[stays.clone(), ("jugde".into(), true.into())]).unwrap_err();
+    assert!(refusal.to_string().starts_with("nothing asks for `jugde`"), "{refusal}");
+    assert_eq!((session.save(), session.log()), before, "nothing was rolled");
+    // What is asked behind the dice is taken on the same line.
+    let _ = session.reply(&[stays, ("judge".into(), true.into())]).unwrap();
+    assert_eq!(topics(&session), ["stay", "stay"]);
+    assert_eq!(session.decisions(), 3);
+}
+
+#[test]
 fn undo_and_redo_go_back_and_forth_over_single_answers() {
     let setup = Setup::default().seed(5).seat("right", Driver::Policy("hasty".into()));
     let mut session = Session::start(&tug(), setup.switch("wins_at", 20)).unwrap();
@@ -265,7 +307,7 @@ impl Table<'_> {
     /// where the game waits for somebody after all.
     fn play(&self, quiet: bool) -> Option<(Vec<u8>, Vec<String>, u64)> {
         let mut session = self.start();
-        session.set_quiet(quiet);
+        session.set_headless(quiet);
         loop {
             match session.advance().unwrap() {
                 Step::Over(_) => break,

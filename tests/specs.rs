@@ -40,6 +40,44 @@ fn readme_block(language: &str, with: &str) -> String {
     readme_blocks(language).into_iter().find(|block| block.contains(with)).unwrap_or_else(|| panic!("no block: {with}"))
 }
 
+/// Two house rules on one test: one rolls again, the other looks at the face. Whichever lies on top, there is one roll to see.
+#[test]
+fn two_house_rules_that_touch_the_same_test_stack() {
+    let library = folder("rulesets");
+    for (id, card, ahead) in
+        [("riskbreaker-0.0.1", "advantage", "0"), ("riskbreaker-0.0.3", "gain_advantage", "{ 0, 0 }")]
+    {
+        let text = format!(
+            r#"local rb = require("@riskbreaker")
+            local function play(t, ...)
+                t:given({{ us = {{ "A = M5: Sword; A4: Dodge" }}, them = {{ "Foe = M4: Knife" }}, advantage = {ahead}, turns = {{ "A" }} }})
+                t:dice(...)
+                t:play("A", "{card}", {{ skill = "Dodge", risk = 2 }})
+            end
+            rb.spec("stacked: the second roll is a 1", {{}}, function(t)
+                play(t, 10, 1)
+                t:said("A rolls again")
+                t:said("a critical success of A")
+                t:expect({{ A = {{ advantage = 3 }} }})
+            end)
+            rb.spec("stacked: the second roll is none", {{}}, function(t)
+                play(t, 10, 3)
+                t:expect({{ A = {{ advantage = 2 }} }})
+            end)
+            rb.spec("stacked: the first roll is a 1", {{}}, function(t)
+                play(t, 1)
+                t:expect({{ A = {{ advantage = 3 }} }})
+            end)"#
+        );
+        for layers in [["house-second-roll", "house-critical"], ["house-critical", "house-second-roll"]] {
+            let layers = layers.map(str::to_owned);
+            let source = SpecSource { path: "stacked.luau".into(), text: text.clone() };
+            let report = run_specs(&library, id, &layers, vec![source], Some("stacked:")).unwrap();
+            assert!(report.is_green() && report.passed() == 3, "{id} {layers:?}: {:?}", report.results);
+        }
+    }
+}
+
 /// House rules that are nothing but the README's: the manifest and the card, as anyone would copy them.
 #[test]
 fn the_readmes_card_works_in_both_versions() {

@@ -20,6 +20,8 @@ pub enum Seen {
     Total,
     /// How many of these cuts the total reaches; one cut is success or failure.
     Cuts(Vec<i64>),
+    /// The total, where it is known already how many of the cuts it reaches.
+    Within { cuts: Vec<i64>, reached: usize },
     /// The faces that were kept: of each pool, in the order of the expression, the highest first.
     Faces,
     /// The faces that were kept, in the order rolled.
@@ -79,8 +81,7 @@ impl Dice {
                     let last = if pair[1] == i64::MAX { i64::MAX } else { pair[1] - 1 };
                     let chance = totals.between(pair[0], last);
                     if let Some(total) = totals.totals().find(|total| (pair[0]..=last).contains(total)) {
-                        let reached = cuts.iter().filter(|cut| total >= **cut).count();
-                        bands.insert(reached, Branch::of(total, chance));
+                        bands.insert(reached_by(total, cuts), Branch::of(total, chance));
                     }
                 }
                 let mut rest = totals.remaining();
@@ -92,6 +93,19 @@ impl Dice {
                     band.chance += std::mem::replace(&mut rest, BigRational::zero());
                 }
                 Ok(Partition { branches: bands.into_values().collect(), rest })
+            }
+            Seen::Within { cuts, reached } => {
+                // The band as it was parted off, with dice that exploded too often if they are in it.
+                let bands = self.partition(&Seen::Cuts(cuts.clone()))?;
+                let whole = bands.branches.iter().find(|band| reached_by(band.total, cuts) == *reached);
+                let Some(whole) = whole.map(|band| band.chance.clone()) else {
+                    return Err(TooWide { dice: self.clone() });
+                };
+                let Partition { mut branches, .. } = self.partition(&Seen::Total)?;
+                branches.retain(|branch| reached_by(branch.total, cuts) == *reached);
+                branches.iter_mut().for_each(|branch| branch.chance /= &whole);
+                let listed: BigRational = branches.iter().map(|branch| &branch.chance).sum();
+                Ok(Partition { branches, rest: BigRational::one() - listed })
             }
             Seen::Faces => self.of_faces(sorted).ok_or_else(|| TooWide { dice: self.clone() }),
             Seen::Ordered => self.of_faces(ordered).ok_or_else(|| TooWide { dice: self.clone() }),
@@ -127,6 +141,11 @@ impl Branch {
     fn of(total: i64, chance: BigRational) -> Branch {
         Branch { chance, total, faces: Vec::new() }
     }
+}
+
+/// How many of the cuts a total reaches.
+fn reached_by(total: i64, cuts: &[i64]) -> usize {
+    cuts.iter().filter(|cut| total >= **cut).count()
 }
 
 fn ratio(part: BigUint, whole: &BigUint) -> BigRational {

@@ -8,7 +8,7 @@ use super::position::depends_on;
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
-    Answer, Answering, By, Driver, Game, Given, Machine, Question, QuestionId, Refusal, Session, Slot, Standing, Viewer,
+    Answer, Answering, By, Driver, Game, Given, Halt, Machine, Question, QuestionId, Refusal, Session, Slot, Viewer,
 };
 
 /// What one answer to a question is worth, and why.
@@ -287,12 +287,12 @@ fn played(
     let mut standing = fork.advance(vm, 1);
     fork.context.keeps_tape = false;
     fork.context.state.renew_identity();
-    if standing == Standing::Paused {
+    if standing == Halt::Paused {
         standing = fork.advance(vm, ACTIONS);
     }
     match standing {
-        Standing::Over(_) | Standing::Paused | Standing::Boundary => ended(&mut fork, vm, &question.seat),
-        Standing::Ask | Standing::Fault(_) => None,
+        Halt::Over(_) | Halt::Paused | Halt::Boundary => ended(&mut fork, vm, &question.seat),
+        Halt::Ask | Halt::Fault(_) => None,
     }
 }
 

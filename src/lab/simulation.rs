@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::advice::best_answer;
 use super::tally::Tally;
-use super::trial::{Ready, Table};
+use super::trial::{Ready, Rounds, Table};
 use crate::dice::DiceRng;
 use crate::play::{
-    Driver, Event, MACHINE_STACK, Prepared, Question, Ruleset, Session, SessionError, Setup, StartError, Step,
+    Driver, Event, Halt, MACHINE_STACK, Prepared, Question, Ruleset, Session, SessionError, Setup, StartError,
 };
 
 /// Many games of one scenario, under one set of rules or several, on the same dice.
@@ -177,6 +177,20 @@ impl Variant {
             setup.seats.insert(seat.clone(), driver);
         }
         Ok(Variant { name: name.into(), rules: rules.clone(), setup, ahead: wanted })
+    }
+
+    fn ready(&self) -> Result<Ready, SimulationError> {
+        if !self.ahead.is_empty() && !self.rules.measures() {
+            return Err(SimulationError::NoValue(self.rules.id().to_string()));
+        }
+        let declarations = self.rules.declarations();
+        Ok(Ready {
+            prepared: Prepared::new(&self.rules, self.setup.clone())?,
+            ahead: self.ahead.clone(),
+            boundary: declarations.boundary.clone(),
+            statistics: declarations.statistics.clone().into(),
+            traces: Arc::default(),
+        })
     }
 }
 
@@ -355,20 +369,7 @@ impl Simulation {
 
     /// Each variant, ready to be played.
     pub(super) fn ready(&self) -> Result<Vec<Ready>, SimulationError> {
-        let ready = |variant: &Variant| {
-            if !variant.ahead.is_empty() && !variant.rules.measures() {
-                return Err(SimulationError::NoValue(variant.rules.id().to_string()));
-            }
-            let declarations = variant.rules.declarations();
-            Ok(Ready {
-                prepared: Prepared::new(&variant.rules, variant.setup.clone())?,
-                ahead: variant.ahead.clone(),
-                boundary: declarations.boundary.clone(),
-                statistics: declarations.statistics.clone(),
-                traces: Arc::default(),
-            })
-        };
-        self.variants.iter().map(ready).collect()
+        self.variants.iter().map(Variant::ready).collect()
     }
 
     /// Whether a table starts with the memo: it may give it up later.
@@ -432,16 +433,32 @@ impl Simulation {
     ) -> Result<Result<String, String>, SimulationError> {
         let mut session = self.game(variant, trial)?;
         let ahead = &self.variants[variant].ahead;
+        let mut rounds = Rounds::new(&self.variants[variant].ready()?);
         let machine = |error: SessionError| {
             SimulationError::Machine(self.variants[variant].rules.id().to_string(), error.to_string())
         };
         loop {
-            let step = session.advance_by(self.actions.saturating_sub(session.actions())).map_err(machine)?;
+            let left = self.actions.saturating_sub(session.actions());
+            let (standing, passed) = session
+                .lend(move |game, vm| {
+                    let standing = rounds.pass(vm, game).and_then(|()| {
+                        let standing = game.advance_to(vm, left, rounds.boundary());
+                        if matches!(standing, Halt::Over(_)) {
+                            rounds.end(vm, game)?;
+                        }
+                        Ok(standing)
+                    });
+                    (standing, rounds)
+                })
+                .map_err(machine)?;
+            rounds = passed;
             session.take_events().into_iter().for_each(&mut *told);
-            match step {
-                Step::Over(text) => return Ok(Ok(text)),
-                Step::Fault(fault) => return Ok(Err(fault.to_string())),
-                Step::Ask => {}
+            match standing {
+                Err(why) => return Ok(Err(why)),
+                Ok(Halt::Over(text)) => return Ok(Ok(text)),
+                Ok(Halt::Fault(fault)) => return Ok(Err(fault.to_string())),
+                Ok(Halt::Paused | Halt::Boundary) if session.actions() < self.actions => continue,
+                Ok(_) => {}
             }
             let Some(question) = session.questions().first().cloned() else {
                 return Ok(Err(not_ended(self.actions)));

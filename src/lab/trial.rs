@@ -8,17 +8,17 @@ use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, CardCounts, DicePosition, Engine, Game, Machine, Memo, NotRecorded, Prepared, Standing, Traces,
+    ActionContext, CardCounts, DicePosition, Engine, Game, Halt, Machine, Memo, NotRecorded, Prepared, Traces,
 };
 use crate::ruleset::Statistic;
-use crate::state::{State, Value};
+use crate::state::{EntryId, State, Value};
 
 /// A variant made ready: everything that all its games share.
 pub(super) struct Ready {
     pub prepared: Prepared,
     pub ahead: BTreeSet<Arc<str>>,
     pub boundary: Option<Arc<str>>,
-    pub statistics: Vec<Statistic>,
+    pub statistics: Arc<[Statistic]>,
     /// The traces that all threads share.
     pub traces: Arc<Traces>,
 }
@@ -179,28 +179,19 @@ impl Table<'_> {
             }
         };
         game.context.chance = DiceRng::stream(seed, trial);
-        let mut round = 0_usize;
-        // The entry that the last round has ended before: a free act may come first, and it is due again.
-        let mut counted = None;
-        let mut samples: Vec<(usize, usize, i64)> = Vec::new();
+        let mut rounds = Rounds::new(ready);
         let ended = loop {
             if game.actions >= actions {
                 break Err(not_ended(actions));
             }
-            let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == ready.boundary.as_ref());
-            let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
-            if due.is_some() && due != counted {
-                counted = due;
-                if let Err(why) = sample(ready, vm, &mut game.context, round, &mut samples) {
-                    break Err(why);
-                }
-                round += 1;
+            if let Err(why) = rounds.pass(vm, &mut game) {
+                break Err(why);
             }
             match game.advance_to(vm, actions - game.actions, ready.boundary.as_ref()) {
-                Standing::Paused | Standing::Boundary => {}
-                Standing::Over(text) => break Ok(text),
-                Standing::Fault(fault) => break Err(fault.to_string()),
-                Standing::Ask => {
+                Halt::Paused | Halt::Boundary => {}
+                Halt::Over(text) => break Ok(text),
+                Halt::Fault(fault) => break Err(fault.to_string()),
+                Halt::Ask => {
                     let question = game.open.as_ref().and_then(|open| open.questions.first()).cloned();
                     let Some(question) = question else { break Err("it waits, and asks nothing".to_string()) };
                     if stop.load(Ordering::Relaxed) {
@@ -219,8 +210,7 @@ impl Table<'_> {
         };
         let counts: Vec<_> = game.context.observers.counts.iter_mut().flat_map(|counts| counts.take()).collect();
         let ended = ended.and_then(|text| {
-            sample(ready, vm, &mut game.context, round, &mut samples)?;
-            let result = vm.result(&mut game.context).map_err(|fault| fault.to_string())?;
+            let result = rounds.end(vm, &mut game)?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
         });
         self.memo = game.context.observers.memo.take();
@@ -237,7 +227,7 @@ impl Table<'_> {
         *place(&mut tally.results, &result) += 1;
         *place(&mut tally.outcomes, &text) += 1;
         if ready.boundary.is_some() {
-            *tally.rounds.entry(round as u32).or_insert(0) += 1;
+            *tally.rounds.entry(rounds.round as u32).or_insert(0) += 1;
         }
         for (seat, card, [used, rolled, met]) in counts {
             let count = place(place(&mut tally.cards, &seat), &card);
@@ -245,11 +235,11 @@ impl Table<'_> {
             count.rolled += rolled;
             count.met += met;
         }
-        for (which, round, value) in samples {
-            let rounds = place(&mut tally.statistics, &ready.statistics[which].label);
-            rounds.resize(rounds.len().max(round + 1), Sum::default());
-            rounds[round].games += 1;
-            rounds[round].sum += value;
+        for (which, round, value) in rounds.samples {
+            let sums = place(&mut tally.statistics, &ready.statistics[which].label);
+            sums.resize(sums.len().max(round + 1), Sum::default());
+            sums[round].games += 1;
+            sums[round].sum += value;
         }
         Ok(Some(result))
     }
@@ -283,7 +273,7 @@ fn opening(ready: &Ready, vm: &mut dyn Machine) -> Option<Game> {
     let mut game = ready.prepared.game();
     game.context.observers.counts = Some(Box::new(CardCounts::default()));
     let stands = game.advance(vm, 1);
-    let alike = stands == Standing::Paused
+    let alike = stands == Halt::Paused
         && game.context.position() == DicePosition::default()
         && game.history.iter().all(|done| done.tape.slots.is_empty())
         && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
@@ -294,25 +284,64 @@ fn opening(ready: &Ready, vm: &mut dyn Machine) -> Option<Game> {
     })
 }
 
-/// Reads the numbers that the ruleset follows.
-fn sample(
-    ready: &Ready,
-    vm: &mut dyn Machine,
-    context: &mut ActionContext,
+/// The rounds of one game, and the numbers that the ruleset follows in each.
+pub(super) struct Rounds {
+    boundary: Option<Arc<str>>,
+    statistics: Arc<[Statistic]>,
+    /// The entry that the last round has ended before: a free act may come first, and it is due again.
+    counted: Option<EntryId>,
     round: usize,
-    samples: &mut Vec<(usize, usize, i64)>,
-) -> Result<(), String> {
-    for (which, statistic) in ready.statistics.iter().enumerate() {
-        let value = match statistic.field {
-            Some((kind, field)) => context
-                .state
-                .entities()
-                .filter(|(_, entity)| entity.kind == kind)
-                .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
-                .sum(),
-            None => vm.statistic(context, &statistic.label).map_err(|fault| fault.to_string())?,
-        };
-        samples.push((which, round, value));
+    /// Which number, in which round, and its value.
+    samples: Vec<(usize, usize, i64)>,
+}
+
+impl Rounds {
+    pub fn new(ready: &Ready) -> Rounds {
+        let (boundary, statistics) = (ready.boundary.clone(), ready.statistics.clone());
+        Rounds { boundary, statistics, counted: None, round: 0, samples: Vec::new() }
     }
-    Ok(())
+
+    /// Reads the numbers where a round ends.
+    ///
+    /// # Errors
+    ///
+    /// The fault of a statistic: the game does not count then.
+    pub fn pass(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<(), String> {
+        let due = game.context.state.agenda().first().filter(|entry| Some(&entry.what) == self.boundary.as_ref());
+        let due = due.map(|entry| entry.id).filter(|_| game.open.is_none());
+        if due.is_none() || due == self.counted {
+            return Ok(());
+        }
+        self.counted = due;
+        self.sample(vm, &mut game.context)?;
+        self.round += 1;
+        Ok(())
+    }
+
+    /// Reads the numbers at the end of the game, and what the ruleset calls its result.
+    pub fn end(&mut self, vm: &mut dyn Machine, game: &mut Game) -> Result<Option<String>, String> {
+        self.sample(vm, &mut game.context)?;
+        vm.result(&mut game.context).map_err(|fault| fault.to_string())
+    }
+
+    /// Where the next round ends.
+    pub fn boundary(&self) -> Option<&Arc<str>> {
+        self.boundary.as_ref()
+    }
+
+    fn sample(&mut self, vm: &mut dyn Machine, context: &mut ActionContext) -> Result<(), String> {
+        for (which, statistic) in self.statistics.iter().enumerate() {
+            let value = match statistic.field {
+                Some((kind, field)) => context
+                    .state
+                    .entities()
+                    .filter(|(_, entity)| entity.kind == kind)
+                    .filter_map(|(_, entity)| entity.fields.get(field.0 as usize).and_then(Value::as_int))
+                    .sum(),
+                None => vm.statistic(context, &statistic.label).map_err(|fault| fault.to_string())?,
+            };
+            self.samples.push((which, self.round, value));
+        }
+        Ok(())
+    }
 }

@@ -142,7 +142,7 @@ impl Shape {
     /// # Errors
     ///
     /// The first thing that does not fit.
-    pub fn check(&self, options: &impl Options, answer: Places) -> Result<(), Misfit> {
+    pub fn check(&self, options: &(impl Options + ?Sized), answer: Places) -> Result<(), Misfit> {
         match (self.kind, answer) {
             (AskKind::Choose, Places::One(at)) => self.check_open(options, at),
             (AskKind::Choose, Places::Text(text)) if self.other => check_line(text, USUAL_LINE),
@@ -169,14 +169,14 @@ impl Shape {
         }
     }
 
-    fn check_open(&self, options: &impl Options, at: usize) -> Result<(), Misfit> {
+    fn check_open(&self, options: &(impl Options + ?Sized), at: usize) -> Result<(), Misfit> {
         if at >= self.count {
             return Err(Misfit::NoOption);
         }
         if options.is_open(at) { Ok(()) } else { Err(Misfit::NotOpen(at)) }
     }
 
-    fn check_distinct(&self, options: &impl Options, places: &[usize]) -> Result<(), Misfit> {
+    fn check_distinct(&self, options: &(impl Options + ?Sized), places: &[usize]) -> Result<(), Misfit> {
         for (nth, at) in places.iter().enumerate() {
             self.check_open(options, *at)?;
             if places[..nth].contains(at) {
@@ -186,7 +186,7 @@ impl Shape {
         Ok(())
     }
 
-    fn check_points(&self, options: &impl Options, points: &[i64]) -> Result<(), Misfit> {
+    fn check_points(&self, options: &(impl Options + ?Sized), points: &[i64]) -> Result<(), Misfit> {
         if points.len() > self.count {
             return Err(Misfit::NoOption);
         }
@@ -281,16 +281,6 @@ impl Options for [super::Choice] {
     }
 }
 
-impl Options for &[super::Choice] {
-    fn is_open(&self, at: usize) -> bool {
-        (**self).is_open(at)
-    }
-
-    fn most(&self, at: usize) -> Option<i64> {
-        (**self).most(at)
-    }
-}
-
 impl Ask {
     /// The shape of the question; `None` for typed dice, which no script asks.
     pub(crate) fn shape(&self) -> Option<Shape> {
@@ -328,16 +318,16 @@ impl Question {
         let known = |id: &str| place(id).ok_or_else(|| no_option(id));
         let checked = match answer {
             Answer::Choice(id) => match place(id) {
-                Some(at) => shape.check(&options, Places::One(at)),
-                None if shape.other => shape.check(&options, Places::Text(id)),
+                Some(at) => shape.check(options, Places::One(at)),
+                None if shape.other => shape.check(options, Places::Text(id)),
                 None => return Err(no_option(id)),
             },
             Answer::Choices(ids) | Answer::Order(ids) => {
                 let many = matches!(answer, Answer::Choices(_)) == (shape.kind == AskKind::ChooseMany);
                 let places = ids.iter().map(|id| known(id)).collect::<Result<Vec<_>, _>>()?;
-                if many { shape.check(&options, Places::Many(&places)) } else { Err(Misfit::Kind) }
+                if many { shape.check(options, Places::Many(&places)) } else { Err(Misfit::Kind) }
             }
-            Answer::Number(n) => shape.check(&options, Places::Number(*n)),
+            Answer::Number(n) => shape.check(options, Places::Number(*n)),
             Answer::Allotment(parts) => {
                 let mut points = vec![0; options.len()];
                 let mut named = vec![false; options.len()];
@@ -351,11 +341,11 @@ impl Question {
                 }
                 match twice {
                     Some(at) => Err(Misfit::Twice(at)),
-                    None => shape.check(&options, Places::Points(&points)),
+                    None => shape.check(options, Places::Points(&points)),
                 }
             }
-            Answer::Confirm(yes) => shape.check(&options, Places::Yes(*yes)),
-            Answer::Line(line) => shape.check(&options, Places::Text(line)),
+            Answer::Confirm(yes) => shape.check(options, Places::Yes(*yes)),
+            Answer::Line(line) => shape.check(options, Places::Text(line)),
             Answer::Faces(_) => Err(Misfit::Kind),
         };
         let label = |at: usize| options[at].label.to_string();

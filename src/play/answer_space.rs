@@ -114,23 +114,7 @@ type Share = (Vec<(Arc<str>, i64)>, i64);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::play::{Choice, QuestionId};
-
-    fn question(ask: Ask) -> Question {
-        Question {
-            id: QuestionId { action: 1, ordinal: 0 },
-            seat: "gm".into(),
-            topic: "t".into(),
-            about: None,
-            why: String::new(),
-            ask,
-            default: None,
-            proposes: true,
-            audience: Default::default(),
-            sealed: false,
-            race: false,
-        }
-    }
+    use crate::play::Choice;
 
     fn options(maxima: &[Option<i64>]) -> Vec<Choice> {
         let choice = |(at, max): (usize, &Option<i64>)| {
@@ -153,7 +137,7 @@ mod tests {
             (Ask::Allot { options: options(&[None, None]), total: 2, least: 0 }, 6),
         ];
         for (ask, count) in asks {
-            let question = question(ask);
+            let question = Question::for_test(ask);
             let answers = question.answers(100).unwrap();
             assert_eq!(answers.len(), count, "{question:?}");
             for (at, answer) in answers.iter().enumerate() {
@@ -163,6 +147,6 @@ mod tests {
             assert!(question.first_answer().is_some());
             assert_eq!(question.answers(1), None);
         }
-        assert_eq!(question(Ask::Line { max: 9 }).answers(100), None);
+        assert_eq!(Question::for_test(Ask::Line { max: 9 }).answers(100), None);
     }
 }

@@ -1,13 +1,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::early::EarlyAnswers;
 use super::explorer::Explorer;
 use super::observers::Observers;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, Question,
     Refusal, Ruleset, Tape, Term,
 };
-use crate::dice::DiceRng;
+use crate::dice::{Dice, DiceRng};
 use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
@@ -45,15 +46,15 @@ pub(crate) struct ActionContext {
     pub rolled_for: Option<Arc<str>>,
     /// Questions of this run that only one answer was possible to, so that nobody was asked.
     pub autos: Vec<(Question, Answer)>,
-    /// What a person has said besides, by topic, and nothing has asked for yet.
-    pub named: Vec<(String, Value)>,
+    /// Early answers: what a person has said of questions that are not open yet.
+    pub early: EarlyAnswers,
     /// What of that cannot be, found before dice were rolled.
     pub contradicted: Option<Refusal>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
     pub suggest_at: Option<usize>,
     pub suggested: Option<Answer>,
     /// The start of a game: what comes into being is not told piece by piece.
-    pub quiet: bool,
+    pub at_start: bool,
     /// Whether a tape that does not fit is a fault (a replay) or is cut where it stops fitting.
     pub strict: bool,
     /// Ordinal of the first slot that did not fit and was dropped.
@@ -86,6 +87,18 @@ pub(crate) struct ActionContext {
     pub masked: Option<Box<Masked>>,
     /// What the next roll of the action needs is made of.
     pub roll_terms: Vec<Term>,
+    /// The rolls of this run, and the place behind the one that [`ActionContext::look_at_roll`] looks at.
+    pub rolls: Vec<Thrown>,
+    pub last_roll: usize,
+}
+
+/// A roll of the run under way, for a later look at it.
+#[derive(Clone, Debug)]
+pub(crate) struct Thrown {
+    pub total: i64,
+    pub shows_faces: bool,
+    /// Where every course is gone through and less than the total was seen: of which dice, and what was seen.
+    pub unseen: Option<(Arc<Dice>, Sight)>,
 }
 
 /// An answer that is told once others are there, too.
@@ -227,11 +240,11 @@ impl ActionContext {
             questions: Vec::new(),
             rolled_for: None,
             autos: Vec::new(),
-            named: Vec::new(),
+            early: EarlyAnswers::default(),
             contradicted: None,
             suggest_at: None,
             suggested: None,
-            quiet: false,
+            at_start: false,
             strict: false,
             dropped: None,
             pulse: 0,
@@ -248,6 +261,8 @@ impl ActionContext {
             race: None,
             masked: None,
             roll_terms: Vec::new(),
+            rolls: Vec::new(),
+            last_roll: 0,
         }
     }
 
@@ -255,6 +270,7 @@ impl ActionContext {
     pub fn forget_run(&mut self) {
         self.events.clear();
         self.roll_terms.clear();
+        self.forget_rolls();
         self.questions.clear();
         self.autos.clear();
         self.private.clear();
@@ -262,6 +278,12 @@ impl ActionContext {
         self.roll_audience = Audience::Everybody;
         self.dealing = false;
         self.race = None;
+    }
+
+    /// Forgets the rolls of the last run.
+    pub fn forget_rolls(&mut self) {
+        self.rolls.clear();
+        self.last_roll = 0;
     }
 
     // Rules of order

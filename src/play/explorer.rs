@@ -102,6 +102,8 @@ pub(crate) struct Explorer {
     /// Why points could not be compared, and how often.
     pub unproven: BTreeMap<&'static str, u64>,
     key: Vec<u8>,
+    pick_label: Arc<str>,
+    look_label: Arc<str>,
 }
 
 /// A partition, and its branches by their chance.
@@ -231,6 +233,8 @@ impl Explorer {
             rolled_again: true,
             unproven: BTreeMap::new(),
             key: Vec::new(),
+            pick_label: Arc::from("a policy's pick"),
+            look_label: Arc::from("the last roll"),
         }
     }
 
@@ -347,16 +351,42 @@ impl Explorer {
             return Some(roll);
         }
         let ranked = self.ranked(dice, seen, label)?;
+        // What is drawn or picked leaves the last roll to be looked at.
+        let keeps_last = context.dealing || Arc::ptr_eq(label, &self.pick_label);
         let (point, branch) = self.enter(
             context,
             label,
             |fork| matches!(fork, Fork::Roll(known) if Arc::ptr_eq(known, &ranked)),
             || Fork::Roll(ranked.clone()),
-            |key| key.extend_from_slice(&(Arc::as_ptr(&ranked) as usize).to_le_bytes()),
+            |key| {
+                key.extend_from_slice(&(Arc::as_ptr(&ranked) as usize).to_le_bytes());
+                if keeps_last {
+                    write_last_roll(context, key);
+                }
+            },
         )?;
         let Fork::Roll(ranked) = &self.points[point as usize].fork else { return None };
         let branch = &ranked.partition.branches[branch as usize];
         Some(Roll::standing_for(dice, branch.total, &branch.faces))
+    }
+
+    /// A later look at the last roll, of which it was seen which of the cuts this total reaches: from here on the courses part
+    /// by its total.
+    pub fn look(&mut self, context: &ActionContext, dice: &Dice, cuts: &[i64], total: i64) -> Option<i64> {
+        let reached = cuts.iter().filter(|cut| total >= **cut).count();
+        let seen = Seen::Within { cuts: cuts.to_vec(), reached };
+        let label = self.look_label.clone();
+        self.roll(context, dice, seen, &label).map(|roll| roll.total())
+    }
+
+    /// A look at a roll that nothing shows to be the same in points that were taken for equal.
+    pub fn refuse_look(&mut self) {
+        self.refuse("rb.last_roll looks at a roll behind which others were made, or is not written out: such courses cannot be gone through");
+    }
+
+    /// Whether dice are rolled at random instead.
+    pub fn is_sampling(&self) -> bool {
+        self.samples.is_some()
     }
 
     fn ranked(&mut self, dice: &Dice, seen: Seen, label: &str) -> Option<Arc<Ranked>> {
@@ -390,7 +420,7 @@ impl Explorer {
     /// One of the numbers from 1 to `n`, each as likely as any other.
     pub fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
         let dice = Dice::parse(&format!("1d{n}")).ok()?;
-        let label = Arc::from("a policy's pick");
+        let label = self.pick_label.clone();
         self.roll(context, &dice, Seen::Total, &label).map(|roll| roll.total() as u32)
     }
 
@@ -617,6 +647,7 @@ impl Explorer {
             |key| {
                 key.extend_from_slice(&[0xff; 8]);
                 write_bytes(key, &asked);
+                write_last_roll(context, key);
             },
         );
         let Some((point, branch)) = entered else { return Foretold::Nothing };
@@ -759,6 +790,22 @@ fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
         }
     }
     out.push(b'.');
+}
+
+/// Writes what the host knows of the last roll, where the rules ever look at one again.
+fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
+    let Some(thrown) = context.last_roll.checked_sub(1).and_then(|at| context.rolls.get(at)) else { return };
+    if !context.rules.looks_at_rolls() {
+        return;
+    }
+    out.push(b'L');
+    match &thrown.unseen {
+        None => write_number(out, thrown.total as u64),
+        Some((dice, sight)) => {
+            write_bytes(out, format!("{dice} {sight:?}").as_bytes());
+            write_value(out, &sight.of_total(thrown.total));
+        }
+    }
 }
 
 fn write_entry(out: &mut Vec<u8>, entry: &Entry) {

@@ -60,7 +60,7 @@ pub(crate) struct Game {
 
 /// Where a game stands after running on.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Standing {
+pub(crate) enum Halt {
     Ask,
     Fault(Fault),
     Over(String),
@@ -112,12 +112,12 @@ impl Game {
     // Running on
 
     /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
-    pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Standing {
+    pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Halt {
         self.advance_to(vm, limit, None)
     }
 
     /// The same; it also pauses where an entry `boundary` is due, once something has been done.
-    pub fn advance_to(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> Standing {
+    pub fn advance_to(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> Halt {
         let began = self.actions;
         let until = self.actions.saturating_add(limit);
         let bounded = |game: &Game| {
@@ -126,26 +126,26 @@ impl Game {
         };
         loop {
             if self.pending.is_some() && self.at_boundary() {
-                return Standing::Boundary;
+                return Halt::Boundary;
             }
             if let Some(open) = &self.open {
                 if let Some(fault) = &open.fault {
-                    return Standing::Fault(fault.clone());
+                    return Halt::Fault(fault.clone());
                 }
                 if open.ran && !open.questions.is_empty() {
-                    return Standing::Ask;
+                    return Halt::Ask;
                 }
             } else if let Some(outcome) = self.context.state.outcome() {
-                return Standing::Over(outcome.to_string());
+                return Halt::Over(outcome.to_string());
             } else if self.actions >= until || bounded(self) {
-                return Standing::Paused;
+                return Halt::Paused;
             } else if self.runs_on(vm) {
                 if let Some(standing) = self.run_on(vm, until, boundary) {
                     return standing;
                 }
                 continue;
             } else if let Err(fault) = self.open_next(vm) {
-                return Standing::Fault(fault);
+                return Halt::Fault(fault);
             }
             self.run(vm);
         }
@@ -163,13 +163,13 @@ impl Game {
     }
 
     /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
-    fn run_on(&mut self, vm: &mut dyn Machine, until: u64, boundary: Option<&Arc<str>>) -> Option<Standing> {
+    fn run_on(&mut self, vm: &mut dyn Machine, until: u64, boundary: Option<&Arc<str>>) -> Option<Halt> {
         let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
         let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES);
         let context = &mut self.context;
         context.phase = Phase::Play;
         context.stop = None;
-        context.quiet = false;
+        context.at_start = false;
         context.headless = Some(headless);
         let result = vm.run_on(context);
         let stop = context.stop.take();
@@ -182,7 +182,7 @@ impl Game {
             (Ok(()), None) => {
                 let due = context.state.agenda().first();
                 let bounded = boundary.is_some_and(|boundary| due.is_some_and(|due| due.what == *boundary));
-                (bounded && context.state.outcome().is_none() && self.actions < until).then_some(Standing::Paused)
+                (bounded && context.state.outcome().is_none() && self.actions < until).then_some(Halt::Paused)
             }
             // Somebody sits there after all: the action is done again, and waits.
             (Ok(()), Some(current)) if matches!(stop, Some(Stop::Question)) => {
@@ -197,11 +197,11 @@ impl Game {
                 self.next_number += 1;
                 None
             }
-            (Err(fault), None) => Some(Standing::Fault(fault)),
+            (Err(fault), None) => Some(Halt::Fault(fault)),
             (Err(fault), Some(current)) => {
                 let mut open = self.begin_again(current);
                 open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
-                let standing = open.fault.clone().map(Standing::Fault);
+                let standing = open.fault.clone().map(Halt::Fault);
                 self.open = Some(open);
                 standing
             }
@@ -238,7 +238,7 @@ impl Game {
         let Some(entry) = self.context.state.agenda().first() else {
             self.context.state.finish("nothing is left to do".into());
             let changes = self.context.state.settle();
-            self.commit_quietly(changes);
+            self.commit_with_last(changes);
             return Ok(());
         };
         let cause = Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner };
@@ -323,7 +323,7 @@ impl Game {
             }
         }
         let changes = self.context.state.settle();
-        self.commit_quietly(changes);
+        self.commit_with_last(changes);
         Ok(())
     }
 
@@ -352,7 +352,7 @@ impl Game {
         context.cursor = 0;
         context.tape_end = context.position();
         context.phase = Phase::Play;
-        context.quiet = open.cause == Cause::Start;
+        context.at_start = open.cause == Cause::Start;
         context.stop = None;
         context.forget_run();
         context.dropped = None;
@@ -378,6 +378,11 @@ impl Game {
         if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
             return self.start_again(open);
         }
+        for (seq, op) in context.early.take_decisions().collect::<Vec<_>>() {
+            self.next_seq = seq;
+            self.did(op);
+        }
+        let context = &mut self.context;
         if context.listening {
             self.autos.retain(|(number, _)| *number != open.number);
             self.autos.push_back((open.number, std::mem::take(&mut context.autos)));
@@ -535,7 +540,7 @@ impl Game {
     }
 
     /// Notes changes that belong to no action of their own with the last one.
-    fn commit_quietly(&mut self, changes: Vec<Change>) {
+    fn commit_with_last(&mut self, changes: Vec<Change>) {
         if let Some(done) = self.history.last_mut() {
             done.changes.extend(changes);
         }
@@ -546,6 +551,10 @@ impl Game {
         if self.context.listening {
             self.outbox.push(event);
         }
+    }
+
+    pub(super) fn next_decision(&self) -> u32 {
+        self.next_seq
     }
 
     /// The number of the next decision, which is taken.
@@ -635,12 +644,7 @@ impl Game {
             _ => Audience::named(&question.seat),
         };
         open.private.insert(id.ordinal, audience);
-        let op = Op::Answer {
-            seat: question.seat.clone(),
-            topic: question.topic.clone(),
-            ordinal: id.ordinal,
-            answer: answer.clone(),
-        };
+        let op = Op::answer(&question, &answer);
         let slot = match answer {
             Answer::Faces(mut faces) => {
                 let super::Ask::Dice { dice, .. } = question.ask else {

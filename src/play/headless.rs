@@ -61,6 +61,7 @@ impl ActionContext {
                 memo.finish(&self.state, pulsed, played);
             }
         }
+        self.forget_rolls();
         let expected = self.replay_known();
         let id = self.next_due()?.id;
         let before = self.position();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Sight, Stop};
+use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Sight, Stop, Thrown};
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
@@ -42,6 +42,16 @@ impl Sight {
         matches!(self, Sight::Faces | Sight::Ordered)
     }
 
+    /// The cuts that part what is seen by the total.
+    pub fn cuts(&self) -> Vec<i64> {
+        match self {
+            Sight::Cuts(cuts) => cuts.to_vec(),
+            Sight::Need(Need::Under(n) | Need::AtLeast(n)) => vec![*n],
+            Sight::Need(Need::AtMost(n)) => vec![n.saturating_add(1)],
+            Sight::Total | Sight::Faces | Sight::Ordered | Sight::Need(Need::Nothing) => Vec::new(),
+        }
+    }
+
     /// What is seen of a roll by its total.
     pub fn of_total(&self, total: i64) -> Value {
         match self {
@@ -75,8 +85,7 @@ impl ActionContext {
         self.written = position.written;
     }
 
-    /// Rolls dice. `label`: what for, as the script words it. `need`: what is told as needed, which may be more than the script
-    /// sees. `tell` fills in the names; it is called only if somebody reads it.
+    /// Rolls dice. `label`: what for, as the script words it. `tell` fills in the names; it is called only if somebody reads it.
     ///
     /// # Errors
     ///
@@ -85,10 +94,11 @@ impl ActionContext {
         &mut self,
         dice: &Arc<Dice>,
         label: &Arc<str>,
-        (sight, need): (&Sight, Need),
+        sight: &Sight,
         tell: impl Fn(&ActionContext) -> String,
     ) -> Result<Rolled, Stop> {
         self.may_leave_open("rolling dice")?;
+        let need = sight.need();
         self.pulse += 1;
         let audience = std::mem::take(&mut self.roll_audience);
         if self.listening && !audience.is_everybody() {
@@ -97,20 +107,92 @@ impl ActionContext {
         let rolled = if self.is_headless() && !sight.shows_faces() {
             // Nobody reads the faces: the total is enough.
             let rng = &mut self.chance;
-            match dice.total_with(&mut |sides| Some(rng.face(sides))) {
-                Some(total) => Rolled { seen: sight.of_total(total), dice: 1 },
-                None => return Err(self.ran_out(dice, need, &tell)),
-            }
+            let Some(total) = dice.total_with(&mut |sides| Some(rng.face(sides))) else {
+                return Err(self.ran_out(dice, need, &tell));
+            };
+            self.note_roll(Thrown { total, shows_faces: false, unseen: None });
+            Rolled { seen: sight.of_total(total), dice: 1 }
         } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             let roll = self.foresee(dice, label, sight)?;
+            let knows_all = *sight == Sight::Total || !self.is_exploring();
+            let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
+            self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
             return Ok(Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() });
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
+            self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
             self.tell_roll(dice, &roll, need, audience, &tell);
             Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
         };
-        self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
+        if self.dealing {
+            let drawn = rolled.seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or_default();
+            self.observers.observe(&Op::Deal { dice, drawn });
+        } else {
+            self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
+        }
         Ok(rolled)
+    }
+
+    /// Keeps a roll for a later look. What is drawn unseen is no roll.
+    fn note_roll(&mut self, thrown: Thrown) {
+        if !self.dealing {
+            self.rolls.push(thrown);
+            self.last_roll = self.rolls.len();
+        }
+    }
+
+    /// The total of the last roll. Where every course is gone through, only now the courses part by it.
+    ///
+    /// # Errors
+    ///
+    /// Nothing has been rolled, or the faces have been shown.
+    pub fn look_at_roll(&mut self) -> Result<i64, Stop> {
+        self.may_leave_open("looking at a roll")?;
+        let Some(thrown) = self.last_roll.checked_sub(1).and_then(|at| self.rolls.get(at)) else {
+            return Err(self.fault_with(
+                "rb.last_roll: nothing has been rolled in this action",
+                Some("look behind the roll, such as rb.under(...) or a verb that rolls".into()),
+            ));
+        };
+        if thrown.shows_faces {
+            return Err(self.fault_with(
+                "rb.last_roll: the last roll showed its faces",
+                Some("work with the list that rb.faces has given".into()),
+            ));
+        }
+        let (total, unseen) = (thrown.total, thrown.unseen.clone());
+        if self.is_exploring() {
+            if self.last_roll < self.rolls.len() || !self.rules.looks_at_rolls() {
+                self.explored(|explorer, _| Some(explorer.refuse_look()));
+                return Err(self.break_off());
+            }
+            if let Some((dice, sight)) = unseen {
+                let Some(found) =
+                    self.explored(|explorer, context| explorer.look(context, &dice, &sight.cuts(), total))
+                else {
+                    return Err(self.break_off());
+                };
+                if let Some(thrown) = self.rolls.last_mut() {
+                    (thrown.total, thrown.unseen) = (found, None);
+                }
+                return Ok(found);
+            }
+        }
+        self.observers.observe(&Op::Look { total });
+        Ok(total)
+    }
+
+    /// Whether every course is gone through, and rolls are not made but parted.
+    fn is_exploring(&self) -> bool {
+        self.explorer.as_ref().is_some_and(|explorer| !explorer.is_sampling())
+    }
+
+    /// Looks at an earlier roll again: at the one behind which so many had been made.
+    pub fn return_to_roll(&mut self, count: usize) {
+        if count != self.last_roll {
+            self.last_roll = count.min(self.rolls.len());
+            self.observers.observe(&Op::ReturnToRoll);
+        }
     }
 
     fn tell_roll(
@@ -165,7 +247,7 @@ impl ActionContext {
         };
         self.roll_audience = Audience::nobody();
         self.dealing = true;
-        let rolled = self.roll(&dice, &Arc::from(DRAW), (&Sight::Total, Need::Nothing), |_| DRAW.to_string());
+        let rolled = self.roll(&dice, &Arc::from(DRAW), &Sight::Total, |_| DRAW.to_string());
         self.dealing = false;
         Ok(rolled?.seen.as_int().and_then(|drawn| u32::try_from(drawn).ok()).unwrap_or(1))
     }
@@ -184,9 +266,9 @@ impl ActionContext {
         let seen = match sight {
             Sight::Faces => Seen::Faces,
             Sight::Ordered => Seen::Ordered,
-            Sight::Cuts(cuts) => Seen::Cuts(cuts.to_vec()),
-            Sight::Need(Need::Under(n) | Need::AtLeast(n)) => Seen::Cuts(vec![*n]),
-            Sight::Need(Need::AtMost(n)) => Seen::Cuts(vec![n.saturating_add(1)]),
+            Sight::Cuts(_) | Sight::Need(Need::Under(_) | Need::AtLeast(_) | Need::AtMost(_)) => {
+                Seen::Cuts(sight.cuts())
+            }
             Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
         };
         match self.explored(|explorer, context| explorer.roll(context, dice, seen, label)) {
@@ -329,7 +411,7 @@ impl ActionContext {
 
     /// Something that was said of a question to which only another answer was possible.
     fn contradiction(&self) -> Option<Refusal> {
-        self.named.iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
+        self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
     }
 
     /// Real dice: puts the question for the next faces out and stops.
@@ -496,7 +578,18 @@ impl ActionContext {
         match self.seats.get(&asking.seat) {
             Some(Driver::Policy(policy)) => Ok(Asked::Policy(policy.clone())),
             Some(Driver::Absent) => Ok(Asked::Default),
-            Some(Driver::Human) | None => Ok(self.put_out(question.clone())),
+            Some(Driver::Human) | None => match self.early.answer(question) {
+                None => Ok(self.put_out(question.clone())),
+                Some(Ok((answer, seq))) => {
+                    self.record(asking, answer.clone(), By::Person(seq), self.position());
+                    Ok(Asked::Answered(answer))
+                }
+                Some(Err(refusal)) => {
+                    let stop = self.fault(refusal.to_string());
+                    self.contradicted = Some(refusal);
+                    Err(stop)
+                }
+            },
         }
     }
 

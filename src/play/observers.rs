@@ -45,7 +45,7 @@ impl Observers {
 impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Audience) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
-        if self.listening && !(self.quiet && piece) {
+        if self.listening && !(self.at_start && piece) {
             let n = self.events.len() as u32;
             self.events.push(Event { action: self.action, n, audience, happening });
         }

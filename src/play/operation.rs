@@ -33,6 +33,17 @@ pub(crate) enum Op<'a> {
         sight: &'a Sight,
         seen: &'a Value,
     },
+    /// A test or a band was looked at again, for its total.
+    Look {
+        total: i64,
+    },
+    /// The next look goes to an earlier roll.
+    ReturnToRoll,
+    /// Something was drawn unseen.
+    Deal {
+        dice: &'a Arc<Dice>,
+        drawn: u32,
+    },
     Pick {
         n: u32,
         picked: u32,

@@ -199,3 +199,23 @@ impl Ask {
         }
     }
 }
+
+#[cfg(test)]
+impl Question {
+    /// A question that asks this of the game master, for tests.
+    pub(super) fn for_test(ask: Ask) -> Question {
+        Question {
+            id: QuestionId { action: 1, ordinal: 0 },
+            seat: "gm".into(),
+            topic: "card".into(),
+            about: None,
+            why: String::new(),
+            ask,
+            default: None,
+            proposes: true,
+            audience: Default::default(),
+            sealed: false,
+            race: false,
+        }
+    }
+}

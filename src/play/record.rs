@@ -223,7 +223,7 @@ impl Session {
             let shared = place.clone();
             self.lend(move |game, vm| {
                 game.context.strict = true;
-                let _: super::Standing = game.advance(vm, 0);
+                let _: super::Halt = game.advance(vm, 0);
                 game.context.strict = false;
                 game.context.set_position(shared.position);
             })

@@ -221,23 +221,6 @@ fn allotment(question: &Question, options: &[Choice], total: i64, reply: &Value)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::play::QuestionId;
-
-    fn question(ask: Ask) -> Question {
-        Question {
-            id: QuestionId { action: 1, ordinal: 0 },
-            seat: "players".into(),
-            topic: "card".into(),
-            about: None,
-            why: String::new(),
-            ask,
-            default: None,
-            proposes: true,
-            audience: Default::default(),
-            sealed: false,
-            race: false,
-        }
-    }
 
     fn option(id: &str, label: &str, reason: Option<&str>) -> Choice {
         Choice {
@@ -251,7 +234,7 @@ mod tests {
     }
 
     fn cards() -> Question {
-        question(Ask::Choose {
+        Question::for_test(Ask::Choose {
             options: vec![
                 option("kill_it", "Kill it", Some("needs two")),
                 option("keep", "Keep", None),
@@ -281,7 +264,7 @@ mod tests {
 
     #[test]
     fn points_are_read_from_words_maps_and_lists() {
-        let ask = question(Ask::Allot {
+        let ask = Question::for_test(Ask::Allot {
             options: vec![option("a", "Archer", None), option("b", "Big Bandit", None)],
             total: 3,
             least: 3,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done, Open};
-use super::game::{Game, Standing};
+use super::game::{Game, Halt};
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
@@ -367,12 +367,12 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
         }
         let actions = game.actions;
         match game.advance(vm, 1) {
-            Standing::Ask => return Err(wrong("it asks something that the tape does not answer")),
-            Standing::Fault(fault) => return Err(wrong(&fault.to_string())),
-            Standing::Paused | Standing::Boundary | Standing::Over(_) if game.actions == actions => {
+            Halt::Ask => return Err(wrong("it asks something that the tape does not answer")),
+            Halt::Fault(fault) => return Err(wrong(&fault.to_string())),
+            Halt::Paused | Halt::Boundary | Halt::Over(_) if game.actions == actions => {
                 return Err(wrong("it is not on the agenda"));
             }
-            Standing::Paused | Standing::Boundary | Standing::Over(_) => {}
+            Halt::Paused | Halt::Boundary | Halt::Over(_) => {}
         }
     }
     Ok(())
@@ -396,7 +396,7 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
         };
         game.reopen(&done)?;
         // A fault of the open action is for the one who reads the game to remedy, not a reason to refuse it.
-        let _: Standing = game.advance(vm, 0);
+        let _: Halt = game.advance(vm, 0);
         game.context.set_position(saved.position);
     }
     game.context.strict = false;

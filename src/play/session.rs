@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use super::game::{Game, Standing};
+use super::early::EarlyAnswers;
+use super::game::{Game, Halt};
 use super::undo::UndoReport;
 use super::{
     ActionContext, Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Machine,
@@ -123,7 +124,7 @@ impl Session {
         loop {
             let left = until - self.actions();
             match self.lend(move |game, vm| game.advance(vm, left))? {
-                Standing::Boundary => self.put_in_force(),
+                Halt::Boundary => self.put_in_force(),
                 standing => {
                     self.game_mut().publish(None);
                     return Ok(standing.into());
@@ -188,7 +189,7 @@ impl Session {
     pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         let decisions = self.game().decisions();
         let replied = self.try_reply(viewer, replies);
-        self.name_ahead(Vec::new());
+        self.compare_early(Vec::new());
         match replied {
             // Other rules come into force only when all of it has been taken.
             Ok(_) if self.game().pending.is_some() => self.advance().map_err(Refusal::from),
@@ -213,7 +214,10 @@ impl Session {
                 return Err(super::seat::not_yours(&first, viewer));
             }
         }
-        loop {
+        if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(topic)) {
+            return Err(self.nothing_asks(viewer, topic));
+        }
+        while let Some(number) = action {
             let mut taken = false;
             for question in self.questions().to_vec() {
                 if Some(question.id.action) != action || !viewer.plays(&question.seat) {
@@ -228,9 +232,11 @@ impl Session {
             if !taken {
                 break;
             }
-            self.game_mut().refused = None;
-            self.name_ahead(left.clone());
+            let game = self.game_mut();
+            game.refused = None;
+            game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_decision());
             let step = self.advance_within().map_err(Refusal::from)?;
+            left = std::mem::take(&mut self.game_mut().context.early).into_replies();
             if let Some(reason) = self.game_mut().refused.take() {
                 return Err(reason);
             }
@@ -263,8 +269,8 @@ impl Session {
 
     /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused
     /// before it rolls.
-    pub(crate) fn name_ahead(&mut self, replies: Vec<(String, Value)>) {
-        self.game_mut().context.named = replies;
+    pub(crate) fn compare_early(&mut self, replies: Vec<(String, Value)>) {
+        self.game_mut().context.early = EarlyAnswers::to_compare(replies);
     }
 
     /// Why the last run of the open action was refused, if it was.
@@ -275,6 +281,12 @@ impl Session {
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
     pub(crate) fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
         self.game().fits_auto(action, topic, value)
+    }
+
+    /// Whether no question of the rules has this topic, so that an early answer to it is refused before dice fall.
+    fn cannot_be_asked(&self, topic: &str) -> bool {
+        let is_open = self.questions().iter().any(|question| *question.topic == *topic);
+        !is_open && topic != "dice" && !self.rules.may_ask(topic)
     }
 
     pub(crate) fn nothing_asks(&self, viewer: &Viewer, topic: &str) -> Refusal {
@@ -599,10 +611,10 @@ impl Session {
     }
 
     /// Plays on without telling events and without remembering what is done: nothing can be undone, told or saved then.
-    pub fn set_quiet(&mut self, quiet: bool) {
+    pub fn set_headless(&mut self, headless: bool) {
         let game = self.game_mut();
-        game.context.listening = !quiet;
-        game.context.keeps_tape = !quiet;
+        game.context.listening = !headless;
+        game.context.keeps_tape = !headless;
         game.context.state.renew_identity();
     }
 
@@ -723,12 +735,12 @@ impl Prepared {
     }
 }
 
-impl From<Standing> for Step {
-    fn from(standing: Standing) -> Step {
+impl From<Halt> for Step {
+    fn from(standing: Halt) -> Step {
         match standing {
-            Standing::Ask | Standing::Paused | Standing::Boundary => Step::Ask,
-            Standing::Fault(fault) => Step::Fault(fault),
-            Standing::Over(text) => Step::Over(text),
+            Halt::Ask | Halt::Paused | Halt::Boundary => Step::Ask,
+            Halt::Fault(fault) => Step::Fault(fault),
+            Halt::Over(text) => Step::Over(text),
         }
     }
 }
@@ -743,7 +755,7 @@ impl Undone {
 
 /// Takes a reply off the list for a question. A list whose parts answer one question each, where the question takes no such
 /// list, is what is said to a topic that comes several times: its first part is taken.
-fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -> Result<Answer, Refusal> {
+pub(super) fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -> Result<Answer, Refusal> {
     let (topic, value) = left.remove(at);
     let refusal = match question.read(&value) {
         Ok(answer) => return Ok(answer),

@@ -5,7 +5,8 @@ use super::game::words_of;
 use super::reload::Passed;
 use super::stream::Note;
 use super::{
-    ActionContext, Answer, Edit, Event, Game, Happening, MASTER, Machine, Refusal, Remedy, Ruleset, Slot, Viewer,
+    ActionContext, Answer, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy, Ruleset, Slot,
+    Viewer,
 };
 use crate::state::Audience;
 
@@ -26,6 +27,18 @@ pub(super) enum Op {
     Skip,
     /// Other rules were asked for.
     Rules(Arc<Ruleset>),
+}
+
+impl Op {
+    /// The answer to a question.
+    pub fn answer(question: &Question, answer: &Answer) -> Op {
+        Op::Answer {
+            seat: question.seat.clone(),
+            topic: question.topic.clone(),
+            ordinal: question.id.ordinal,
+            answer: answer.clone(),
+        }
+    }
 }
 
 /// What an undo or a redo did.

@@ -1,5 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::Serialize;
 
@@ -14,6 +14,8 @@ pub struct Rulebook {
     cast: BTreeMap<String, Value>,
     /// Layers put on it besides those of its manifest.
     layers: Vec<String>,
+    looks_at_rolls: OnceLock<bool>,
+    names: OnceLock<BTreeSet<String>>,
 }
 
 /// A card as the host can list it without playing it.
@@ -56,6 +58,9 @@ pub struct Breach {
     pub warning: bool,
 }
 
+/// No topic has a longer name, in bytes.
+const LONGEST_TOPIC: usize = 100;
+
 impl Rulebook {
     /// Puts what has been read together with what its scripts declare.
     ///
@@ -72,7 +77,9 @@ impl Rulebook {
         let cast = tables(&stack, "cast", &mut problems);
         match declared {
             Ok(declarations) if problems.is_empty() => {
-                Ok(Rulebook { stack, declarations, scenarios, cast, layers: layers.to_vec() })
+                let (looks_at_rolls, names) = (OnceLock::new(), OnceLock::new());
+                let layers = layers.to_vec();
+                Ok(Rulebook { stack, declarations, scenarios, cast, layers, looks_at_rolls, names })
             }
             declared => {
                 problems.extend(declared.err().into_iter().flat_map(|error| error.problems));
@@ -220,17 +227,41 @@ impl Rulebook {
 
     /// Topics of questions that the rules write out, such as `topic = "risk"`.
     pub fn topics(&self) -> BTreeSet<String> {
-        let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
         let named = |rest: &str| {
             let text = rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
             let (topic, _) = text.split_once('"')?;
             topic.chars().all(|c| c.is_ascii_alphanumeric() || c == '_').then(|| topic.to_owned())
         };
-        scripts.flat_map(|(_, _, source)| source.text.split("topic").skip(1).filter_map(named)).collect()
+        self.rule_scripts().flat_map(|text| text.split("topic").skip(1).filter_map(named)).collect()
     }
 
     pub(crate) fn stack(&self) -> &Arc<Stack> {
         &self.stack
+    }
+
+    /// Whether a script writes `last_roll`: only such rules can look at a roll again.
+    pub(crate) fn looks_at_rolls(&self) -> bool {
+        *self.looks_at_rolls.get_or_init(|| self.rule_scripts().any(|text| text.contains("last_roll")))
+    }
+
+    /// Whether a question may have this topic: a script has the name in quotes, or joins texts to names.
+    pub(crate) fn may_ask(&self, topic: &str) -> bool {
+        let names = self.names.get_or_init(|| {
+            let quoted = |text: &str| -> Vec<String> {
+                let parts = text.split(['"', '\'', '`', '{', '}']);
+                parts.filter(|part| part.len() < LONGEST_TOPIC).map(str::to_owned).collect()
+            };
+            self.rule_scripts().flat_map(quoted).collect()
+        });
+        let is_joined =
+            || self.rule_scripts().any(|text| text.lines().any(|line| line.contains("topic") && line.contains("..")));
+        names.contains(topic) || is_joined()
+    }
+
+    /// The texts of all scripts but specs.
+    fn rule_scripts(&self) -> impl Iterator<Item = &str> {
+        let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
+        scripts.map(|(_, _, source)| &*source.text)
     }
 
     /// Names of the parameters of a verb; nothing if it takes any.

@@ -454,8 +454,15 @@ pub(crate) const WORDS: &[Word] = &[
         Dice,
         "check",
         "rb.check(\"1d10\", { at_most = n }, label, ...)",
-        "(dice: string, need: { under: number?, at_most: number?, at_least: number? }, label: string, ...any) -> (number, boolean)",
-        "The total, and whether it is what is needed (`under`, `at_most` or `at_least`), which is told with the roll.",
+        "(dice: Dice, need: { under: number?, at_most: number?, at_least: number? }, label: string, ...any) -> boolean",
+        "Whether the total is what is needed: `under`, `at_most` or `at_least`.",
+    ),
+    acts(
+        Dice,
+        "last_roll",
+        "rb.last_roll()",
+        "() -> number",
+        "The total of the last roll of this action: a later look at a test or a band. The courses part by it only here.",
     ),
     acts(
         Dice,

@@ -2,6 +2,7 @@
 
 use mlua::Error;
 
+use super::loop_keys;
 use super::source_span::span_of;
 use crate::play::{Fault, Stop};
 use crate::ruleset::{Stack, nearest};
@@ -135,6 +136,9 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
             _ => (format!("the program used up its {what}"), Some("look for a loop that does not end".into())),
         };
         fault.fatal = true;
+    }
+    if fault.cure.is_none() {
+        fault.cure = loop_keys::cure_for(&fault.message).map(str::to_owned);
     }
     fault.path = Some(name.to_string());
     fault.line = line;
@@ -287,7 +291,7 @@ pub(crate) fn meant(message: String) -> (String, Option<String>) {
 }
 
 fn cure_for(message: &str) -> Option<String> {
-    if let Some(cure) = cure_of_syntax(message) {
+    if let Some(cure) = cure_of_syntax(message).or_else(|| loop_keys::cure_for(message)) {
         return Some(cure.into());
     }
     if message.contains("attempt to index nil with 'maneuver'") || message.contains("`rb` is nil") {

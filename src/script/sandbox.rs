@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use super::allocation::{self, limited};
 use super::bytecode;
 use super::fault::Place;
+use super::loop_keys;
+use super::stretches;
 use super::upvalues::{Assigner, assigners};
 use super::watchdog;
 use mlua::chunk::{ChunkMode, Compiler};
@@ -112,6 +114,10 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
         unsafe { note_place(state) };
         return; // the collector must not be stopped
     }
+    // SAFETY: the engine stands at a safepoint of this state.
+    if let Some(wrong) = unsafe { loop_keys::wrong(state) } {
+        unsafe { refuse(state, wrong) }
+    }
     let left = WORK.get() - 1;
     WORK.set(left);
     if (left < 0 || watchdog::must_look())
@@ -215,6 +221,24 @@ unsafe fn kill(state: *mut mlua::lua_State, what: &'static str) {
     unsafe {
         ffi::lua_rawcheckstack(state, 1);
         ffi::lua_pushlightuserdata(state, &raw const MARK as *mut _);
+        ffi::lua_error(state)
+    }
+}
+
+/// Raises an error with the place of the script that runs.
+#[cold]
+unsafe fn refuse(state: *mut mlua::lua_State, message: &str) {
+    // SAFETY: the state stands at a safepoint; nothing that has to be dropped is left when the error is raised.
+    unsafe {
+        {
+            let place = place_of(state);
+            let text = match place {
+                Some(place) => format!("{}:{}: {message}", place.path, place.line),
+                None => message.to_owned(),
+            };
+            ffi::lua_rawcheckstack(state, 1);
+            ffi::lua_pushlstring(state, text.as_ptr().cast(), text.len());
+        }
         ffi::lua_error(state)
     }
 }
@@ -463,7 +487,10 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
     lua.enable_jit(false);
     // SAFETY: it keeps to the engine's rules for functions.
     let charge = unsafe { lua.create_c_function(charged) }?;
-    lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text).call::<()>(charge)?;
+    // SAFETY: so does this one.
+    let is_odd = unsafe { lua.create_c_function(loop_keys::is_odd) }?;
+    let guard = lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text);
+    guard.call::<()>((charge, is_odd))?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();
     for (library, names) in ALLOWED {
@@ -507,7 +534,8 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     }
     lua.gc_collect()?;
     lua.set_memory_limit(lua.used_memory() + MEMORY)?;
-    allocation::install(lua)
+    allocation::install(lua)?;
+    loop_keys::install(lua)
 }
 
 /// The globals of one ruleset: the allowed names and its own `require`, closed.
@@ -589,16 +617,15 @@ pub(super) fn compile_file(
     measured: bool,
 ) -> Result<(Function, Vec<Assigner>)> {
     let compiler = if measured { compiler().set_coverage_level(2) } else { compiler() };
-    let (function, code) = compile_by(compiler, lua, path, text, environment)?;
-    let assigners =
-        assigners(&code).ok_or_else(|| Error::RuntimeError("the compiled file has an unknown form".into()))?;
+    let (function, inner) = compile_by(compiler, lua, path, text, environment)?;
+    let assigners = assigners(&inner).ok_or_else(|| Error::RuntimeError(UNKNOWN_FORM.into()))?;
     Ok((function, assigners))
 }
 
 /// What a file's functions assign to captured variables, with the names of the variables.
 pub(super) fn named_assigners(text: &str) -> Vec<Assigner> {
     let code = compiler().set_debug_level(2).compile(text);
-    code.ok().and_then(|code| assigners(&code)).unwrap_or_default()
+    code.ok().and_then(|code| assigners(&bytecode::functions(&code)?)).unwrap_or_default()
 }
 
 /// Turns a text into a function that runs in an environment.
@@ -606,14 +633,16 @@ pub(super) fn compile(lua: &Lua, path: &str, text: &str, environment: &Table) ->
     compile_by(compiler(), lua, path, text, environment).map(|(function, _)| function)
 }
 
-/// The function and the compiled text.
+const UNKNOWN_FORM: &str = "the compiled file has an unknown form";
+
+/// The function of a file, and all functions in it as they are compiled.
 fn compile_by(
     compiler: Compiler,
     lua: &Lua,
     path: &str,
     text: &str,
     environment: &Table,
-) -> Result<(Function, Vec<u8>)> {
+) -> Result<(Function, Vec<bytecode::Function>)> {
     let name = format!("={path}");
     // Reading a file makes what is in it: lists of instructions and constants are no values of a script. How long it takes
     // follows from its size, which is limited where files are read.
@@ -623,11 +652,13 @@ fn compile_by(
             let chunk = lua.load(text).set_name(name).set_mode(ChunkMode::Text).set_compiler(compiler);
             return Ok((chunk.set_environment(environment.clone()).into_function()?, Vec::new()));
         };
-        bytecode::check(&code)
+        let inner =
+            bytecode::functions(&code).ok_or_else(|| Error::RuntimeError(format!("{path}:1: {UNKNOWN_FORM}")))?;
+        stretches::check(&inner)
             .map_err(|error| mlua::Error::RuntimeError(format!("{path}:{}: {}", error.line, error.message)))?;
         let chunk = lua.load(code.as_slice()).set_name(name).set_mode(ChunkMode::Binary);
         let function = chunk.set_environment(environment.clone()).into_function()?;
-        Ok((function, code))
+        Ok((function, inner))
     };
     uncharged(|| limited(false, read))
 }

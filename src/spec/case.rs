@@ -27,7 +27,7 @@ pub(super) struct Case {
 }
 
 /// What comes of a step of a spec, or why the spec fails.
-pub(super) type Told<T> = Result<T, String>;
+pub(super) type Checked<T> = Result<T, String>;
 
 /// Most questions that are answered by their defaults on the way to one that is waited for.
 const MOST_DEFAULTS: usize = 10_000;
@@ -47,12 +47,12 @@ impl Case {
         }
     }
 
-    pub fn session(&mut self) -> Told<&mut Session> {
+    pub fn session(&mut self) -> Checked<&mut Session> {
         self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))
     }
 
     /// Begins in a position, of another ruleset if one is named.
-    pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> Told<()> {
+    pub fn given(&mut self, scenario: &Value, ruleset: Option<&str>) -> Checked<()> {
         if self.session.is_some() {
             return Err(wrong("t:given(...) is called once"));
         }
@@ -100,7 +100,7 @@ impl Case {
     }
 
     /// A position that cannot be played for a reason.
-    pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> Told<()> {
+    pub fn given_refused(&mut self, scenario: &Value, reason: &str, ruleset: Option<&str>) -> Checked<()> {
         some_reason(reason)?;
         let rules = self.rules.clone();
         let given = self.given(scenario, ruleset);
@@ -124,7 +124,7 @@ impl Case {
         what: &str,
         wanted: impl Fn(&Session, &Question) -> bool,
         never: impl Fn(&Question) -> bool,
-    ) -> Told<Question> {
+    ) -> Checked<Question> {
         let session = self.session()?;
         let began = session.boundaries();
         let mut passed = BTreeSet::new();
@@ -153,7 +153,7 @@ impl Case {
     }
 
     /// The next question of a topic about an entity, or to a seat.
-    pub fn turn_of(&mut self, about: &str, topic: &str) -> Told<Question> {
+    pub fn turn_of(&mut self, about: &str, topic: &str) -> Checked<Question> {
         let session = self.session()?;
         let entity = match session.view().find(about) {
             Ok(entity) => Some(entity),
@@ -173,7 +173,7 @@ impl Case {
     }
 
     /// An option of the next question of a topic.
-    pub fn option_of(&mut self, about: &str, topic: &str, name: &str) -> Told<Choice> {
+    pub fn option_of(&mut self, about: &str, topic: &str, name: &str) -> Checked<Choice> {
         let question = self.turn_of(about, topic)?;
         let options = question.ask.options();
         if options.is_empty() {
@@ -186,7 +186,7 @@ impl Case {
     }
 
     /// Answers the open action by topic until everything given has been said.
-    pub fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Told<()> {
+    pub fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Checked<()> {
         let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
         let mut topics = BTreeSet::new();
         let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
@@ -221,9 +221,9 @@ impl Case {
                 take_default(session).map_err(|why| wrong(format!("{why}{}", misspelt(&left, &topics))))?;
             }
             let of_questions = left.iter().filter(|reply| !matches!(reply.value, Value::Map(_)));
-            session.name_ahead(of_questions.map(|reply| (reply.topic.clone(), reply.value.clone())).collect());
+            session.compare_early(of_questions.map(|reply| (reply.topic.clone(), reply.value.clone())).collect());
             let step = session.advance_by(0).map_err(wrong)?;
-            session.name_ahead(Vec::new());
+            session.compare_early(Vec::new());
             match step {
                 Step::Fault(fault) => {
                     let told = |fault| format!("{fault}{}", misspelt(&left, &topics));
@@ -252,7 +252,7 @@ impl Case {
     }
 
     /// Answers the next question of a topic, or with a table by names each of those who are asked one after the other.
-    pub fn answer(&mut self, topic: &str, value: &Value) -> Told<()> {
+    pub fn answer(&mut self, topic: &str, value: &Value) -> Checked<()> {
         let mut reply = Reply::new((topic.to_owned(), value.clone()));
         let asked_of = RefCell::new(BTreeSet::new());
         let found = self.run_to(
@@ -307,7 +307,7 @@ impl Case {
     }
 
     /// An answer to the next question of a topic is refused for a reason, and nothing has changed.
-    pub fn refused_answer(&mut self, topic: &str, value: &Value, reason: &str) -> Told<()> {
+    pub fn refused_answer(&mut self, topic: &str, value: &Value, reason: &str) -> Checked<()> {
         some_reason(reason)?;
         let what = in_words_of(topic, value);
         let question = self.run_to(
@@ -327,7 +327,7 @@ impl Case {
     }
 
     /// Takes the defaults of an action that has begun, so that what is looked at is its end.
-    pub fn settle(&mut self) -> Told<()> {
+    pub fn settle(&mut self) -> Checked<()> {
         let session = self.session()?;
         while session.in_the_middle() {
             match session.advance_by(0).map_err(wrong)? {
@@ -348,7 +348,7 @@ impl Case {
         Ok(())
     }
 
-    pub fn expect(&mut self, expected: &Value) -> Told<()> {
+    pub fn expect(&mut self, expected: &Value) -> Checked<()> {
         self.settle()?;
         let Value::Map(expected) = expected else {
             return Err(wrong("t:expect takes a table by entity title"));
@@ -386,7 +386,7 @@ impl Case {
     }
 
     /// The play of a card is refused for a reason, and nothing has changed.
-    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], reason: &str) -> Told<()> {
+    pub fn refused(&mut self, about: &str, replies: &[(String, Value)], reason: &str) -> Checked<()> {
         some_reason(reason)?;
         let card = replies.first().map_or(String::new(), |(_, card)| card.to_string());
         self.turn_of(about, "card")?;
@@ -397,13 +397,13 @@ impl Case {
     }
 
     /// How many events are of a sort and say what is wanted.
-    pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> Told<usize> {
+    pub fn count(&mut self, sort: &str, wanted: &[(String, Value)]) -> Checked<usize> {
         self.settle()?;
         let happenings: Vec<Happening> = self.session()?.log().into_iter().map(|event| event.happening).collect();
         events::count(&happenings, sort, wanted)
     }
 
-    pub fn unchanged(&mut self, title: &str) -> Told<()> {
+    pub fn unchanged(&mut self, title: &str) -> Checked<()> {
         let baseline = self.baseline.clone();
         let session = self.session()?;
         let id = session.view().find(title).map_err(wrong)?;
@@ -425,7 +425,7 @@ impl Case {
     }
 
     /// At the end: nothing may be left over.
-    pub fn end_of_spec(&mut self) -> Told<()> {
+    pub fn end_of_spec(&mut self) -> Checked<()> {
         if self.session.is_none() {
             return Ok(());
         }
@@ -442,7 +442,7 @@ impl Case {
     }
 
     /// Asks for other rules and plays on to where they come into force, if they do at once. Gives back what becomes of what.
-    pub fn change_rules(&mut self, id: &str) -> Told<Migration> {
+    pub fn change_rules(&mut self, id: &str) -> Checked<Migration> {
         let rules = self.shelf.ruleset(id).map_err(wrong)?;
         let session = self.session()?;
         let migration = session.change_rules(&rules).map_err(wrong)?;
@@ -455,7 +455,7 @@ impl Case {
     }
 
     /// What a sheet breaks under the rules in force and the house rules of the spec.
-    pub fn breaches(&self, sheet: &Value) -> Told<Vec<Breach>> {
+    pub fn breaches(&self, sheet: &Value) -> Checked<Vec<Breach>> {
         match &self.session {
             Some(session) => session.ruleset().check_sheet_under(sheet, session.switches().clone()),
             None => {
@@ -469,7 +469,7 @@ impl Case {
 
     /// A sheet breaks exactly these rules, and draws exactly these warnings: each is a rule, or a rule and a part of its text
     /// (`RB1-008: 2 points`).
-    pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> Told<()> {
+    pub fn breaks_exactly(&self, sheet: &Value, breaches: Vec<String>, warnings: Vec<String>) -> Checked<()> {
         let found = self.breaches(sheet)?;
         for (warning, expected) in [(false, breaches), (true, warnings)] {
             let mut left: Vec<&Breach> = found.iter().filter(|breach| breach.warning == warning).collect();
@@ -491,7 +491,7 @@ impl Case {
     }
 
     /// Whether a seat gets a text anywhere. `nobody` is a watcher.
-    fn is_seen(&mut self, seat: &str, text: &str) -> Told<bool> {
+    fn is_seen(&mut self, seat: &str, text: &str) -> Checked<bool> {
         self.settle()?;
         let session = self.session()?;
         let mut seen = match seat {
@@ -502,12 +502,12 @@ impl Case {
     }
 
     /// A seat gets a text somewhere.
-    pub fn sees(&mut self, seat: &str, text: &str) -> Told<()> {
+    pub fn sees(&mut self, seat: &str, text: &str) -> Checked<()> {
         if self.is_seen(seat, text)? { Ok(()) } else { Err(format!("{seat} sees \"{text}\" nowhere")) }
     }
 
     /// A seat gets a text nowhere.
-    pub fn hidden(&mut self, seat: &str, text: &str) -> Told<()> {
+    pub fn hidden(&mut self, seat: &str, text: &str) -> Checked<()> {
         if self.is_seen(seat, text)? { Err(format!("{seat} sees \"{text}\"")) } else { Ok(()) }
     }
 
@@ -598,7 +598,7 @@ fn try_answer(session: &mut Session, question: &Question, value: &Value) -> Resu
 }
 
 /// Whether something was refused as expected. That a script fails, dice run out or nothing asks for an answer is no refusal.
-fn refusal_is(what: &str, reason: &str, found: Result<(), Refusal>, unchanged: bool) -> Told<()> {
+fn refusal_is(what: &str, reason: &str, found: Result<(), Refusal>, unchanged: bool) -> Checked<()> {
     Err(wrong(match found {
         Ok(()) => format!("{what} was not refused"),
         Err(refusal @ (Refusal::Fault { .. } | Refusal::Failed { .. } | Refusal::NotAsked { .. })) => {
@@ -613,7 +613,7 @@ fn refusal_is(what: &str, reason: &str, found: Result<(), Refusal>, unchanged: b
 }
 
 /// Every refusal contains an empty reason.
-pub(super) fn some_reason(reason: &str) -> Told<()> {
+pub(super) fn some_reason(reason: &str) -> Checked<()> {
     if reason.trim().is_empty() {
         return Err(wrong("say a part of the reason: an empty text is in every one"));
     }
@@ -637,7 +637,7 @@ fn in_words_of(topic: &str, value: &Value) -> String {
 }
 
 /// Takes the default of each open question.
-pub(super) fn take_default(session: &mut Session) -> Told<()> {
+pub(super) fn take_default(session: &mut Session) -> Checked<()> {
     for question in session.questions().to_vec() {
         let Some(default) = question.default.clone() else {
             let about = of_whom(session, &question);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value as Json, to_value};
 
-use super::case::Told;
+use super::case::Checked;
 use crate::play::Happening;
 use crate::ruleset::nearest;
 use crate::state::Value;
@@ -22,7 +22,7 @@ pub(crate) const SORTS: &[(&str, &[&str])] = &[
 ];
 
 /// How many events are of a sort and say what is wanted of them. Texts need only be contained.
-pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> Told<usize> {
+pub(super) fn count(happenings: &[Happening], sort: &str, wanted: &[(String, Value)]) -> Checked<usize> {
     let Some((_, known)) = SORTS.iter().find(|(name, _)| *name == sort) else {
         return Err(wrong("no event is", sort, SORTS.iter().map(|(name, _)| *name)));
     };

@@ -1,6 +1,6 @@
 use num_rational::BigRational;
 
-use super::case::{Case, Told, same, some_reason, take_default, words, wrong};
+use super::case::{Case, Checked, same, some_reason, take_default, words, wrong};
 use super::odds;
 use crate::play::plain::{self, replies, value_of};
 use crate::play::{Edit, Session, Step};
@@ -9,9 +9,9 @@ use crate::script::SpecMethods;
 use crate::state::{EntityId, Value};
 
 impl SpecMethods for Case {
-    fn call(&mut self, method: &str, args: &[Value]) -> Told<Value> {
+    fn call(&mut self, method: &str, args: &[Value]) -> Checked<Value> {
         let args = Args { method, values: args };
-        let done = |result: Told<()>| result.map(|()| Value::None);
+        let done = |result: Checked<()>| result.map(|()| Value::None);
         match method {
             "switch" => done(self.turn_switch(&args)),
             "seat" => done(self.seat(&args)),
@@ -63,7 +63,7 @@ impl SpecMethods for Case {
         }
     }
 
-    fn close(&mut self) -> Told<()> {
+    fn close(&mut self) -> Checked<()> {
         self.end_of_spec()
     }
 }
@@ -84,11 +84,11 @@ impl Args<'_> {
         self.values.get(from..).unwrap_or_default()
     }
 
-    fn text(&self, at: usize) -> Told<String> {
+    fn text(&self, at: usize) -> Checked<String> {
         self.optional_text(at)?.ok_or_else(|| self.misfit(at, "a text"))
     }
 
-    fn optional_text(&self, at: usize) -> Told<Option<String>> {
+    fn optional_text(&self, at: usize) -> Checked<Option<String>> {
         match self.value(at) {
             Value::None => Ok(None),
             Value::Text(text) => Ok(Some(text.to_string())),
@@ -98,7 +98,7 @@ impl Args<'_> {
     }
 
     /// A list of texts; empty where it was left out.
-    fn texts(&self, at: usize) -> Told<Vec<String>> {
+    fn texts(&self, at: usize) -> Checked<Vec<String>> {
         match self.value(at) {
             Value::None => Ok(Vec::new()),
             Value::List(items) => Ok(items.iter().map(ToString::to_string).collect()),
@@ -106,7 +106,7 @@ impl Args<'_> {
         }
     }
 
-    fn optional_count(&self, at: usize) -> Told<Option<usize>> {
+    fn optional_count(&self, at: usize) -> Checked<Option<usize>> {
         match self.value(at) {
             Value::None => Ok(None),
             value => match value.as_int().and_then(|count| usize::try_from(count).ok()) {
@@ -124,21 +124,21 @@ impl Args<'_> {
 
 impl Case {
     /// The card that is the second argument, with further answers.
-    fn card_and(&self, args: &Args, answers: usize) -> Told<Vec<(String, Value)>> {
+    fn card_and(&self, args: &Args, answers: usize) -> Checked<Vec<(String, Value)>> {
         let mut all = vec![("card".to_string(), Value::text(args.text(1)?))];
         all.extend(replies(args.value(answers))?);
         Ok(all)
     }
 
     /// Plays on until somebody is asked; a script that fails, fails the spec.
-    fn go_on(&mut self) -> Told<()> {
+    fn go_on(&mut self) -> Checked<()> {
         match self.session()?.advance_by(0).map_err(wrong)? {
             Step::Fault(fault) => Err(wrong(fault)),
             Step::Ask | Step::Over(_) => Ok(()),
         }
     }
 
-    fn turn_switch(&mut self, args: &Args) -> Told<()> {
+    fn turn_switch(&mut self, args: &Args) -> Checked<()> {
         let (name, value) = (args.text(0)?, args.value(1).clone());
         match &mut self.session {
             // In a game it is turned as the GM would.
@@ -153,7 +153,7 @@ impl Case {
         }
     }
 
-    fn seat(&mut self, args: &Args) -> Told<()> {
+    fn seat(&mut self, args: &Args) -> Checked<()> {
         let seat = args.text(0)?;
         let Ok(driver) = args.text(1)?.parse();
         match &mut self.session {
@@ -165,7 +165,7 @@ impl Case {
         }
     }
 
-    fn dice(&mut self, args: &Args) -> Told<()> {
+    fn dice(&mut self, args: &Args) -> Checked<()> {
         let mut read = Vec::new();
         for face in args.values {
             match face {
@@ -180,32 +180,32 @@ impl Case {
         Ok(())
     }
 
-    fn play(&mut self, args: &Args) -> Told<()> {
+    fn play(&mut self, args: &Args) -> Checked<()> {
         let all = self.card_and(args, 2)?;
         self.turn_of(&args.text(0)?, "card")?;
         self.answer_all(all)
     }
 
-    fn turn(&mut self, args: &Args) -> Told<()> {
+    fn turn(&mut self, args: &Args) -> Checked<()> {
         let (about, answers) = (args.text(0)?, replies(args.value(1))?);
         let entity = self.session()?.view().find(&about).map_err(wrong)?;
         self.run_to(&format!("a question for {about}"), |_, question| question.about == Some(entity), |_| false)?;
         self.answer_all(answers)
     }
 
-    fn asked(&mut self, args: &Args) -> Told<Value> {
+    fn asked(&mut self, args: &Args) -> Checked<Value> {
         let topic = args.text(0)?;
         let question = self.run_to(&format!("`{topic}`"), |_, question| *question.topic == *topic, |_| false)?;
         Ok(plain::question(self.session()?, &question))
     }
 
-    fn open(&mut self) -> Told<Value> {
+    fn open(&mut self) -> Checked<Value> {
         let session = self.session()?;
         let _ = session.advance().map_err(wrong)?;
         Ok(Value::list(session.questions().iter().map(|question| plain::question(session, question))))
     }
 
-    fn greyed(&mut self, args: &Args) -> Told<()> {
+    fn greyed(&mut self, args: &Args) -> Checked<()> {
         let (about, name, reason) = (args.text(0)?, args.text(1)?, args.optional_text(2)?);
         let option = self.option_of(&about, args.optional_text(3)?.as_deref().unwrap_or("card"), &name)?;
         if option.enabled {
@@ -220,7 +220,7 @@ impl Case {
         }
     }
 
-    fn enabled(&mut self, args: &Args) -> Told<()> {
+    fn enabled(&mut self, args: &Args) -> Checked<()> {
         let (about, name) = (args.text(0)?, args.text(1)?);
         let option = self.option_of(&about, args.optional_text(2)?.as_deref().unwrap_or("card"), &name)?;
         match option.enabled {
@@ -229,7 +229,7 @@ impl Case {
         }
     }
 
-    fn run(&mut self, args: &Args) -> Told<()> {
+    fn run(&mut self, args: &Args) -> Checked<()> {
         let what = args.optional_text(0)?;
         let session = self.session()?;
         let rules = session.ruleset().clone();
@@ -263,7 +263,7 @@ impl Case {
         Err(wrong(format!("`{what}` never runs")))
     }
 
-    fn free(&mut self, args: &Args) -> Told<()> {
+    fn free(&mut self, args: &Args) -> Checked<()> {
         let (seat, name, answers) = (args.text(0)?, args.text(1)?, replies(args.value(2))?);
         // Once its dice are rolled an action is played to its end first.
         if self.session()?.dice_are_cast() {
@@ -276,7 +276,7 @@ impl Case {
         if answers.is_empty() { Ok(()) } else { self.answer_all(answers) }
     }
 
-    fn edit(&mut self, args: &Args) -> Told<()> {
+    fn edit(&mut self, args: &Args) -> Checked<()> {
         let (title, field, value) = (args.text(0)?, args.text(1)?, args.value(2).clone());
         let session = self.session()?;
         let entity = session.view().find(&title).map_err(wrong)?;
@@ -285,7 +285,7 @@ impl Case {
         self.go_on()
     }
 
-    fn noted(&self, args: &Args) -> Told<()> {
+    fn noted(&self, args: &Args) -> Checked<()> {
         let (fate, text) = (args.text(0)?, args.text(1)?);
         some_reason(&text)?;
         let notes = self.migration.as_ref().map(|migration| &*migration.notes).unwrap_or_default();
@@ -302,7 +302,7 @@ impl Case {
         Err(wrong(format!("nothing {fate} was told that contains \"{text}\"; told was:\n{}", lines.join("\n"))))
     }
 
-    fn rules_refused(&mut self, args: &Args) -> Told<()> {
+    fn rules_refused(&mut self, args: &Args) -> Checked<()> {
         let (id, reason) = (args.text(0)?, args.text(1)?);
         some_reason(&reason)?;
         let rules = self.shelf.ruleset(&id).map_err(wrong)?;
@@ -320,32 +320,32 @@ impl Case {
         }
     }
 
-    fn undo(&mut self) -> Told<()> {
+    fn undo(&mut self) -> Checked<()> {
         let session = self.session()?;
         session.undo().map_err(wrong)?;
         session.advance_by(0).map(|_| ()).map_err(wrong)
     }
 
-    fn redo(&mut self) -> Told<()> {
+    fn redo(&mut self) -> Checked<()> {
         let session = self.session()?;
         session.redo().map_err(wrong)?;
         session.advance_by(0).map(|_| ()).map_err(wrong)
     }
 
-    fn value(&mut self, args: &Args) -> Told<Value> {
+    fn value(&mut self, args: &Args) -> Checked<Value> {
         let (title, field) = (args.text(0)?, args.text(1)?);
         self.settle()?;
         value_of(self.session()?, &title, &field, args.rest(2))
     }
 
-    fn titles(&mut self, args: &Args) -> Told<Value> {
+    fn titles(&mut self, args: &Args) -> Checked<Value> {
         let kind = args.text(0)?;
         self.settle()?;
         let view = self.session()?.view();
         Ok(Value::list(view.of_kind(&kind).map(|id| Value::Text(view.title(id)))))
     }
 
-    fn said(&mut self, args: &Args) -> Told<()> {
+    fn said(&mut self, args: &Args) -> Checked<()> {
         let text = args.text(0)?;
         some_reason(&text)?;
         self.settle()?;
@@ -355,7 +355,7 @@ impl Case {
         Err(wrong(format!("nothing that happened contains \"{text}\"")))
     }
 
-    fn happened(&mut self, args: &Args) -> Told<()> {
+    fn happened(&mut self, args: &Args) -> Checked<()> {
         let (sort, wanted, times) = (args.text(0)?, replies(args.value(1))?, args.optional_count(2)?);
         let shown = match args.value(1) {
             Value::None => String::new(),
@@ -371,7 +371,7 @@ impl Case {
     }
 
     /// The chances of what a card comes to, compared with those that are expected: one, or a list of pairs.
-    fn odds(&mut self, args: &Args) -> Told<()> {
+    fn odds(&mut self, args: &Args) -> Checked<()> {
         let (about, card, wanted) = (args.text(0)?, args.text(1)?, args.value(3));
         // A list of pairs has its chances inside: what stands behind it are the options.
         let (chance, options) = match (wanted, args.value(4), args.value(5)) {
@@ -379,7 +379,7 @@ impl Case {
             (_, chance, options) => (chance, options),
         };
         let expected = match (wanted, chance) {
-            (Value::List(pairs), Value::None) => pairs.iter().map(expected_pair).collect::<Told<Vec<_>>>()?,
+            (Value::List(pairs), Value::None) => pairs.iter().map(expected_pair).collect::<Checked<Vec<_>>>()?,
             (wanted, chance) => vec![odds::Expected { wanted: wanted.clone(), chance: chance_in(chance)? }],
         };
         if expected.is_empty() {
@@ -401,7 +401,7 @@ impl Case {
         odds::compare(self.session()?, &question, &card, answers, &expected, within.as_ref())
     }
 
-    fn over(&mut self, args: &Args) -> Told<()> {
+    fn over(&mut self, args: &Args) -> Checked<()> {
         let text = args.optional_text(0)?;
         self.settle()?;
         let session = self.session()?;
@@ -415,7 +415,7 @@ impl Case {
         }
     }
 
-    fn ongoing(&mut self) -> Told<()> {
+    fn ongoing(&mut self) -> Checked<()> {
         self.settle()?;
         let session = self.session()?;
         let _ = session.advance().map_err(wrong)?;
@@ -425,7 +425,7 @@ impl Case {
         }
     }
 
-    fn legal(&self, args: &Args) -> Told<()> {
+    fn legal(&self, args: &Args) -> Checked<()> {
         let breaches = self.breaches(args.value(0))?;
         match breaches.iter().find(|breach| !breach.warning) {
             Some(breach) => Err(wrong(format!("the sheet breaks {}: {}", breach.rule, breach.text))),
@@ -433,7 +433,7 @@ impl Case {
         }
     }
 
-    fn breach(&self, args: &Args) -> Told<()> {
+    fn breach(&self, args: &Args) -> Checked<()> {
         let (rule, text) = (args.text(1)?, args.optional_text(2)?);
         let breaches = self.breaches(args.value(0))?;
         let found = breaches
@@ -447,7 +447,7 @@ impl Case {
     }
 }
 
-fn equal(args: &Args) -> Told<()> {
+fn equal(args: &Args) -> Checked<()> {
     let (found, expected) = (args.value(0), args.value(1));
     let what = args.optional_text(2)?.map_or(String::new(), |what| format!("{what}: "));
     if same(found, expected) {
@@ -457,7 +457,7 @@ fn equal(args: &Args) -> Told<()> {
 }
 
 /// A pair of what is wanted and its chance.
-fn expected_pair(pair: &Value) -> Told<odds::Expected> {
+fn expected_pair(pair: &Value) -> Checked<odds::Expected> {
     match pair {
         Value::List(parts) if parts.len() == 2 => {
             Ok(odds::Expected { wanted: parts[0].clone(), chance: chance_in(&parts[1])? })
@@ -466,7 +466,7 @@ fn expected_pair(pair: &Value) -> Told<odds::Expected> {
     }
 }
 
-fn chance_in(value: &Value) -> Told<BigRational> {
+fn chance_in(value: &Value) -> Checked<BigRational> {
     let text = match value {
         Value::None => {
             return Err(wrong("a chance is missing: write it as a fraction such as \"3/5\", or as \"60 %\""));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
 
-use super::case::{Told, same, wrong};
+use super::case::{Checked, same, wrong};
 use crate::lab::{Effect, Odds, OddsQuery, Outcome};
 use crate::play::{Given, Question, Session};
 use crate::state::{EntityId, Value};
@@ -41,7 +41,7 @@ const SAID: &str = "said";
 
 impl Wanted {
     /// Reads a text that is said, or a table as `t:expect` takes it.
-    fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> Told<Wanted> {
+    fn read(session: &Session, value: &Value, watch: &mut Vec<(EntityId, Arc<str>)>) -> Checked<Wanted> {
         let usage = || wrong("what is wanted is a text that is said, or { title = { field = value }, said = text }");
         let mut wanted = Wanted::default();
         match value {
@@ -66,7 +66,7 @@ impl Wanted {
         title: &str,
         fields: impl Iterator<Item = (&'v Arc<str>, &'v Value)>,
         watch: &mut Vec<(EntityId, Arc<str>)>,
-    ) -> Told<()> {
+    ) -> Checked<()> {
         let view = session.view();
         let entity = view.find(title).map_err(wrong)?;
         let mut known: Vec<Arc<str>> = view.fields(entity).map(|(field, _)| field.name.clone()).collect();
@@ -135,7 +135,7 @@ pub(super) fn compare(
     answers: Vec<(String, Value)>,
     expected: &[Expected],
     within: Option<&BigRational>,
-) -> Told<()> {
+) -> Checked<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
     let mut given: Vec<Given> = answers.into_iter().map(|(topic, value)| Given { topic, about: None, value }).collect();
     given.push(Given { topic: question.topic.to_string(), about: question.about, value: Value::text(card) });

@@ -324,9 +324,9 @@ impl State {
         let owned = self.agenda.entries().iter().filter(|entry| entry.owner == Some(id)).map(|entry| entry.id);
         let owned: Vec<EntryId> = owned.collect();
         let entries = owned.into_iter().filter_map(|id| self.agenda.take(id)).collect();
-        let worn = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
-        let worn: Vec<AttachmentId> = worn.collect();
-        let attachments = worn.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
+        let attached = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
+        let attached: Vec<AttachmentId> = attached.collect();
+        let attachments = attached.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
         self.moves += 1;
         self.references = None;
         self.entities[id.0 as usize - 1] = None;
@@ -497,9 +497,9 @@ impl State {
         for id in owned {
             self.unschedule(id);
         }
-        let worn: Vec<AttachmentId> =
+        let attached: Vec<AttachmentId> =
             self.attachments.iter().filter(|(_, attachment)| attachment.owner == entity).map(|(id, _)| *id).collect();
-        for id in worn {
+        for id in attached {
             self.detach(id);
         }
         let mut touched = Vec::new();

@@ -49,24 +49,10 @@ pub(crate) fn in_stored_form<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// A value as saved games have it.
-#[derive(serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-enum Stored<'v> {
-    None,
-    Bool(bool),
-    Int(i64),
-    Ratio(i64, i64),
-    Text(&'v str),
-    Entity(EntityId),
-    List(&'v [Value]),
-    Map(&'v Items),
-}
-
-/// The same, as it is read.
-#[derive(serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kept {
+/// A value as saved games have it: the form that serde derives, of the same variants.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(remote = "Value", rename_all = "snake_case")]
+enum Stored {
     None,
     Bool(bool),
     Int(i64),
@@ -77,40 +63,10 @@ enum Kept {
     Map(Arc<Items>),
 }
 
-impl<'v> From<&'v Value> for Stored<'v> {
-    fn from(value: &'v Value) -> Stored<'v> {
-        match value {
-            Value::None => Stored::None,
-            Value::Bool(yes) => Stored::Bool(*yes),
-            Value::Int(n) => Stored::Int(*n),
-            Value::Ratio(n, d) => Stored::Ratio(*n, *d),
-            Value::Text(text) => Stored::Text(text),
-            Value::Entity(id) => Stored::Entity(*id),
-            Value::List(items) => Stored::List(items),
-            Value::Map(items) => Stored::Map(items),
-        }
-    }
-}
-
-impl From<Kept> for Value {
-    fn from(kept: Kept) -> Value {
-        match kept {
-            Kept::None => Value::None,
-            Kept::Bool(yes) => Value::Bool(yes),
-            Kept::Int(n) => Value::Int(n),
-            Kept::Ratio(n, d) => Value::Ratio(n, d),
-            Kept::Text(text) => Value::Text(text),
-            Kept::Entity(id) => Value::Entity(id),
-            Kept::List(items) => Value::List(items),
-            Kept::Map(items) => Value::Map(items),
-        }
-    }
-}
-
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if STORED.get() {
-            return Stored::from(self).serialize(serializer);
+            return Stored::serialize(self, serializer);
         }
         match self {
             Value::None => serializer.serialize_unit(),
@@ -129,7 +85,7 @@ impl Serialize for Value {
 impl<'de> Deserialize<'de> for Value {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
         if STORED.get() {
-            return Kept::deserialize(deserializer).map(Value::from);
+            return Stored::deserialize(deserializer);
         }
         plain(Json::deserialize(deserializer)?).map_err(D::Error::custom)
     }

@@ -274,7 +274,7 @@ impl Generator {
         }
         let down = depth - 1;
         let field = self.number_field();
-        let choice = self.random.below(if acts { 34 } else { 26 });
+        let choice = self.random.below(if acts { 36 } else { 26 });
         match choice {
             0..=3 => self.number(place, 0),
             4 => self.join("($ + $)", Number, &[Number, Number], place, down),
@@ -315,6 +315,10 @@ impl Generator {
             31 => self.call(place, down),
             32 => self.ask(place, down),
             33 => leaf(Number, "rb.faces(\"3d4\")[2]"),
+            34 => leaf(Number, "(if rb.under(\"1d6\", 4) then rb.last_roll() else 0)"),
+            35 => {
+                self.join("(if rb.at_least(\"2d6\", $) then $ else rb.last_roll())", Number, &[Number; 2], place, down)
+            }
             _ => self.number(place, down),
         }
     }
@@ -848,11 +852,14 @@ impl Generator {
     }
 
     fn start(&mut self) -> Body {
+        let vars = self.vars.len();
         let room = self.random.below(6);
         let mut start = self.body(Place::Start, room);
         if start.is_empty() || self.random.one_in(2) {
             start.push(self.schedule(Place::Start));
         }
+        // What it names is not known elsewhere.
+        self.vars.truncate(vars);
         start
     }
 

@@ -195,7 +195,7 @@ fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Fea
     let found = Found::of(&mut session, &step, features);
 
     let mut quiet = start(setup.clone());
-    quiet.set_quiet(true);
+    quiet.set_headless(true);
     let step = quiet.advance().expect("there is a worker");
     let unanswered = matches!(&step, Step::Fault(fault) if fault.message.contains(UNANSWERED));
     if found.step == ASKS && unanswered {

@@ -22,6 +22,49 @@ fn sorted(dice: &mut Every, count: usize, sides: i64) -> Vec<i64> {
 }
 
 const CARDS: &[Card] = &[
+    ("looked_at", "if rb.under(\"1d10\", 7, \"a\") then return \"hit \" .. rb.last_roll() end return \"miss\"", |d| {
+        match d.roll(10) {
+            face @ ..7 => format!("hit {face}"),
+            _ => "miss".into(),
+        }
+    }),
+    (
+        "looked_at_in_one_band",
+        "local band = rb.band(\"2d6\", { 6, 9 }, \"b\") if band ~= 1 then return band end return rb.last_roll() .. \" \" .. rb.last_roll()",
+        |d| match d.roll(6) + d.roll(6) {
+            ..6 => "0".into(),
+            9.. => "2".into(),
+            total => format!("{total} {total}"),
+        },
+    ),
+    (
+        "looked_at_behind_another",
+        "local a = rb.check(\"1d6\", { at_most = 3 }, \"a\") local first = if a then rb.last_roll() else 0 \
+         local b = rb.at_least(\"1d8\", 3, \"b\") return first .. tostring(b) .. rb.last_roll()",
+        |d| {
+            let (a, b) = (d.roll(6), d.roll(8));
+            format!("{}{}{b}", if a <= 3 { a } else { 0 }, b >= 3)
+        },
+    ),
+    (
+        "looked_at_in_a_loop",
+        "local sum = 0 for _ = 1, 4 do if not rb.under(\"1d6\", 3, \"a\") then sum += rb.last_roll() end end return sum",
+        |d| (0..4).map(|_| d.roll(6)).filter(|face| *face >= 3).sum::<i64>().to_string(),
+    ),
+    (
+        "looked_at_in_again",
+        "return rb.again(function() if rb.under(\"1d6\", 5, \"a\") then return rb.last_roll() end return nil end)",
+        |d| d.roll(4).to_string(),
+    ),
+    (
+        "looked_at_in_a_pool",
+        "local ok = rb.at_least(\"3d6kh2+1\", 9, \"a\") return if ok then rb.last_roll() else 0",
+        |d| {
+            let faces = sorted(d, 3, 6);
+            let total = faces[0] + faces[1] + 1;
+            (if total >= 9 { total } else { 0 }).to_string()
+        },
+    ),
     ("spread", "local t = {} for i = 1, 4 do t[i] = roll(4) end table.sort(t) return t[4] - t[1]", |d| {
         let faces = sorted(d, 4, 4);
         (faces[0] - faces[3]).to_string()

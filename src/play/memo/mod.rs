@@ -326,6 +326,9 @@ impl Memo {
             Op::ReadKey => self.abort("it looks at its own key"),
             Op::ReadEntryNumber => self.abort("it looks at the number of an agenda entry"),
             Op::Roll { dice, sight, seen } => self.rolled(|| RollKey::Dice((*dice).clone(), (*sight).clone()), seen),
+            Op::Look { total } => self.rolled(|| RollKey::Look, &Value::Int(*total)),
+            Op::ReturnToRoll => self.abort("it looks at an earlier roll"),
+            Op::Deal { dice, drawn } => self.rolled(|| RollKey::Deal((*dice).clone()), &Value::Int(i64::from(*drawn))),
             Op::Pick { n, picked } => self.rolled(|| RollKey::Pick(*n), &Value::Int(i64::from(*picked))),
             // It follows from what the policy has read, or from the default.
             Op::Answer { .. } => {}

@@ -50,6 +50,10 @@ fn same(one: &Value, other: &Value) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum RollKey {
     Dice(Arc<Dice>, Sight),
+    /// The total of the last of these dice: a later look at a roll of which less was seen.
+    Look,
+    /// What was drawn unseen.
+    Deal(Arc<Dice>),
     /// A policy's `rb.pick` of a number from 1 to this.
     Pick(u32),
 }

@@ -133,12 +133,13 @@ impl Table {
     ) -> Option<u32> {
         let trees = self.trees.get(&hash_of(what, owner, hashes))?;
         let mut at = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes))?.first as usize;
+        let mut last_total = 0;
         loop {
             let mut node = self.nodes[at];
             let guard = node.guard;
             let found = match guard.kind() {
                 Guard::FIELD => cache.find(guard, state, &self.interner)?,
-                Guard::ROLL => self.rolled(guard, rng.as_mut()?)?,
+                Guard::ROLL => self.rolled(guard, rng.as_mut()?, &mut last_total)?,
                 _ => return Some(node.found.at() as u32),
             };
             while node.found != found {
@@ -152,15 +153,20 @@ impl Table {
         }
     }
 
-    /// Rolls the dice of a guard.
+    /// Rolls the dice of a guard, or looks at those that were rolled last.
     #[inline]
-    fn rolled(&self, guard: Guard, rng: &mut DiceRng) -> Option<Tagged> {
+    fn rolled(&self, guard: Guard, rng: &mut DiceRng, last_total: &mut i64) -> Option<Tagged> {
         let seen = match self.rolls.get_index(guard.number())? {
             RollKey::Pick(n) => Value::Int(i64::from(rng.face(*n))),
+            RollKey::Look => Value::Int(*last_total),
+            RollKey::Deal(dice) => Value::Int(dice.total_with(&mut |sides| Some(rng.face(sides)))?),
             RollKey::Dice(dice, sight) if sight.shows_faces() => {
                 sight.of_roll(&dice.roll_with(&mut |sides| Some(rng.face(sides)))?)
             }
-            RollKey::Dice(dice, sight) => sight.of_total(dice.total_with(&mut |sides| Some(rng.face(sides)))?),
+            RollKey::Dice(dice, sight) => {
+                *last_total = dice.total_with(&mut |sides| Some(rng.face(sides)))?;
+                sight.of_total(*last_total)
+            }
         };
         self.interner.known(&seen)
     }

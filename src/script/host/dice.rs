@@ -47,7 +47,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                         .ok_or_else(|| fault(context, "there are no such dice"))?
                 }
             };
-            let seen = sight_of(context, sight, &need)?;
+            let sight = sight_of(context, sight, &need)?;
             let label = match &label {
                 Lv::Nil => b.label(&dice.to_string()),
                 Lv::String(text) => {
@@ -62,7 +62,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             let explored = context.explorer.is_some();
             let mut roll = || {
                 let told = |context: &ActionContext| fill(&label, &args, context, &b.handles.borrow());
-                context.roll(&dice, &label, (&seen.0, seen.1), told)
+                context.roll(&dice, &label, &sight, told)
             };
             // Where all faces are gone through, the host makes them: their number is limited there.
             let rolled = if explored { uncharged(roll) } else { roll() };
@@ -88,6 +88,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         context.roll_audience = audience_arg(context, &audience, &b.handles.borrow(), "the audience of a roll")?;
         Ok(())
     });
+    // last_roll(): the total of the last roll. roll_number() and return_to_roll(number): which one that is.
+    host_function!(lua, host, table, "last_roll", |_, b, (): ()| b.context()?.look_at_roll().map_err(stopped));
+    host_function!(lua, host, table, "roll_number", |_, b, (): ()| Ok(b.context()?.last_roll));
+    host_function!(lua, host, table, "return_to_roll", |_, b, number: usize| {
+        b.context()?.return_to_roll(number);
+        Ok(())
+    });
     host_function!(lua, host, table, "begin_again", |_, b, (): ()| b.context()?.begin_again().map_err(stopped));
     host_function!(lua, host, table, "roll_again", |_, b, (): ()| b.context()?.roll_again().map_err(stopped));
     host_function!(lua, host, table, "pick", |_, b, n: Lv| {
@@ -104,17 +111,8 @@ fn parsed(context: &mut ActionContext, text: &LuaString) -> Result<Arc<Dice>> {
     Dice::parse(&text_of(text)?).map(Arc::new).map_err(|error| fault(context, error.to_string()))
 }
 
-/// Added to the prelude's number for what is needed where the total is seen, too.
-const CHECKED: u8 = 10;
-
-/// What is seen of a roll, by the prelude's number for it, and what is told as needed.
-fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<(Sight, Need)> {
-    let seen = sight_of_number(context, sight % CHECKED, need)?;
-    let need = seen.need();
-    Ok((if sight < CHECKED { seen } else { Sight::Total }, need))
-}
-
-fn sight_of_number(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
+/// What is seen of a roll, by the prelude's number for it.
+fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> {
     let need_of = |context: &mut ActionContext, make: fn(i64) -> Need| match whole_of(need) {
         Some(n) => Ok(Sight::Need(make(n))),
         None => Err(fault(context, format!("the number that is needed must be whole, not {}", told(need)))),

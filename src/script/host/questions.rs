@@ -57,7 +57,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Asked::Open => {
                 if !whole {
                     // The tape did not fit after all.
-                    let default = question_of(context, &handles, kind, &q)?.default;
+                    let default = default_of(context, &handles, &question, &q)?;
                     context.questions.iter_mut().last().into_iter().for_each(|open| open.default.clone_from(&default));
                 }
                 Ok((4, Lv::Nil))
@@ -238,26 +238,33 @@ fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Resul
 /// Builds the question that a script asks.
 fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
     let mut question = undefaulted(context, handles, kind, q)?;
-    match q.raw_get::<Lv>("default")? {
+    question.default = default_of(context, handles, &question, q)?;
+    Ok(question)
+}
+
+/// The default of a question, if it has one. An order has the one in which its options stand.
+fn default_of(
+    context: &mut ActionContext,
+    handles: &Handles,
+    question: &Question,
+    q: &Table,
+) -> Result<Option<Answer>> {
+    let value = match q.raw_get::<Lv>("default")? {
         Lv::Nil => {
-            if let Ask::Order { options } = &question.ask {
-                question.default = Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect()));
-            }
+            let Ask::Order { options } = &question.ask else { return Ok(None) };
+            return Ok(Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect())));
         }
-        value => {
-            let default = default_value(context, handles, q, &value)?;
-            match question.read(&default) {
-                Ok(answer) => question.default = Some(answer),
-                // What the game master leaves out is nobody's default.
-                Err(_) if default.as_text().is_some_and(|name| context.state.left_out().contains(name)) => {}
-                Err(refusal) => {
-                    let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
-                    return Err(fault(context, message));
-                }
-            }
+        value => default_value(context, handles, q, &value)?,
+    };
+    match question.read(&value) {
+        Ok(answer) => Ok(Some(answer)),
+        // What the game master leaves out is nobody's default.
+        Err(_) if value.as_text().is_some_and(|name| context.state.left_out().contains(name)) => Ok(None),
+        Err(refusal) => {
+            let message = format!("the default of the question `{}` does not fit: {refusal}", question.topic);
+            Err(fault(context, message))
         }
     }
-    Ok(question)
 }
 
 /// The question without its default.

@@ -1,0 +1,63 @@
+//! Early answers: what a person types on one line for questions that the action has not asked yet.
+
+use std::collections::VecDeque;
+
+use super::session::take_reply;
+use super::undo::Op;
+use super::{Answer, Question, Refusal, Viewer};
+use crate::state::Value;
+
+/// Answers by topic, given before their questions are asked. The action takes them in place while it runs, so a line with
+/// several answers runs its action once.
+#[derive(Debug, Default)]
+pub(crate) struct EarlyAnswers {
+    replies: Vec<(String, Value)>,
+    /// Who gives them, for which action; nobody where they only must not contradict what is asked.
+    from: Option<(Viewer, u32)>,
+    /// The number of the next decision.
+    seq: u32,
+    /// The decisions that were taken in the run, with their numbers.
+    taken: VecDeque<(u32, Op)>,
+}
+
+impl EarlyAnswers {
+    /// Replies that are compared with answers that nobody was asked for, and that are not taken.
+    pub fn to_compare(replies: Vec<(String, Value)>) -> EarlyAnswers {
+        EarlyAnswers { replies, ..EarlyAnswers::default() }
+    }
+
+    /// Replies of a viewer to one action, whose next decision has the number `seq`.
+    pub fn to_take(replies: Vec<(String, Value)>, viewer: Viewer, action: u32, seq: u32) -> EarlyAnswers {
+        EarlyAnswers { replies, from: Some((viewer, action)), seq, taken: VecDeque::new() }
+    }
+
+    pub fn replies(&self) -> &[(String, Value)] {
+        &self.replies
+    }
+
+    pub fn into_replies(self) -> Vec<(String, Value)> {
+        self.replies
+    }
+
+    /// The answer to a question and the number of the decision, if one was given.
+    pub fn answer(&mut self, question: &Question) -> Option<Result<(Answer, u32), Refusal>> {
+        let (viewer, action) = self.from.as_ref()?;
+        if question.id.action != *action || !viewer.plays(&question.seat) {
+            return None;
+        }
+        let at = self.replies.iter().position(|(topic, _)| *topic == *question.topic)?;
+        let answer = take_reply(&mut self.replies, at, question);
+        let answer = answer.and_then(|answer| question.check(&answer).map(|()| answer));
+        Some(answer.map(|answer| {
+            let seq = self.seq;
+            self.seq += 1;
+            self.taken.push_back((seq, Op::answer(question, &answer)));
+            (answer, seq)
+        }))
+    }
+
+    /// The decisions that were taken in the run that is over.
+    pub(super) fn take_decisions(&mut self) -> impl Iterator<Item = (u32, Op)> {
+        std::mem::take(&mut self.taken).into_iter()
+    }
+}

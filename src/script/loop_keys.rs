@@ -1,0 +1,169 @@
+//! Refuses loops over tables whose order depends on addresses.
+//!
+//! The engine puts the keys of a table into its slots by a hash, and the hash of a table or function is its address. So a loop
+//! over a table keyed by entities would run in another order in every process. At the start of each loop the engine stands at
+//! a safepoint: there the keys of the table are looked at. A table that is a list costs nothing, any other one look at each key.
+//!
+//! This reads the engine's own structures. [`install`] tells whether they are those that are known.
+
+use std::ffi::{c_int, c_void};
+use std::sync::OnceLock;
+
+use mlua::{Lua, ffi};
+
+use super::bytecode::FORGLOOP;
+use super::sandbox::{Budget, guarded};
+
+const WRONG: &str = "the keys of this table are neither numbers nor texts: their order differs from run to run, and no loop may depend on it";
+
+/// What to do instead, for the fault. The guard of `next` words its refusal with the same beginning.
+pub(super) fn cure_for(message: &str) -> Option<&'static str> {
+    let is_refused = message.contains("the keys of this table are neither numbers nor texts");
+    is_refused.then_some("loop over a list, or put what belongs to an entity under its number: `points[entity.id]`")
+}
+
+/// A value of the engine.
+#[repr(C)]
+struct Tagged {
+    value: *const c_void,
+    extra: i32,
+    tag: i32,
+}
+
+/// An entry of a table's store. The tag of its key takes four bits.
+#[repr(C)]
+struct Slot {
+    value: Tagged,
+    key: *const c_void,
+    extra: i32,
+    tag: u32,
+}
+
+#[repr(C)]
+struct Table {
+    header: [u8; 6],
+    /// The store has two to this power slots.
+    slots_log: u8,
+    mask: u8,
+    array_length: i32,
+    free: i32,
+    metatable: *const c_void,
+    array: *const Tagged,
+    slots: *const Slot,
+}
+
+/// A running function.
+#[repr(C)]
+struct Frame {
+    base: *const Tagged,
+    function: *const Tagged,
+    top: *const Tagged,
+    /// Nothing for a function that is no script.
+    script: *const c_void,
+    next: *const u32,
+}
+
+#[repr(C)]
+struct Thread {
+    header: [u8; 8],
+    top: *const Tagged,
+    base: *const Tagged,
+    global: *const c_void,
+    frame: *const Frame,
+}
+
+/// Why the loop that begins here is refused, if it is.
+///
+/// # Safety
+///
+/// The engine must stand at a safepoint of the state.
+#[inline]
+pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<&'static str> {
+    // SAFETY: at a safepoint a script's frame is whole, and the instruction is the one before the next.
+    unsafe {
+        let frame = (*state.cast::<Thread>()).frame;
+        if (*frame).script.is_null() || (*frame).next.is_null() {
+            return None;
+        }
+        let instruction = *(*frame).next.sub(1);
+        if instruction as u8 != FORGLOOP {
+            return None;
+        }
+        // The word behind it says whether only the places of a list are gone through.
+        if (*(*frame).next as i32) < 0 {
+            return None;
+        }
+        let [iterator, table, index] = {
+            let first = (*frame).base.add((instruction >> 8) as usize & 0xff);
+            [first, first.add(1), first.add(2)]
+        };
+        let begins = (*iterator).tag == ffi::LUA_TNIL
+            && (*table).tag == ffi::LUA_TTABLE
+            && (*index).tag == ffi::LUA_TLIGHTUSERDATA
+            && (*index).value.is_null();
+        (begins && has_odd_keys((*table).value.cast())).then_some(WRONG)
+    }
+}
+
+/// Whether a key of the table is neither a number nor a text.
+unsafe fn has_odd_keys(table: *const Table) -> bool {
+    // SAFETY: the store has as many slots as the table says; an empty one has one slot, which holds nothing.
+    unsafe {
+        let slots = std::slice::from_raw_parts((*table).slots, 1 << (*table).slots_log);
+        slots.iter().any(|slot| slot.value.tag != ffi::LUA_TNIL && !is_plain((slot.tag & 15) as i32))
+    }
+}
+
+/// Whether a key of this type stands in the same place in every process.
+fn is_plain(tag: i32) -> bool {
+    matches!(tag, ffi::LUA_TNUMBER | ffi::LUA_TINTEGER | ffi::LUA_TSTRING | ffi::LUA_TNIL)
+}
+
+/// is_odd(table): whether a key of it is neither a number nor a text, for the guard of `next`.
+pub(super) unsafe extern "C-unwind" fn is_odd(state: *mut mlua::lua_State) -> c_int {
+    // SAFETY: the guard gives a table.
+    unsafe {
+        let odd = has_odd_keys(ffi::lua_topointer(state, 1).cast());
+        ffi::lua_pushboolean(state, c_int::from(odd));
+    }
+    1
+}
+
+/// Tries the safepoints of a closed machine out, once for the whole program.
+///
+/// # Errors
+///
+/// The engine is laid out in another way than the one this was written for.
+pub(super) fn install(lua: &Lua) -> mlua::Result<()> {
+    static FITS: OnceLock<bool> = OnceLock::new();
+    let runs = |text: &str| guarded(Budget::ACTION, || lua.load(text).set_name("=probe").exec()).0.is_ok();
+    let try_out = || {
+        is_laid_out_so(lua)
+            && runs("for key in { 1, 2, a = 3, [0.5] = 4 } do end for key in pairs({}) do end")
+            && !runs("for key in { 1, a = 2, [{}] = 3 } do end")
+            && !runs("for key in pairs({ [true] = 1 }) do end")
+    };
+    if *FITS.get_or_init(try_out) {
+        return Ok(());
+    }
+    Err(mlua::Error::RuntimeError("the script engine is laid out in another way than this program expects".into()))
+}
+
+/// Whether a table and the running function lie in memory as they are read here.
+fn is_laid_out_so(lua: &Lua) -> bool {
+    let table = lua.create_table_with_capacity(2, 1).and_then(|table| {
+        table.raw_set(1, 42.5)?;
+        table.raw_set("key", true)?;
+        Ok(table)
+    });
+    let Ok(table) = table else { return false };
+    // SAFETY: a table of the engine is at least as large as ours, and what it points to is read only where its sizes fit.
+    unsafe {
+        let read = table.to_pointer().cast::<Table>();
+        let fits = (*read).array_length == 2 && (*read).slots_log == 0 && !(*read).array.is_null();
+        fits && (*(*read).array).tag == ffi::LUA_TNUMBER
+            && f64::from_bits((*(*read).array).value as u64) == 42.5
+            && (*(*read).slots).tag & 15 == ffi::LUA_TSTRING as u32
+            && (*(*read).slots).value.tag == ffi::LUA_TBOOLEAN
+    }
+}
