@@ -15,15 +15,6 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         Ok(whole_of(&n).and_then(|n| u64::try_from(n).ok()).map(|n| n.isqrt() as i64))
     })?;
     table.raw_set("root", root)?;
-    // square(x, y, x, y): of the distance; nothing where one of them is no whole number or too far away.
-    let square = lua.create_function(|_, (x, y, to_x, to_y): (Lv, Lv, Lv, Lv)| {
-        charge(4);
-        Ok(places([&x, &y, &to_x, &to_y]).map(|[x, y, to_x, to_y]| {
-            let (dx, dy) = (to_x - x, to_y - y);
-            dx * dx + dy * dy
-        }))
-    })?;
-    table.raw_set("square", square)?;
     // towards(x, y, x, y, far): a list of two, or nothing
     let towards = lua.create_function(|_, (x, y, to_x, to_y, far): (Lv, Lv, Lv, Lv, Lv)| {
         charge(8);
