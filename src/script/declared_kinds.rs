@@ -192,7 +192,9 @@ impl Loader<'_> {
                     own.timed.raw_set(&*name, ended)?;
                 }
                 _ => {
-                    let message = format!("the kind `{name}` has `timed` or `ended` that are not what they should be");
+                    let message = format!(
+                        "the kind `{name}` has a `timed` that is not true or false, or an `ended` that cannot be"
+                    );
                     let cure =
                         "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
                     self.problem("kinds", &format!("{name}/timed"), message, Some(cure.into()));
