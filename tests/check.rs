@@ -188,3 +188,78 @@ fn hostile_files_are_told_and_do_no_harm() {
     let told = found(files);
     assert!(!told.is_empty());
 }
+
+/// Puts one text in the place of another in the game of relations and gives what is found.
+fn in_the_arena(path: &str, from: &str, to: &str) -> Vec<String> {
+    let mut files = files::of(&["arena"]);
+    let text = files.get_mut(&format!("arena/{path}")).unwrap();
+    assert!(text.contains(from), "{path} has no `{from}`");
+    *text = text.replacen(from, to, 1);
+    findings(&Library::from_files(files), "arena", &[]).iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn relations_and_what_lasts_are_checked() {
+    assert_eq!(in_the_arena("kinds.luau", "mutual", "mutual"), Vec::<String>::new());
+    for (path, from, to, told) in [
+        (
+            "maneuvers/grip.luau",
+            "rb.relate(\"grip\"",
+            "rb.relate(\"gripp\"",
+            "there is no kind `gripp` (did you mean `grip`?)",
+        ),
+        (
+            "maneuvers/grip.luau",
+            "{ degree = if",
+            "{ degre = if",
+            "a grip has no field `degre` (did you mean `degree`?)",
+        ),
+        ("play.luau", "{ seat = seat })", "{ saet = seat })", "a fighter has no field `saet` (did you mean `seat`?)"),
+        (
+            "maneuvers/strike.luau",
+            "rb.related(\"grip\"",
+            "rb.related(\"stunned\"",
+            "the kind `stunned` is no relation between two",
+        ),
+        (
+            "maneuvers/stun.luau",
+            "moment = \"turn\"",
+            "moment = \"trun\"",
+            "there is no entry `trun` (did you mean `turn`?)",
+        ),
+        (
+            "maneuvers/break_free.luau",
+            "rb.first(\"stunned\", {",
+            "rb.relate(\"grip\", ctx.actor, ctx.actor, {",
+            "which may only read",
+        ),
+        ("kinds.luau", "\"holder\", \"held\" }", "\"holder\", \"helt\" }", "relates `helt`, and has no such field"),
+        (
+            "kinds.luau",
+            "held = rb.ref(\"fighter\")",
+            "held = rb.ref()",
+            "relates `held`, which is no reference to one kind",
+        ),
+        ("kinds.luau", "held = rb.ref(\"fighter\")", "held = rb.ref(\"sworn_to\")", "which is a relation itself"),
+        (
+            "kinds.luau",
+            "relates = { \"bearer\" }",
+            "mutual = true, relates = { \"bearer\" }",
+            "is mutual and relates one field only",
+        ),
+        ("kinds.luau", "timed = true", "timed = \"yes\"", "has a `timed` that is not true or false"),
+        ("kinds.luau", "truce =", "ending = {}, truce =", "`ending` is a kind of the host's"),
+        (
+            "play.luau",
+            "turn = function(actor)",
+            "ending = function() end, turn = function(actor)",
+            "`ending` is an entry of the host's",
+        ),
+    ] {
+        let found = in_the_arena(path, from, to);
+        assert!(
+            found.iter().any(|one| one.starts_with(&format!("arena/{path}:")) && one.contains(told)),
+            "{to}: {found:#?}"
+        );
+    }
+}

@@ -734,6 +734,20 @@ impl<'r> Reader<'r> {
                 }
             }
         }
+        if name == "lasts"
+            && let Some(ExpressionKind::Table { items }) = args.get(1).map(|arg| arg.kind())
+        {
+            for item in items {
+                // What is no entry is a moment that some rule names with rb.comes.
+                if let TableItem::Record { key, value } = item
+                    && literal(*key).as_deref() == Some("moment")
+                    && let Some(moment) = literal(*value)
+                    && self.known.names.times(&moment) <= 1
+                {
+                    self.tell(value.location(), self.known.wrong_name("entry", &moment));
+                }
+            }
+        }
         if let Some((kind, at)) = &first
             && let Some(kind) = self.known.kind(kind)
         {

@@ -11,7 +11,7 @@ use super::syntax::{constant, literal};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
 use crate::spec::EVENT_SORTS;
-use crate::state::Value;
+use crate::state::{Kind, Value};
 
 /// Texts of a spec file and who is called so in them: in small letters, how often they stand there, and as they do first.
 pub(super) fn texts_of(block: Block<'_>) -> BTreeMap<String, (usize, String)> {
@@ -185,7 +185,12 @@ impl Reader<'_> {
     fn field_or_value(&mut self, name: &str, at: Location) {
         let Some(mut members) = self.known.names("field") else { return };
         let kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
-        members.extend(kinds.flat_map(|kind| kind.derived.iter().map(ToString::to_string)));
+        let of_kind = |kind: &Kind| {
+            // `t:edit` makes and ends relations by their names.
+            let relation = (kind.relates.len() == 2).then(|| kind.name.to_string());
+            kind.derived.iter().map(ToString::to_string).chain(relation).collect::<Vec<_>>()
+        };
+        members.extend(kinds.flat_map(of_kind));
         if !members.iter().any(|known| known == name) {
             self.problem(at, (format!("no kind has a field or a derived value `{name}`"), instead(name, &members)));
         }

@@ -5,15 +5,16 @@ use serde::{Deserialize, Serialize};
 use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
-use super::{DicePosition, DiceSource, Event, Game, Happening, Refusal, Slot};
-use crate::state::{Audience, EntityId, EntryId, Value};
+use super::{ActionContext, DicePosition, DiceSource, Event, Game, Happening, Refusal, Slot};
+use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value};
 
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Edit {
-    /// Writes a field. The value is checked against the field's type.
+    /// Writes a field. The value is checked against the field's type. By the name of a relation it makes one to the entity that
+    /// is the value, and with no value it ends those of the entity.
     Set { entity: EntityId, field: String, value: Value },
     /// Takes an entity away.
     Remove { entity: EntityId },
@@ -85,6 +86,9 @@ impl Game {
                 };
                 let kind = rules.schema().kind(found.kind);
                 let Some(id) = kind.field_named(field) else {
+                    if let Some(relation) = rules.schema().relation_from(found.kind, field) {
+                        return self.may_relate(relation, field, value);
+                    }
                     let names = kind.fields.iter().map(|field| &*field.name);
                     let sentence = format!("a {} has no field `{field}`", kind.name);
                     return Err(Refusal::unknown(sentence, field, names));
@@ -126,6 +130,67 @@ impl Game {
         }
     }
 
+    /// Refuses a relation to what cannot be its other end.
+    fn may_relate(&self, relation: KindId, field: &str, value: &Value) -> Result<(), Refusal> {
+        let schema = self.context.rules.schema();
+        let relation = schema.kind(relation);
+        let fits = match value {
+            Value::None => Ok(()),
+            value => relation.check(relation.relates[1], value, schema, &self.context.state),
+        };
+        fits.map_err(|problem| Refusal::BadValue { field: field.to_owned(), problem })
+    }
+
+    /// Makes a relation by hand, or ends all that an entity has to others.
+    fn relate(&mut self, relation: KindId, one: EntityId, value: &Value) -> (Audience, Happening) {
+        let rules = self.context.rules.clone();
+        let declared = rules.schema().kind(relation);
+        let (first, second) = (declared.relates[0], declared.relates[1]);
+        let by_hand = |context: &ActionContext, id: EntityId, what: &str| {
+            let text = format!("by hand: {} {what}", context.title(id));
+            (context.state.audience(rules.schema(), id), Happening::Edited { text })
+        };
+        if let Value::Entity(other) = value {
+            let known = self.context.relations_between(relation, one, *other).first().copied();
+            let id = known.unwrap_or_else(|| {
+                let mut fields: Vec<Value> = declared.fields.iter().map(|field| field.default.clone()).collect();
+                fields[first.0 as usize] = Value::Entity(one);
+                fields[second.0 as usize] = value.clone();
+                let id = self.context.state.spawn(Entity { kind: relation, fields });
+                self.context.state.note_gone(id);
+                id
+            });
+            return by_hand(&self.context, id, "is there");
+        }
+        let mut found = self.context.holding(relation, &[(first, Value::Entity(one))]);
+        if declared.mutual {
+            found.extend(self.context.holding(relation, &[(second, Value::Entity(one))]));
+        }
+        let mut told = (Audience::Everybody, Vec::new());
+        for id in &found {
+            told.0 = told.0.and(&self.context.state.audience(rules.schema(), *id));
+            told.1.push(self.context.title(*id).to_string());
+        }
+        found.into_iter().for_each(|id| self.take_away(id));
+        let text = match told.1.as_slice() {
+            [] => format!("by hand: {} has no {} to anybody", self.context.title(one), declared.name.replace('_', " ")),
+            titles => format!("by hand: {} is gone", titles.join(", ")),
+        };
+        (told.0, Happening::Edited { text })
+    }
+
+    /// Takes an entity away, and the relations that it has.
+    fn take_away(&mut self, entity: EntityId) {
+        let rules = self.context.rules.clone();
+        let state = &mut self.context.state;
+        for gone in state.relations_of(rules.schema(), entity).into_iter().chain([entity]) {
+            for (other, field) in state.remove(gone) {
+                state.note_stale(other, field);
+            }
+            state.note_gone(gone);
+        }
+    }
+
     /// Refuses to leave out what the rules do not have, or what is left out already.
     fn may_leave_out(&self, name: &str) -> Result<(), Refusal> {
         if self.context.state.left_out().contains(name) {
@@ -158,6 +223,14 @@ impl Game {
             return self.context.set_house_rule(name, value).map(by_hand);
         }
         let rules = self.context.rules.clone();
+        if let Edit::Set { entity, field, value } = edit
+            && let Some(kind) = self.context.state.entity(*entity).map(|entity| entity.kind)
+            && rules.schema().kind(kind).field_named(field).is_none()
+            && let Some(relation) = rules.schema().relation_from(kind, field)
+        {
+            self.may_relate(relation, field, value)?;
+            return Ok(self.relate(relation, *entity, value));
+        }
         let state = &mut self.context.state;
         match edit {
             Edit::Set { entity, field, value } => {
@@ -191,13 +264,7 @@ impl Game {
                 }
                 let title = self.context.title(*entity);
                 let audience = self.context.state.audience(rules.schema(), *entity);
-                let state = &mut self.context.state;
-                for gone in state.relations_of(rules.schema(), *entity).into_iter().chain([*entity]) {
-                    for (other, field) in state.remove(gone) {
-                        state.note_stale(other, field);
-                    }
-                    state.note_gone(gone);
-                }
+                self.take_away(*entity);
                 Ok((audience, Happening::Edited { text: format!("by hand: {title} is taken away") }))
             }
             Edit::Cancel { entry } => match state.unschedule(*entry) {

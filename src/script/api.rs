@@ -740,7 +740,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "edit",
         "t:edit(title, field, value)",
         ("title: string, field: string, value: any", "()"),
-        "The game master's hand; a reference takes a title, or \"none\".",
+        "The game master's hand; a reference takes a title, or \"none\". The name of a relation makes one to that title, or ends those that there are.",
     ),
     method("undo", "t:undo()", ("", "()"), "Takes back the last answer."),
     method("redo", "t:redo()", ("", "()"), "Takes it again."),

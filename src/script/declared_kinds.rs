@@ -17,11 +17,14 @@ pub(super) struct OfKinds {
     pub overviews: Table,
     /// What is done when the time of one is over, or true.
     pub timed: Table,
+    /// Of those that stand between two entities: `from`, `to` and `mutual`.
+    pub relates: Table,
 }
 
 impl OfKinds {
     pub fn new(lua: &Lua) -> Result<OfKinds> {
-        Ok(OfKinds { sheets: lua.create_table()?, overviews: lua.create_table()?, timed: lua.create_table()? })
+        let new = || lua.create_table();
+        Ok(OfKinds { sheets: new()?, overviews: new()?, timed: new()?, relates: new()? })
     }
 }
 
@@ -189,14 +192,25 @@ impl Loader<'_> {
                     own.timed.raw_set(&*name, ended)?;
                 }
                 _ => {
-                    let message = format!("the kind `{name}` has `timed` or `ended` that are not what they should be");
+                    let message = format!(
+                        "the kind `{name}` has a `timed` that is not true or false, or an `ended` that cannot be"
+                    );
                     let cure =
                         "write timed = true, and beside it, if anything is to be done, ended = function(self) ... end";
                     self.problem("kinds", &format!("{name}/timed"), message, Some(cure.into()));
                 }
             }
             match read_ends(&body, &kind) {
-                Ok((ends, mutual)) => (kind.relates, kind.mutual) = (ends, mutual),
+                Ok((ends, mutual)) => {
+                    if let [from, to] = ends.as_slice() {
+                        let relation = lua.create_table()?;
+                        relation.raw_set("from", &*kind.field(*from).name)?;
+                        relation.raw_set("to", &*kind.field(*to).name)?;
+                        relation.raw_set("mutual", mutual)?;
+                        own.relates.raw_set(&*name, relation)?;
+                    }
+                    (kind.relates, kind.mutual) = (ends, mutual);
+                }
                 Err(message) => {
                     let message = format!("the kind `{name}` {message}");
                     self.problem("kinds", &format!("{name}/relates"), message, Some(ENDS_CURE.into()));

@@ -501,7 +501,13 @@ fn read_chance(text: &str) -> Option<BigRational> {
 fn entity_value(session: &Session, entity: EntityId, field: &str, value: Value) -> Value {
     let view = session.view();
     let declared = view.fields(entity).find(|(known, _)| *known.name == *field);
-    let refers = declared.is_some_and(|(known, _)| matches!(known.ty, crate::state::Type::Ref(_)));
+    let schema = session.ruleset().schema();
+    let kind = view.kind(entity).and_then(|kind| schema.kind_named(kind));
+    let relates = || kind.is_some_and(|kind| schema.relation_from(kind, field).is_some());
+    let refers = match declared {
+        Some((known, _)) => matches!(known.ty, crate::state::Type::Ref(_)),
+        None => relates(),
+    };
     match &value {
         Value::Text(title) if refers && &**title == "none" => Value::None,
         Value::Text(title) if refers => view.find(title).map_or(value.clone(), Value::Entity),

@@ -97,6 +97,15 @@ impl Schema {
         &self.kinds[id.0 as usize]
     }
 
+    /// The relation of this name that entities of a kind can have to others, from its first end; also with spaces for `_`.
+    pub fn relation_from(&self, kind: KindId, name: &str) -> Option<KindId> {
+        let id = self.kind_named(&name.replace(' ', "_"))?;
+        let relation = self.kind(id);
+        let [first, _] = relation.relates.as_slice() else { return None };
+        let takes = &relation.field(*first).ty;
+        (*takes == Type::Ref(Some(self.kind(kind).name.clone()))).then_some(id)
+    }
+
     pub fn kind_named(&self, name: &str) -> Option<KindId> {
         let at = self.kinds.binary_search_by(|kind| (*kind.name).cmp(name)).ok()?;
         Some(KindId(at as u16))

@@ -22,8 +22,15 @@ impl Repl {
         let view = self.session.view();
         let (entity, rest) = names::entity(&view, rest)?;
         let title = view.title(entity);
-        let known: Vec<(String, String)> =
+        let mut known: Vec<(String, String)> =
             view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())).collect();
+        let schema = self.session.ruleset().schema();
+        let kind = view.kind(entity).and_then(|kind| schema.kind_named(kind));
+        let relations = schema
+            .kinds
+            .iter()
+            .filter(|relation| kind.is_some_and(|kind| schema.relation_from(kind, &relation.name).is_some()));
+        known.extend(relations.map(|relation| (relation.name.to_string(), relation.name.replace('_', " "))));
         let (field, typed) = match names::field(&title, &known, rest) {
             Err(_) if view.derived_names(entity).iter().any(|derived| **derived == *split_first(rest).0) => {
                 return Err(Complaint::Wrong(format!(
@@ -35,7 +42,12 @@ impl Repl {
             found => found?,
         };
         let Some((declared, now)) = view.fields(entity).find(|(known, _)| *known.name == *field) else {
-            return Ok(());
+            // A relation.
+            let wanted = || Complaint::Wrong(format!("Type whom: `set {title} {field} NAME`, or `none` to end it."));
+            let value = Some(typed).filter(|typed| !typed.is_empty());
+            let value = value.and_then(|typed| typed_value(&view, &Type::Ref(None), typed)).ok_or_else(wanted)?;
+            self.session.edit(Edit::Set { entity, field, value })?;
+            return self.settle_decided();
         };
         if typed.is_empty() {
             return Err(Complaint::Wrong(format!(

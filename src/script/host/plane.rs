@@ -5,25 +5,24 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::super::conversion::whole_of;
 use super::super::sandbox::charge;
 
-/// The farthest coordinate and distance: the square of a way between two such places is a number that a script reads exactly.
-const FARTHEST: i64 = 1 << 24;
+/// Up to here the point along a way is exact; farther away it is as good as floating point gives it, the same everywhere.
+const FARTHEST: i64 = 1 << 30;
+
+/// No square of a distance is as large.
+const LARGEST: f64 = 1e36;
 
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
     // The whole part of a square root; nothing for what is no whole number of at least 0.
     let root = lua.create_function(|_, n: Lv| {
         charge(2);
-        Ok(whole_of(&n).and_then(|n| u64::try_from(n).ok()).map(|n| n.isqrt() as i64))
+        let n = match n {
+            Lv::Integer(n) => u128::try_from(n).ok(),
+            Lv::Number(n) if n >= 0.0 && n.fract() == 0.0 && n < LARGEST => Some(n as u128),
+            _ => None,
+        };
+        Ok(n.map(|n| n.isqrt() as f64))
     })?;
     table.raw_set("root", root)?;
-    // square(x, y, x, y): of the distance; nothing where one of them is no whole number or too far away.
-    let square = lua.create_function(|_, (x, y, to_x, to_y): (Lv, Lv, Lv, Lv)| {
-        charge(4);
-        Ok(places([&x, &y, &to_x, &to_y]).map(|[x, y, to_x, to_y]| {
-            let (dx, dy) = (to_x - x, to_y - y);
-            dx * dx + dy * dy
-        }))
-    })?;
-    table.raw_set("square", square)?;
     // towards(x, y, x, y, far): a list of two, or nothing
     let towards = lua.create_function(|_, (x, y, to_x, to_y, far): (Lv, Lv, Lv, Lv, Lv)| {
         charge(8);
@@ -39,7 +38,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
 fn places<const N: usize>(given: [&Lv; N]) -> Option<[i64; N]> {
     let mut found = [0; N];
     for (place, value) in found.iter_mut().zip(given) {
-        *place = whole_of(value).filter(|n| (-FARTHEST..=FARTHEST).contains(n))?;
+        *place = whole_of(value)?;
     }
     Some(found)
 }
@@ -47,6 +46,10 @@ fn places<const N: usize>(given: [&Lv; N]) -> Option<[i64; N]> {
 /// How much of a distance `far` along the way (`own`, `other`) falls to the first of the two, to the nearest whole number, away
 /// from 0 where two are equally near. A way of no length leads nowhere.
 fn share(own: i64, other: i64, far: i64) -> i64 {
+    if [own, other, far].iter().any(|n| n.unsigned_abs() > FARTHEST as u64) {
+        let (own, other) = (own as f64, other as f64);
+        return (own * far as f64 / (own * own + other * other).sqrt()).round() as i64;
+    }
     let length = i128::from(own) * i128::from(own) + i128::from(other) * i128::from(other);
     if length == 0 {
         return 0;
@@ -73,5 +76,6 @@ mod tests {
         assert_eq!(share(0, 0, 5), 0);
         assert_eq!((share(3, 4, 5), share(4, 3, 5)), (3, 4));
         assert_eq!(share(1, 0, 1 << 24), 1 << 24);
+        assert_eq!((share(3 << 40, 4 << 40, 5 << 20), share(1 << 30, 0, 1 << 30)), (3 << 20, 1 << 30));
     }
 }

@@ -5,7 +5,7 @@ use mlua::{Lua, Result, Table, Value as Lv};
 use super::super::handles::Handles;
 use super::super::sandbox::charge;
 use super::entities::{hold_change, kind_arg, new_entity, read_fields, take_away};
-use super::{HostState, entity_arg, fault, host_function, stopped};
+use super::{HostState, entity_arg, host_function, stopped};
 use crate::play::ActionContext;
 use crate::state::{EntityId, KindId, Value};
 
@@ -17,14 +17,6 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let handles = b.handles.borrow();
         let kind = kind_arg(context, &kind, "the name of a kind")?;
         let wanted = read_fields(context, &handles, kind, &fields, "rb.each")?;
-        let rules = context.rules.clone();
-        let declared = rules.schema().kind(kind);
-        for (field, value) in &wanted {
-            let field = declared.field(*field);
-            if let Err(error) = field.ty.check(value, rules.schema(), &context.state) {
-                return Err(fault(context, format!("the field `{}` of a {} {error}", field.name, declared.name)));
-            }
-        }
         let found = context.holding(kind, &wanted);
         list(lua, &handles, found)
     });
