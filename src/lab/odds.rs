@@ -51,6 +51,13 @@ pub struct Limits {
     pub samples: u64,
 }
 
+impl Limits {
+    /// The same where what is unseen is dealt anew on every way: there are soon more ways than pay.
+    pub(super) fn where_dealt(self) -> Limits {
+        Limits { ways: self.ways.min(20_000), samples: self.samples.min(4_000), ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits { ways: 400_000, points: 300_000, bytes: 96 << 20, samples: 20_000 }
@@ -80,8 +87,11 @@ pub struct Odds {
     pub worth: BTreeMap<Arc<str>, BigRational>,
     /// Topics that an answer was given for and that nothing asked; an empty one stands for the names.
     pub unasked: Vec<String>,
-    /// What the one who asks cannot see and these odds leave out: kinds of entities, by name.
+    /// What the one who asks cannot see: kinds of entities by name, and single fields as `kind.field`. Empty where the asker
+    /// sees all.
     pub unseen: Vec<String>,
+    /// Whether the rules dealt that anew on each way, by chance; otherwise it is left out.
+    pub dealt: bool,
 }
 
 /// Why and from how much chances were estimated.
@@ -605,6 +615,7 @@ impl Exploration<'_> {
             worth,
             unasked: Vec::new(),
             unseen: Vec::new(),
+            dealt: false,
         }
     }
 }
@@ -713,6 +724,12 @@ fn leave_out_common(outcomes: &mut [(Outcome, BigRational)]) {
     }
 }
 
+/// How what the one who asks cannot see is treated, in words; nothing where that is nothing.
+pub(super) fn unseen_in_words(unseen: &[String], dealt: bool) -> Option<String> {
+    let how = if dealt { "dealt anew by chance" } else { "left out" };
+    (!unseen.is_empty()).then(|| format!("unseen, {how}: {}", unseen.join(", ")))
+}
+
 impl Odds {
     /// The outcomes in words, told apart where that takes more than what is told at the table.
     pub fn lines(&self) -> Vec<String> {
@@ -747,6 +764,11 @@ impl Odds {
                 }
             })
             .collect()
+    }
+
+    /// What the one who asks cannot see, and how it was treated, in words; nothing where the asker sees all.
+    pub fn unseen_in_words(&self) -> Option<String> {
+        unseen_in_words(&self.unseen, self.dealt)
     }
 
     /// Whether every way was followed to its end: each chance is right to the last digit.

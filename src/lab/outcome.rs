@@ -123,7 +123,7 @@ impl Outcome {
         let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
         let title = |id: EntityId| context.title(id);
-        for change in state.since(0) {
+        for change in state.since(context.dealt) {
             match change {
                 Change::Set { entity, field, from, to } => {
                     fields.entry((*entity, *field)).and_modify(|known| known.1 = to).or_insert((from, to));
@@ -246,7 +246,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
 fn attachments(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
     let now = |id: &AttachmentId| context.state.attachments().get(id).cloned();
-    for change in context.state.since(0).iter().rev() {
+    for change in context.state.since(context.dealt).iter().rev() {
         match change {
             Change::Attach { id, .. } => drop(before.insert(*id, None)),
             Change::Detach { id, was } => drop(before.insert(*id, Some(was.clone()))),

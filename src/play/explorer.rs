@@ -737,6 +737,17 @@ fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
             _ => {}
         }
     }
+    // What an outcome tells is different from what was dealt: runs that were dealt different things are different.
+    for change in &changes[context.dealt..] {
+        if let Change::Set { entity, field, from, .. } = change
+            && context.dealt > 0
+        {
+            out.push(b'D');
+            write_number(out, u64::from(entity.0));
+            write_number(out, u64::from(field.0));
+            write_value(out, from);
+        }
+    }
     for ((entity, field), from) in first {
         let Some(now) = state.field(entity, field) else { continue };
         if now != from && !spawned.contains(&entity) {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer_check::between;
-use super::{Fault, QuestionId, SessionError};
+use super::{Fault, QuestionId, SessionError, Viewer};
 use crate::ruleset::SwitchRefusal;
 use crate::state::EntityId;
 
@@ -124,6 +124,15 @@ pub enum Bound {
 impl Refusal {
     pub(crate) fn new(message: impl Into<String>) -> Refusal {
         Refusal::Invalid { message: message.into() }
+    }
+
+    /// Of a look ahead where a rule reads what the one who asks may not see.
+    pub(crate) fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
+        Refusal::failing(format!(
+            "what comes of it depends on what {} may not see: {}",
+            viewer.words(),
+            hidden.join(", ")
+        ))
     }
 
     /// Of a request that was a proper one.

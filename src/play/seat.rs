@@ -22,6 +22,7 @@ pub struct Seat<'s> {
 
 /// Something that a viewer was told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SeatEvent {
     /// Rises by one with everything that this viewer is told, and never goes back.
     pub revision: u64,
@@ -157,27 +158,34 @@ impl Seat<'_> {
         session.game_mut().stream.revision(viewer)
     }
 
-    /// What the viewer was told after a revision; 0 gives everything.
+    /// What the viewer was told after a revision; 0 gives everything. Revisions of a viewer are counted from the first time
+    /// that somebody asks for them. A few thousand are kept; behind those, 0 gives what stands alone.
     ///
     /// Whoever drops what is newer than [`Happening::Back`] names and appends the rest has the log, whatever is undone,
     /// edited or reloaded. [`Happening::Aside`] belongs to no log.
     ///
     /// # Errors
     ///
-    /// A revision that the viewer has not been told yet: another game was loaded. Begin again from a [`Snapshot`].
+    /// A revision that the viewer has not been told yet (another game was loaded), or that is too long ago. Begin again from a
+    /// [`Snapshot`].
     pub fn events_since(&mut self, revision: u64) -> Result<Vec<SeatEvent>, Refusal> {
         let Seat { session, viewer, .. } = self;
         let events = session.game_mut().stream.since(viewer, revision);
         let events = events.ok_or_else(|| {
-            Refusal::new(format!("there is no revision {revision} yet; begin again from a snapshot of the game"))
+            Refusal::new(format!("there is no revision {revision}; begin again from a snapshot of the game"))
         })?;
         Ok(events.into_iter().map(SeatEvent::of).collect())
     }
 
     /// What the viewer was told and stands.
     pub fn log(&mut self) -> Vec<SeatEvent> {
+        self.last_events(usize::MAX)
+    }
+
+    /// The last `most` events of [`Seat::log`].
+    pub fn last_events(&mut self, most: usize) -> Vec<SeatEvent> {
         let Seat { session, viewer, .. } = self;
-        session.game_mut().stream.log(viewer).into_iter().map(SeatEvent::of).collect()
+        session.game_mut().stream.log(viewer, most).into_iter().map(SeatEvent::of).collect()
     }
 
     // What is there

@@ -305,6 +305,30 @@ impl Session {
         self.lend(move |game, vm| game.suggest(vm, id, policy)).map_err(Refusal::from)?
     }
 
+    /// The same, from what a viewer knows.
+    pub(crate) fn suggest_for(
+        &mut self,
+        id: QuestionId,
+        policy: &str,
+        viewer: &Viewer,
+    ) -> Result<Option<Answer>, Refusal> {
+        known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        let (policy, viewer) = (Arc::from(policy), viewer.clone());
+        let suggest = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
+            None => game.suggest(vm, id, policy),
+            Some(mut known) => {
+                known.deal_anew(vm).map_err(Refusal::fault)?;
+                known.take_questions_of(game);
+                let suggested = known.suggest(vm, id, policy);
+                match known.context.take_looked_at().as_slice() {
+                    [] => suggested,
+                    hidden => Err(Refusal::hidden(&viewer, hidden)),
+                }
+            }
+        };
+        self.lend(suggest).map_err(Refusal::from)?
+    }
+
     /// The acts that are nobody's turn, for every seat.
     pub fn free_acts(&mut self) -> Vec<FreeAct> {
         if self.rules.free_acts().is_empty() {
@@ -414,15 +438,6 @@ impl Session {
     /// Everything that happened and stands.
     pub fn log(&self) -> Vec<Event> {
         self.game().log().cloned().collect()
-    }
-
-    /// What the actions told that were carried out after the first `actions`, and how many have been carried out.
-    #[cfg(feature = "serve")]
-    pub(crate) fn log_behind(&self, actions: usize) -> (impl Iterator<Item = &Event>, usize) {
-        let game = self.game();
-        let done = game.history.get(actions..).unwrap_or_default();
-        let open = game.open.iter().flat_map(|open| &open.events);
-        (done.iter().flat_map(|done| &done.events).chain(open), game.history.len())
     }
 
     /// The state, for reading.

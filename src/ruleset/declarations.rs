@@ -28,6 +28,8 @@ pub(crate) struct Declarations {
     pub creation: bool,
     /// Whether the ruleset measures what a state is worth to a seat.
     pub value: bool,
+    /// Whether it deals anew what a seat cannot see, for those who look ahead.
+    pub deal: bool,
     /// Whether it names how a game has ended.
     pub result: bool,
     /// Numbers that it follows from round to round.

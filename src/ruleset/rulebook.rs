@@ -130,6 +130,11 @@ impl Rulebook {
         self.stack.parts().iter().map(|part| part.id().to_string()).collect()
     }
 
+    /// Whether the rules deal anew what a seat cannot see, for those who look ahead.
+    pub(crate) fn deals(&self) -> bool {
+        self.declarations.deal
+    }
+
     pub fn schema(&self) -> &Schema {
         &self.declarations.schema
     }

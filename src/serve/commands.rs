@@ -275,7 +275,7 @@ impl Command<'_> {
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
         let open = self.own_question(game, question)?;
-        let answer = game.session.suggest(open.id, &policy)?;
+        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(open.id, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
@@ -394,5 +394,7 @@ fn report(odds: &Odds) -> OddsReport {
             .iter()
             .map(|(topic, answer, how)| (topic.clone(), answer.clone(), (*how).to_owned()))
             .collect(),
+        unseen: odds.unseen.clone(),
+        dealt: odds.dealt,
     }
 }

@@ -170,6 +170,11 @@ pub struct OddsReport {
     pub remaining: Chance,
     /// What was answered for lack of an answer: topic, answer, why that one.
     pub answers: Vec<(String, String, String)>,
+    /// What the viewer cannot see: kinds of entities by name, and single fields as `kind.field`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
+    /// Whether the rules dealt that anew by chance; otherwise it is left out.
+    pub dealt: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -14,7 +14,6 @@ mod queue;
 mod saved;
 mod schema;
 pub mod stdio;
-mod story;
 mod table;
 mod viewer;
 

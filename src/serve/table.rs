@@ -6,11 +6,8 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{
-    Changed, EntityView, Line, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState,
-};
+use super::frames::{Changed, EntityView, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState};
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
-use super::story::Story;
 use super::viewer::{Role, Viewer};
 use crate::play::{Session, Step};
 use crate::state::EntityId;
@@ -51,7 +48,8 @@ struct Decision {
 /// What the viewers of one role have been told.
 #[derive(Default)]
 struct Seen {
-    story: Story,
+    /// The last revision.
+    revision: u64,
     entities: BTreeMap<EntityId, EntityView>,
 }
 
@@ -171,11 +169,12 @@ impl Game {
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
         let sight = Sight(role);
         let seen = self.seen.entry(role.clone()).or_default();
-        seen.story.follow(&sight, &self.session);
         seen.entities = sight.entities(&self.session);
-        let log = since.and_then(|since| seen.story.since(since)).map(<[Line]>::to_vec);
-        let log = log.unwrap_or_else(|| seen.story.last(LINES_SHOWN));
-        let (revision, entities) = (seen.story.revision(), seen.entities.values().cloned().collect());
+        let mut seat = self.session.seen_by(sight.viewer());
+        let log = since.and_then(|since| seat.events_since(since).ok());
+        let log = log.unwrap_or_else(|| seat.last_events(LINES_SHOWN));
+        seen.revision = seat.revision();
+        let (revision, entities) = (seen.revision, seen.entities.values().cloned().collect());
         let settings = self.settings();
         Snapshot {
             table: table.to_owned(),
@@ -219,10 +218,6 @@ impl Game {
         self.standing = self.session.advance()?;
         self.session.take_events();
         self.seq += 1;
-        // Answers only add to the log; whatever else was done may have changed it anywhere.
-        if !matches!(cause, "answer" | "reply" | "act") {
-            self.seen.values_mut().for_each(|seen| seen.story.unsettle());
-        }
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
         let settings = Some(self.settings()).filter(|now| self.told.as_ref() != Some(now));
@@ -254,7 +249,8 @@ impl Game {
         let undo = self.undo_state(role);
         let now = sight.entities(&self.session);
         let seen = self.seen.entry(role.clone()).or_default();
-        let events = seen.story.follow(&sight, &self.session).to_vec();
+        let events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
+        seen.revision = events.last().map_or(seen.revision, |event| event.revision);
         let mut changed: Vec<Changed> = now
             .iter()
             .filter(|(id, entity)| seen.entities.get(id) != Some(entity))
