@@ -755,7 +755,7 @@ impl Game {
                 if open.cause == Cause::Start {
                     return Err(Refusal::new("the start of a game cannot be left out; mend the script and retry"));
                 }
-                let mut open = self.open.take().expect("looked at above");
+                let Some(mut open) = self.open.take() else { return Err(Refusal::NoFault) };
                 if let Cause::Entry { id, .. } = &open.cause {
                     self.context.state.take_entry(*id);
                 }

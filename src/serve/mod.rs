@@ -7,6 +7,7 @@ mod commands;
 mod error;
 pub mod frames;
 mod host;
+mod keeper;
 pub mod messages;
 pub mod methods;
 mod outbox;

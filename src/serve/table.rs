@@ -7,6 +7,7 @@ use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::frames::{Changed, EntityView, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState};
+use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
 use crate::play::{Session, Step};
@@ -24,6 +25,8 @@ pub(super) struct Game {
     pub session: Session,
     pub seq: u64,
     pub paused: bool,
+    /// The campaign that it is kept in.
+    pub keeper: Option<Keeper>,
     standing: Step,
     viewers: Vec<Arc<Viewer>>,
     seen: HashMap<Role, Seen>,
@@ -106,6 +109,7 @@ impl Game {
             session,
             seq,
             paused: false,
+            keeper: None,
             standing,
             viewers: Vec::new(),
             seen: HashMap::new(),
@@ -217,6 +221,14 @@ impl Game {
     pub fn publish(&mut self, table: &str, cause: &'static str, by: &Role) -> Result<u64, Failure> {
         self.standing = self.session.advance()?;
         self.session.take_events();
+        if let Some(keeper) = &mut self.keeper
+            && let Err((failure, replaced)) = keeper.keep(&mut self.session)
+        {
+            if replaced {
+                self.begin_anew(table, "the last command could not be kept")?;
+            }
+            return Err(failure);
+        }
         self.seq += 1;
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
@@ -241,6 +253,27 @@ impl Game {
             tell_body(&viewer, "step", body);
         }
         Ok(self.seq)
+    }
+
+    /// Puts another moment of the campaign on the table.
+    pub fn put(&mut self, table: &str, session: Session) -> Result<(), Failure> {
+        self.session = session;
+        self.begin_anew(table, "the game stands at another moment of its campaign")
+    }
+
+    /// The session is another one than before: everybody has to look at all of it.
+    fn begin_anew(&mut self, table: &str, reason: &str) -> Result<(), Failure> {
+        self.standing = self.session.advance()?;
+        self.session.take_events();
+        self.seen.clear();
+        // Decisions before this moment are the campaign's to undo.
+        self.decisions.clear();
+        self.began = (self.seq, self.session.decisions());
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
+            tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
+            viewer.set_behind(true);
+        }
+        Ok(())
     }
 
     /// What the last command did, for a role.
