@@ -621,8 +621,13 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     assert_eq!(opened["result"]["seq"], 1, "{opened}");
     let answer = |program: &mut Program, value: &str| {
         let view = program.request("view", json!({ "table": "a" }))["result"].clone();
-        let question = view["questions"][0]["id"].clone();
-        program.request("answer", json!({ "table": "a", "question": question, "value": value }))
+        let question = &view["questions"][0];
+        let value = match question["ask"]["kind"].as_str() {
+            Some("choose") => json!(value),
+            Some("number") => json!(1),
+            kind => panic!("{kind:?}: {question}"),
+        };
+        program.request("answer", json!({ "table": "a", "question": question["id"], "value": value }))
     };
     for turn in 0..4 {
         let done = answer(&mut program, ["pull", "rest"][turn % 2]);

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -80,7 +80,7 @@ pub(super) struct Cache {
 /// The most results that are kept: a large ruleset under several layers has fewer.
 const MOST_KEPT: usize = 4000;
 
-/// The most threads of the process that check types at the same time.
+/// The most threads that check types at the same time.
 const MOST_THREADS: usize = 4;
 
 impl Cache {
@@ -125,11 +125,6 @@ fn check_in_time(scripts: &Arc<Vec<Script>>, vocabulary: &Arc<str>, stop: &Atomi
             of_scripts(&some, &vocabulary, &give_up, until, &tell);
         };
         // Where no thread can be had, its scripts are told as unchecked.
-        let Some(slot) = Slot::take(until, stop) else { break };
-        let work = move || {
-            work();
-            drop(slot);
-        };
         let _ = thread::Builder::new().name("types".into()).stack_size(STACK).spawn(work);
     }
     drop(tell);
@@ -148,36 +143,6 @@ fn check_in_time(scripts: &Arc<Vec<Script>>, vocabulary: &Arc<str>, stop: &Atomi
         done.extend(missing);
     }
     done
-}
-
-/// Threads of the process that check types, those that were left behind among them.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
-
-/// The room of one thread. However many checks are left behind, no more threads run than there are rooms.
-struct Slot;
-
-impl Slot {
-    /// Waits for a room; `None` if there is none in time.
-    fn take(until: Instant, stop: &AtomicBool) -> Option<Slot> {
-        loop {
-            let taken = RUNNING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |running| {
-                (running < MOST_THREADS).then_some(running + 1)
-            });
-            if taken.is_ok() {
-                return Some(Slot);
-            }
-            if Instant::now() >= until || stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        RUNNING.fetch_sub(1, Ordering::AcqRel);
-    }
 }
 
 /// The path of a script, and what was found.

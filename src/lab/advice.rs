@@ -13,6 +13,7 @@ use crate::play::{
 /// What one answer to a question is worth, and why.
 #[derive(Clone, Debug)]
 pub struct Advice {
+    /// The answer, in the form that [`Session::answer`] takes.
     pub answer: Answer,
     /// The answer in words.
     pub text: String,
@@ -33,6 +34,7 @@ pub struct Advised {
     pub now: Option<PlayedOut>,
     /// What the one who asks cannot see, and whether it was dealt anew: see [`Odds::unseen`].
     pub unseen: Vec<String>,
+    /// Whether that was dealt anew by the rules; otherwise it is left out.
     pub dealt: bool,
 }
 
@@ -46,6 +48,7 @@ impl Advised {
 /// What came of games that were played to their end by policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayedOut {
+    /// How many games were played out.
     pub games: u64,
     /// In how many of them the seat that is asked was worth more at the end than every other seat; `None` if there is
     /// no other seat whose worth is known.

@@ -31,6 +31,7 @@ pub struct OddsQuery {
     pub lenient: bool,
     /// Fields and derived values that are looked at where the action ends: [`Outcome::watched`].
     pub watch: Vec<(EntityId, Arc<str>)>,
+    /// How far the ways are followed.
     pub limits: Limits,
     /// Whether equal places are kept apart: slower, and the same comes of it; for checking that.
     pub unmerged: bool,
@@ -108,11 +109,17 @@ pub struct Estimate {
 /// What becomes of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldOdds {
+    /// The entity whose field it is.
     pub entity: EntityId,
+    /// The title of the entity.
     pub title: Arc<str>,
+    /// The name of the field.
     pub field: Arc<str>,
+    /// What the field is called at the table.
     pub label: Arc<str>,
+    /// Whether the field is one that is told at the table.
     pub shown: bool,
+    /// The value before the action.
     pub from: Value,
     /// The value afterwards with its chance, the likeliest first; the value as it was is among them.
     pub to: Vec<(Value, BigRational)>,

@@ -23,6 +23,7 @@ pub struct Position {
     pub edits: Vec<(String, String, String)>,
     /// What is looked at where the action ends, besides what the query watches: name, and a field or derived value.
     pub watch: Vec<(String, String)>,
+    /// What is asked of the card.
     pub query: OddsQuery,
 }
 

@@ -34,9 +34,11 @@ pub enum Answering {
 /// An answer that is given beforehand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
+    /// The topic of the question.
     pub topic: String,
     /// Only where it is asked for this entity.
     pub about: Option<EntityId>,
+    /// The answer, as loosely as [`Session::reply`](crate::Session::reply) takes it.
     pub value: Value,
 }
 

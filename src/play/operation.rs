@@ -158,13 +158,18 @@ impl ActionContext {
             // What was found depends on the fields of all others as well.
             _ => self.state.of_kind(kind),
         };
+        if self.glimpse.is_some() {
+            found.retain(|id| self.shown().entity(*id).is_some());
+        }
         found.retain(|id| wanted.iter().all(|(field, value)| self.read(*id, *field) == Some(value)));
         found
     }
 
     /// Whether somebody has to know which fields are read.
     fn notes_reads(&self) -> bool {
-        self.masked.is_some() || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
+        self.masked.is_some()
+            || self.glimpse.is_some()
+            || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
     }
 
     /// The relations of a kind between two entities, in the order of their ids; in either direction, where its ends are alike.

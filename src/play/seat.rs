@@ -29,6 +29,7 @@ pub struct SeatEvent {
     /// Who else may see it.
     #[serde(skip_serializing_if = "Audience::is_everybody")]
     pub audience: Audience,
+    /// What happened.
     #[serde(flatten)]
     pub happening: Happening,
 }
@@ -36,27 +37,36 @@ pub struct SeatEvent {
 /// Everything that a viewer may know of a game at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snapshot {
+    /// Who looks.
     pub viewer: Viewer,
+    /// The last revision of the viewer: what follows is told by [`Seat::events_since`].
     pub revision: u64,
+    /// What is there, in the order of the numbers.
     pub entities: Vec<SnapshotEntity>,
     /// The open questions that it may see, its own and others'.
     pub questions: Vec<Question>,
     /// The seats that somebody waits for.
     pub waiting: Vec<Arc<str>>,
+    /// The acts that are nobody's turn, for the viewer's seats.
     pub free_acts: Vec<FreeAct>,
     /// House rules in force.
     pub switches: BTreeMap<String, Value>,
+    /// What was told and stands.
     pub log: Vec<SeatEvent>,
     /// What the game ended with.
     pub outcome: Option<String>,
+    /// The fault that stopped the game; only the game master is told what it was.
     pub fault: Option<Fault>,
 }
 
 /// An entity as a viewer sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SnapshotEntity {
+    /// Its number.
     pub id: EntityId,
+    /// The name of its kind.
     pub kind: Arc<str>,
+    /// What it is called.
     pub title: Arc<str>,
     /// Those of its fields that the viewer may see.
     pub fields: BTreeMap<Arc<str>, Value>,
@@ -110,6 +120,7 @@ impl Session {
 }
 
 impl Seat<'_> {
+    /// Who looks.
     pub fn viewer(&self) -> &Viewer {
         &self.viewer
     }
@@ -158,8 +169,8 @@ impl Seat<'_> {
         session.game_mut().stream.revision(viewer)
     }
 
-    /// What the viewer was told after a revision; 0 gives everything. Revisions of a viewer are counted from the first time
-    /// that somebody asks for them. A few thousand are kept; behind those, 0 gives what stands alone.
+    /// What the viewer was told after a revision; 0 gives everything. Of long games what stands and a few thousand revisions
+    /// are kept; then 0 gives what stands alone.
     ///
     /// Whoever drops what is newer than [`Happening::Back`] names and appends the rest has the log, whatever is undone,
     /// edited or reloaded. [`Happening::Aside`] belongs to no log.

@@ -39,9 +39,13 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct FreeAct {
+    /// The seat that may take it.
     pub seat: Arc<str>,
+    /// What it is named by.
     pub name: Arc<str>,
+    /// What it is called at the table.
     pub title: Arc<str>,
+    /// Whether it can be taken now.
     pub enabled: bool,
     /// Why not.
     pub reason: Option<String>,
@@ -65,17 +69,29 @@ pub struct Undone {
 #[non_exhaustive]
 pub enum StartError {
     #[error("{ruleset} has no scenario `{name}`; {instead}")]
-    NoScenario { ruleset: String, name: String, instead: String },
+    NoScenario {
+        /// The id of the ruleset.
+        ruleset: String,
+        /// The name that was given.
+        name: String,
+        /// The nearest name, or all names, as a clause.
+        instead: String,
+    },
+    /// A house rule that the ruleset does not have, or a value that it does not take.
     #[error("{0}")]
     Switch(String),
+    /// A seat or policy that the ruleset does not have.
     #[error("{0}")]
     Seat(String),
+    /// The rules of a saved game cannot be loaded.
     #[error(transparent)]
     Load(#[from] crate::ruleset::LoadError),
     #[error("a table that the game begins with has others in it more than {most} deep")]
     TooDeep { most: usize },
+    /// The saved game cannot be read: what is wrong with it.
     #[error("the saved game cannot be read: {0}")]
     Unreadable(String),
+    /// The saved game was played by other rules, or leads to another state.
     #[error("the saved game does not fit its rules: {0}")]
     Diverged(String),
 }
@@ -84,8 +100,10 @@ pub enum StartError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
+    /// No thread or machine for scripts can be had.
     #[error("there is no memory or no thread for the scripts of {0}")]
     Worker(String),
+    /// The host itself failed. The game is as it was before the call.
     #[error("the host itself failed; the action is taken back, please report this")]
     Failed,
 }
@@ -529,6 +547,7 @@ impl Session {
         self.game().context.switches.get(name)
     }
 
+    /// House rules in force, by name.
     pub fn switches(&self) -> &BTreeMap<String, Value> {
         &self.game().context.switches
     }
@@ -559,10 +578,12 @@ impl Session {
         self.game().open.as_ref()?.fault.as_ref()
     }
 
+    /// The seed of the dice.
     pub fn seed(&self) -> u64 {
         self.game().setup.seed
     }
 
+    /// The rules in force.
     pub fn ruleset(&self) -> &Arc<Ruleset> {
         &self.rules
     }

@@ -8,17 +8,26 @@ use crate::state::Audience;
 ///
 /// It is made by comparing the log with what was told of it before, so that whoever applies it always has the log: the
 /// events that no longer stand are taken back from the end, and those that are new are told. Each viewer has revisions of
-/// its own, which count what that viewer was told: they give nothing away of what others were told. Who looks for the first
-/// time is told what stands then.
-#[derive(Debug, Default)]
+/// its own, which count what that viewer was told: they give nothing away of what others were told. What nobody
+/// can need is forgotten; who looks for the first time after that is told what stands then.
+#[derive(Debug)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
     told: Vec<Event>,
     /// The log as it was told last, by place in `told`.
     standing: Vec<u32>,
+    /// All changes, for those who look for the first time; `None` once events have been forgotten.
+    batches: Option<Vec<Batch>>,
     readers: BTreeMap<Viewer, Reader>,
     /// So many actions of the history, with so many events, are told and have not been touched since.
     settled: (usize, usize),
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        let (told, standing, readers) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Stream { told, standing, batches: Some(Vec::new()), readers, settled: (0, 0) }
+    }
 }
 
 /// What one change of the game told.
@@ -107,13 +116,17 @@ impl Stream {
         };
         let added: Vec<u32> = rest.map(|event| keep(&mut self.told, event)).collect();
         self.standing.extend(&added);
-        // Nobody who comes later is told what was said beside the log.
-        let heard = !self.readers.is_empty();
-        let asides = asides.drain(..).filter(|_| heard).map(|event| keep(&mut self.told, &event)).collect();
+        let asides: Vec<u32> = asides.drain(..).map(|event| keep(&mut self.told, &event)).collect();
         self.settled = settled;
+        if dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none() {
+            return;
+        }
         let batch = Batch { dropped, added, asides, note: note.map(Arc::new) };
         for (viewer, reader) in &mut self.readers {
             reader.follow(viewer, &self.told, &batch);
+        }
+        if let Some(batches) = &mut self.batches {
+            batches.push(batch);
         }
         if self.told.len() > 2 * self.standing.len() + SLACK {
             self.forget();
@@ -122,6 +135,7 @@ impl Stream {
 
     /// Forgets the events that neither stand nor can be asked for.
     fn forget(&mut self) {
+        self.batches = None;
         let mut used = vec![false; self.told.len()];
         let of_readers = self.readers.values().flat_map(|reader| {
             reader.items.iter().filter_map(|item| match item {
@@ -197,11 +211,16 @@ impl Stream {
     }
 
     fn reader(&mut self, viewer: &Viewer) -> &Reader {
-        let Stream { told, standing, readers, .. } = self;
+        let Stream { told, standing, batches, readers, .. } = self;
         if !readers.contains_key(viewer) {
             let mut reader = Reader::default();
-            let batch = Batch { dropped: Vec::new(), added: standing.clone(), asides: Vec::new(), note: None };
-            reader.follow(viewer, told, &batch);
+            match batches {
+                Some(batches) => batches.iter().for_each(|batch| reader.follow(viewer, told, batch)),
+                None => {
+                    let batch = Batch { dropped: Vec::new(), added: standing.clone(), asides: Vec::new(), note: None };
+                    reader.follow(viewer, told, &batch);
+                }
+            }
             readers.insert(viewer.clone(), reader);
         }
         &readers[viewer]

@@ -51,6 +51,7 @@ pub(crate) struct Statistic {
 /// An agenda entry that scripts may schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryName {
+    /// What it is named by.
     pub name: Arc<str>,
     /// Its key is worked out anew before each pop.
     pub key: bool,
@@ -62,5 +63,6 @@ pub(crate) struct EntryName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FreeName {
     pub name: Arc<str>,
+    /// What it is called at the table.
     pub title: Arc<str>,
 }

@@ -393,6 +393,10 @@ impl Connection {
         } else {
             saved = Some(read::<LoadTable>(&request.params)?);
         }
+        if let Some(path) = new.as_ref().and_then(|new| new.campaign.as_ref()).filter(|path| !is_campaign(path)) {
+            let message = format!("{path}: the name of a campaign file ends in `.rbsave`");
+            return Err(Failure::BadParams { message });
+        }
         let table = self.host.reserve(request.table.as_deref())?;
         let (host, place) = (self.host.clone(), table.clone());
         Ok(self.job(request.id, table, move |table| {
