@@ -1,4 +1,41 @@
 //! A rules host for tabletop games: dice, state and the order of play in Rust, every rule in a Lua file.
+//!
+//! A [`Library`] finds rulesets, [`Ruleset::load`] checks one and shares it between games, and a [`Session`] is one game:
+//! [`Session::advance`] plays until somebody must decide, [`Session::answer`] takes the decision. No thread is held in between,
+//! and no type of the script engine is in the signatures.
+//!
+//! ```
+//! use riskbreaker::{Driver, Library, Remedy, Ruleset, Session, Setup, Step};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     # #[cfg(feature = "bundled")] {
+//!     let library = Library::locate(None)?; // ./rulesets if it is there, else the rulesets inside the program
+//!     let rules = Ruleset::load(&library, "riskbreaker-0.0.1")?;
+//!     let setup = Setup::scenario("duel").seed(7719).seat("foes", Driver::Policy("bold".into()));
+//!     let mut session = Session::start(&rules, setup)?;
+//!     loop {
+//!         match session.advance()? {
+//!             Step::Ask => {
+//!                 let question = session.questions()[0].clone();
+//!                 let answer = question.default.clone().ok_or("somebody has to decide")?;
+//!                 session.answer(question.id, answer)?;
+//!             }
+//!             Step::Fault(fault) => {
+//!                 eprintln!("{fault}");
+//!                 session.remedy(Remedy::SkipAction)?;
+//!             }
+//!             Step::Over(outcome) => {
+//!                 println!("{outcome}");
+//!                 break;
+//!             }
+//!         }
+//!     }
+//!     # }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A client of one seat uses [`Session::seat`]: what it gives is built for that seat. `docs/embedding.md` has the rest.
 
 #[cfg(feature = "check")]
 mod check;

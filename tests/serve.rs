@@ -610,6 +610,76 @@ fn a_game_that_was_saved_goes_on_after_a_kill_with_numbers_that_are_new() {
     let _ = program.child.wait();
 }
 
+#[test]
+fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("served.rbsave");
+    let _ = std::fs::remove_file(&path);
+    let path = path.to_str().unwrap();
+    let mut program = Program::start();
+    let new = json!({ "table": "a", "ruleset": "tug", "seed": 5, "campaign": path });
+    let opened = program.request("table.new", new.clone());
+    assert_eq!(opened["result"]["seq"], 1, "{opened}");
+    let answer = |program: &mut Program, value: &str| {
+        let view = program.request("view", json!({ "table": "a" }))["result"].clone();
+        let question = &view["questions"][0];
+        let value = match question["ask"]["kind"].as_str() {
+            Some("choose") => json!(value),
+            Some("number") => json!(1),
+            kind => panic!("{kind:?}: {question}"),
+        };
+        program.request("answer", json!({ "table": "a", "question": question["id"], "value": value }))
+    };
+    for turn in 0..4 {
+        let done = answer(&mut program, ["pull", "rest"][turn % 2]);
+        assert!(done["result"]["seq"].is_u64(), "{done}");
+    }
+    let before = program.request("view", json!({ "table": "a" }))["result"].clone();
+    // Nobody saved, and the program is gone.
+    program.child.kill().unwrap();
+    let _ = program.child.wait();
+    let mut program = Program::start();
+    let again = program.request("table.new", new);
+    assert_eq!(again["error"]["data"]["kind"], "file", "a campaign is not written over: {again}");
+    let loaded = program.request("table.load", json!({ "table": "a", "path": path }));
+    assert!(loaded["result"]["seq"].as_u64() > before["seq"].as_u64(), "{loaded}");
+    let after = program.request("view", json!({ "table": "a" }))["result"].clone();
+    for name in ["entities", "questions", "waiting", "settings", "state"] {
+        assert_eq!(after[name], before[name], "{name}");
+    }
+    let entries = |program: &mut Program| {
+        let told = program.request("entries", json!({ "table": "a", "all": true }));
+        told["result"]["entries"].as_array().unwrap_or_else(|| panic!("{told}")).clone()
+    };
+    let first = entries(&mut program);
+    assert!(first.len() >= 4 && first.last().unwrap()["here"] == true, "{first:?}");
+    // Two decisions back, another answer: both branches are there.
+    let back = first[first.len() - 3]["entry"].clone();
+    let gone = program.request("goto", json!({ "table": "a", "entry": back }));
+    assert!(gone["result"]["seq"].as_u64() > loaded["result"]["seq"].as_u64(), "{gone}");
+    let _ = answer(&mut program, "rest");
+    let second = entries(&mut program);
+    assert!(second.len() > first.len(), "{second:?}");
+    assert!(second.iter().filter(|entry| entry["last"] == true).count() >= 2, "{second:?}");
+    let last = first.last().unwrap()["entry"].clone();
+    program.request("goto", json!({ "table": "a", "entry": last }));
+    let there = program.request("view", json!({ "table": "a" }))["result"].clone();
+    assert_eq!(there["entities"], before["entities"]);
+    // Undo goes back to the beginning, further than what was loaded has in memory.
+    let mut steps = 0;
+    while steps < 20 {
+        let seq = program.request("view", json!({ "table": "a" }))["result"]["seq"].clone();
+        if program.request("undo", json!({ "table": "a", "expect": seq })).get("error").is_some() {
+            break;
+        }
+        steps += 1;
+    }
+    assert!(steps >= 4, "{steps}");
+    let no_entry = program.request("goto", json!({ "table": "a", "entry": 999 }));
+    assert_eq!(no_entry["error"]["data"]["kind"], "file", "{no_entry}");
+    program.child.kill().unwrap();
+    let _ = program.child.wait();
+}
+
 fn without_descriptions(schema: Json) -> Json {
     match schema {
         Json::Object(members) => {

@@ -8,6 +8,20 @@ use crate::ruleset::nearest;
 use crate::script::api;
 
 impl Reader<'_> {
+    /// Seats that are written down as those who may see something: one, or a list.
+    pub(super) fn audience(&mut self, value: Expression<'_>) {
+        if let Some(seat) = literal(value) {
+            self.tell(value.location(), self.known.wrong_audience(&seat));
+        }
+        if let ExpressionKind::Table { items } = value.kind() {
+            for item in items {
+                if let TableItem::List { value } = item {
+                    self.audience(*value);
+                }
+            }
+        }
+    }
+
     /// One entry of a table, by its key: some are functions that may only read.
     pub(super) fn record(&mut self, name: &str, value: Expression<'_>) {
         if name == "rules"
@@ -17,11 +31,8 @@ impl Reader<'_> {
         }
         self.always |= name == "always" && self.keys.is_empty();
         // Of kinds and fields the loader knows more: the name may be a field.
-        if name == "audience"
-            && !self.path.starts_with("kinds")
-            && let Some(seat) = literal(value)
-        {
-            self.tell(value.location(), self.known.wrong_audience(&seat));
+        if name == "audience" && !self.path.starts_with("kinds") {
+            self.audience(value);
         }
         if name == "ask"
             && let Some(ask) = literal(value)

@@ -18,12 +18,10 @@ impl Reader<'_> {
             if !all.contains(&name) {
                 self.problem(key.location(), (format!("rb.{ask} has no field `{name}`"), instead(&name, &all)));
             }
-            if let Some(seat) = literal(*value) {
-                match name.as_str() {
-                    "seat" => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
-                    "audience" => self.tell(value.location(), self.known.wrong_audience(&seat)),
-                    _ => {}
-                }
+            match (name.as_str(), literal(*value)) {
+                ("seat", Some(seat)) => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
+                ("audience", _) => self.audience(*value),
+                _ => {}
             }
         }
         let value = |wanted: &str| {

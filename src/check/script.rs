@@ -866,9 +866,9 @@ impl<'r> Reader<'r> {
             self.tell(at, self.known.wrong_name("card", &option));
         }
         if name == "whisper"
-            && let Some((text, at)) = &first
+            && let Some(audience) = args.first()
         {
-            self.tell(*at, self.known.wrong_audience(text));
+            self.audience(*audience);
         }
     }
 

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use riskbreaker::{Card, Driver, Fact, Ruleset, Session, Setup, Value};
 
+use super::figures::escaped;
 use super::row::{Row, Tone};
 use super::screen::Screen;
 use super::{call_error, check, file, library, report};
@@ -57,7 +58,7 @@ fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     let mut html = String::new();
     // Some titles say the version themselves.
     let version = if rules.title().contains(rules.version()) { "" } else { rules.version() };
-    let title = escape(format!("{} {version}", rules.title()).trim_end());
+    let title = escaped(format!("{} {version}", rules.title()).trim_end());
     let _ = write!(
         html,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{title}: cards</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
@@ -114,20 +115,20 @@ fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
         let value = match fact {
             Fact::Plain(Value::Bool(true)) => "yes".to_owned(),
             Fact::Plain(Value::Bool(false) | Value::None) => continue,
-            Fact::Plain(value) => escape(&words(value)),
+            Fact::Plain(value) => escaped(&words(value)),
             Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
             Fact::Function => "worked out in play".to_owned(),
         };
         // The names take a third of the width.
         lines += value.chars().count().div_ceil(18).max(1);
-        let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escape(&name.replace('_', " ")));
+        let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escaped(&name.replace('_', " ")));
     }
     let size = size_for(std::iter::once(card.text.chars().count()), lines);
     format!(
         "<div class=\"card front {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span><span>{}</span></footer></div>",
-        escape(&card.title),
-        escape(&card.text),
-        escape(&card.id),
+        escaped(&card.title),
+        escaped(&card.text),
+        escaped(&card.id),
     )
 }
 
@@ -136,7 +137,7 @@ fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
     let mut told = String::new();
     for id in &card.rules {
         if let Some(text) = rule_text(rules, id).filter(|text| !text.is_empty()) {
-            let _ = write!(told, "<li><b>{}</b> {}</li>", escape(id), escape(&text));
+            let _ = write!(told, "<li><b>{}</b> {}</li>", escaped(id), escaped(&text));
         }
     }
     let lengths =
@@ -144,7 +145,7 @@ fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
     let size = size_for(lengths, 0);
     format!(
         "<div class=\"card back {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><ul>{told}</ul></div>",
-        escape(&card.title)
+        escaped(&card.title)
     )
 }
 
@@ -209,12 +210,12 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
         let Ok(lines) = session.sheet(id) else { continue };
         let rows: String = lines
             .iter()
-            .map(|(label, text)| format!("<tr><th>{}</th><td>{}</td></tr>", escape(label), escape(text)))
+            .map(|(label, text)| format!("<tr><th>{}</th><td>{}</td></tr>", escaped(label), escaped(text)))
             .collect();
         let height = row_height(lines.len());
         sheets.push(format!(
             "<div class=\"sheet\"><h2>{}</h2><table style=\"--row: {height}mm\">{rows}</table><footer>{title}</footer></div>",
-            escape(&name)
+            escaped(&name)
         ));
         let labels: Vec<String> = lines.into_iter().map(|(label, _)| label).filter(|label| !label.is_empty()).collect();
         if !layouts.contains(&labels) {
@@ -224,7 +225,7 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
     let count = sheets.len();
     for labels in layouts.iter().take(2) {
         let rows: String =
-            labels.iter().map(|label| format!("<tr><th>{}</th><td>&nbsp;</td></tr>", escape(label))).collect();
+            labels.iter().map(|label| format!("<tr><th>{}</th><td>&nbsp;</td></tr>", escaped(label))).collect();
         let height = row_height(labels.len());
         for _ in 0..2 {
             sheets.push(format!(
@@ -250,10 +251,6 @@ fn words(value: &Value) -> String {
         Value::Text(text) => text.replace('_', " "),
         other => other.to_string(),
     }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 const STYLE: &str = "@page { size: A4; margin: 0; }
@@ -322,6 +319,6 @@ mod tests {
 
     #[test]
     fn what_an_author_wrote_is_text() {
-        assert_eq!(escape("<b> & \"x\""), "&lt;b&gt; &amp; &quot;x&quot;");
+        assert_eq!(escaped("<b> & \"x\""), "&lt;b&gt; &amp; &quot;x&quot;");
     }
 }

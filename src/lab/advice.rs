@@ -3,8 +3,7 @@ use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
-use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth};
-use super::position::depends_on;
+use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth, unseen_in_words};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
@@ -14,6 +13,7 @@ use crate::play::{
 /// What one answer to a question is worth, and why.
 #[derive(Clone, Debug)]
 pub struct Advice {
+    /// The answer, in the form that [`Session::answer`] takes.
     pub answer: Answer,
     /// The answer in words.
     pub text: String,
@@ -32,11 +32,23 @@ pub struct Advised {
     pub answers: Vec<Advice>,
     /// What came of games in which the policy answers, too: how things stand now.
     pub now: Option<PlayedOut>,
+    /// What the one who asks cannot see, and whether it was dealt anew: see [`Odds::unseen`].
+    pub unseen: Vec<String>,
+    /// Whether that was dealt anew by the rules; otherwise it is left out.
+    pub dealt: bool,
+}
+
+impl Advised {
+    /// What the one who asks cannot see, and how it was treated, in words; nothing where the asker sees all.
+    pub fn unseen_in_words(&self) -> Option<String> {
+        unseen_in_words(&self.unseen, self.dealt)
+    }
 }
 
 /// What came of games that were played to their end by policies.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PlayedOut {
+    /// How many games were played out.
     pub games: u64,
     /// In how many of them the seat that is asked was worth more at the end than every other seat; `None` if there is
     /// no other seat whose worth is known.
@@ -128,9 +140,10 @@ impl Session {
             None => advise(game, vm, &question, seed, time),
             Some(mut known) => {
                 let advice = advise(&known, vm, &question, 0, time);
+                let dealt = known.context.deals_for.is_some();
                 match known.context.take_looked_at().as_slice() {
-                    [] => advice,
-                    hidden => Err(depends_on(&viewer, hidden)),
+                    [] => advice.map(|advised| Advised { unseen: game.unseen(), dealt, ..advised }),
+                    hidden => Err(Refusal::hidden(&viewer, hidden)),
                 }
             }
         };
@@ -156,22 +169,33 @@ fn advise(
         advice.push(Advice { text: question.tell(&answer), answer, odds, worth, played: None });
     }
     let mut now = None;
-    if vm.worth(&mut game.fork().context, &question.seat).is_ok_and(|worth| worth.is_some()) {
+    let mut probe = game.fork();
+    let measured = probe.deal_anew(vm).and_then(|()| vm.worth(&mut probe.context, &question.seat));
+    if measured.is_ok_and(|worth| worth.is_some()) {
         now = play_out(game, vm, question, &mut advice, seed, time.saturating_sub(began.elapsed()));
     }
     let score = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |played| played.score());
     advice.sort_by(|one, other| score(other).total_cmp(&score(one)).then_with(|| other.worth.cmp(&one.worth)));
-    Ok(Advised { answers: advice, now })
+    Ok(Advised { answers: advice, now, unseen: Vec::new(), dealt: false })
 }
 
 /// What one answer can come to, with the best answers to whatever it asks further.
 fn weigh(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Result<Odds, Refusal> {
-    let mut query = query_of(question, answer, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
+    let limits = limits_in(game, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
+    let mut query = query_of(question, answer, limits);
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;
         explore(&mut game.fork(), vm, &query, seats)
     })
+}
+
+/// How far one answer is looked into: less where what is unseen is dealt anew on every way.
+fn limits_in(game: &Game, limits: Limits) -> Limits {
+    match &game.context.deals_for {
+        Some(_) => Limits { ways: limits.ways / 5, ..limits },
+        None => limits,
+    }
 }
 
 fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
@@ -181,7 +205,7 @@ fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
 
 /// What one answer is worth to whoever is asked, likewise.
 fn worth_of(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Option<BigRational> {
-    let mut query = query_of(question, answer, Limits { ways: WAYS_AHEAD, ..Limits::default() });
+    let mut query = query_of(question, answer, limits_in(game, Limits { ways: WAYS_AHEAD, ..Limits::default() }));
     let seats = std::slice::from_ref(&question.seat);
     let found = explore_worth(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;
@@ -267,6 +291,7 @@ fn played(
     for driver in fork.context.seats.values_mut().filter(|driver| **driver == Driver::Human) {
         *driver = policy.map_or(Driver::Absent, |policy| Driver::Policy(policy.clone()));
     }
+    fork.deal_anew(vm).ok()?;
     let before = fork.context.position();
     let open = fork.open.as_mut()?;
     if open.tape.slots.len() != question.id.ordinal as usize {

@@ -8,14 +8,18 @@ use crate::state::Value;
 /// What two sets of rules make of one card in one position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CardOdds {
+    /// The id of the card.
     pub card: Arc<str>,
     /// Who could play it.
     pub actor: Option<Arc<str>>,
+    /// Its odds by the first rules, or why they cannot be told.
     pub before: Result<Odds, Refusal>,
+    /// The same by the second rules.
     pub now: Result<Odds, Refusal>,
 }
 
 impl CardOdds {
+    /// Whether the two are not the same.
     pub fn differs(&self) -> bool {
         self.before != self.now
     }

@@ -31,6 +31,7 @@ pub struct OddsQuery {
     pub lenient: bool,
     /// Fields and derived values that are looked at where the action ends: [`Outcome::watched`].
     pub watch: Vec<(EntityId, Arc<str>)>,
+    /// How far the ways are followed.
     pub limits: Limits,
     /// Whether equal places are kept apart: slower, and the same comes of it; for checking that.
     pub unmerged: bool,
@@ -49,6 +50,13 @@ pub struct Limits {
     pub bytes: usize,
     /// How often the action is played at random if there are more ways than that.
     pub samples: u64,
+}
+
+impl Limits {
+    /// The same where what is unseen is dealt anew on every way: there are soon more ways than pay.
+    pub(super) fn where_dealt(self) -> Limits {
+        Limits { ways: self.ways.min(20_000), samples: self.samples.min(4_000), ..self }
+    }
 }
 
 impl Default for Limits {
@@ -80,8 +88,11 @@ pub struct Odds {
     pub worth: BTreeMap<Arc<str>, BigRational>,
     /// Topics that an answer was given for and that nothing asked; an empty one stands for the names.
     pub unasked: Vec<String>,
-    /// What the one who asks cannot see and these odds leave out: kinds of entities, by name.
+    /// What the one who asks cannot see: kinds of entities by name, and single fields as `kind.field`. Empty where the asker
+    /// sees all.
     pub unseen: Vec<String>,
+    /// Whether the rules dealt that anew on each way, by chance; otherwise it is left out.
+    pub dealt: bool,
 }
 
 /// Why and from how much chances were estimated.
@@ -98,11 +109,17 @@ pub struct Estimate {
 /// What becomes of one field.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FieldOdds {
+    /// The entity whose field it is.
     pub entity: EntityId,
+    /// The title of the entity.
     pub title: Arc<str>,
+    /// The name of the field.
     pub field: Arc<str>,
+    /// What the field is called at the table.
     pub label: Arc<str>,
+    /// Whether the field is one that is told at the table.
     pub shown: bool,
+    /// The value before the action.
     pub from: Value,
     /// The value afterwards with its chance, the likeliest first; the value as it was is among them.
     pub to: Vec<(Value, BigRational)>,
@@ -605,6 +622,7 @@ impl Exploration<'_> {
             worth,
             unasked: Vec::new(),
             unseen: Vec::new(),
+            dealt: false,
         }
     }
 }
@@ -713,6 +731,12 @@ fn leave_out_common(outcomes: &mut [(Outcome, BigRational)]) {
     }
 }
 
+/// How what the one who asks cannot see is treated, in words; nothing where that is nothing.
+pub(super) fn unseen_in_words(unseen: &[String], dealt: bool) -> Option<String> {
+    let how = if dealt { "dealt anew by chance" } else { "left out" };
+    (!unseen.is_empty()).then(|| format!("unseen, {how}: {}", unseen.join(", ")))
+}
+
 impl Odds {
     /// The outcomes in words, told apart where that takes more than what is told at the table.
     pub fn lines(&self) -> Vec<String> {
@@ -747,6 +771,11 @@ impl Odds {
                 }
             })
             .collect()
+    }
+
+    /// What the one who asks cannot see, and how it was treated, in words; nothing where the asker sees all.
+    pub fn unseen_in_words(&self) -> Option<String> {
+        unseen_in_words(&self.unseen, self.dealt)
     }
 
     /// Whether every way was followed to its end: each chance is right to the last digit.

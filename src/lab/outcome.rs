@@ -9,6 +9,7 @@ use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, 
 /// What an action comes to on one course: everything that is different afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Outcome {
+    /// What is different afterwards, in an order that does not depend on the course.
     pub effects: Vec<Effect>,
     /// The values that were asked for, as they are at the end, in the order of [`OddsQuery::watch`](super::OddsQuery):
     /// entities by title, nothing where the entity is gone.
@@ -22,11 +23,17 @@ pub struct Outcome {
 pub enum Effect {
     /// A field has another value, all changes in between left out.
     Changed {
+        /// The entity whose field it is.
         entity: EntityId,
+        /// The title of the entity.
         title: Arc<str>,
+        /// The name of the field.
         field: Arc<str>,
+        /// What the field is called at the table.
         label: Arc<str>,
+        /// The value before the action.
         from: Value,
+        /// The value at its end.
         to: Value,
         /// `from -> to` in words, with titles for entities.
         text: String,
@@ -35,46 +42,71 @@ pub enum Effect {
     },
     /// Something came into being; `with` are its fields that differ from the defaults.
     Came {
+        /// The name of its kind.
         kind: Arc<str>,
+        /// Its title.
         title: Arc<str>,
+        /// The fields in words.
         with: String,
     },
+    /// Something was taken away.
     Gone {
+        /// The name of its kind.
         kind: Arc<str>,
+        /// The title that it had.
         title: Arc<str>,
     },
+    /// A hook holder was attached, or has other data.
     Attached {
+        /// The id of the hook, item or card.
         hook: Arc<str>,
+        /// Whom it is attached to.
         title: Arc<str>,
+        /// Its data, in words.
         data: String,
     },
+    /// A hook holder was taken off.
     Detached {
+        /// The id of the hook, item or card.
         hook: Arc<str>,
+        /// Whom it was attached to.
         title: Arc<str>,
     },
+    /// An entry was put on the agenda.
     Scheduled {
+        /// The name of the entry.
         what: Arc<str>,
+        /// The title of its owner, if it has one.
         owner: Option<Arc<str>>,
+        /// Its key: when it is due.
         key: Vec<i64>,
         /// What it is given, in words.
         args: String,
     },
+    /// An entry was taken off the agenda.
     Unscheduled {
+        /// The name of the entry.
         what: Arc<str>,
+        /// The title of its owner, if it has one.
         owner: Option<Arc<str>>,
+        /// The key that it had.
         key: Vec<i64>,
         /// What it is given, in words.
         args: String,
     },
+    /// The rules said something.
     Said {
+        /// What was said.
         text: String,
     },
     /// The action ended before its end.
     Cut {
+        /// Why, in the words of the rules.
         reason: String,
     },
     /// The game is over.
     Over {
+        /// The outcome, in the words of the rules.
         text: String,
     },
 }
@@ -89,6 +121,7 @@ impl Effect {
         }
     }
 
+    /// The effect in one line.
     pub fn line(&self) -> String {
         let place = |owner: &Option<Arc<str>>, key: &[i64], args: &str| {
             let key: Vec<String> = key.iter().map(ToString::to_string).collect();
@@ -123,7 +156,7 @@ impl Outcome {
         let mut effects = Vec::new();
         let mut rest: Vec<Effect> = Vec::new();
         let title = |id: EntityId| context.title(id);
-        for change in state.since(0) {
+        for change in state.since(context.dealt) {
             match change {
                 Change::Set { entity, field, from, to } => {
                     fields.entry((*entity, *field)).and_modify(|known| known.1 = to).or_insert((from, to));
@@ -246,7 +279,7 @@ fn agenda(context: &ActionContext) -> Vec<Effect> {
 fn attachments(context: &ActionContext) -> Vec<Effect> {
     let mut before: BTreeMap<AttachmentId, Option<Attachment>> = BTreeMap::new();
     let now = |id: &AttachmentId| context.state.attachments().get(id).cloned();
-    for change in context.state.since(0).iter().rev() {
+    for change in context.state.since(context.dealt).iter().rev() {
         match change {
             Change::Attach { id, .. } => drop(before.insert(*id, None)),
             Change::Detach { id, was } => drop(before.insert(*id, Some(was.clone()))),

@@ -23,6 +23,7 @@ pub struct Position {
     pub edits: Vec<(String, String, String)>,
     /// What is looked at where the action ends, besides what the query watches: name, and a field or derived value.
     pub watch: Vec<(String, String)>,
+    /// What is asked of the card.
     pub query: OddsQuery,
 }
 
@@ -351,15 +352,12 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
     else {
         return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat));
     };
+    if fork.context.deals_for.is_some() {
+        query.limits = query.limits.where_dealt();
+    }
     let found = explore(&mut fork, vm, &query, std::slice::from_ref(seat));
     match fork.context.take_looked_at().as_slice() {
-        [] => found.map(|odds| Odds { unseen: game.unseen_kinds(), ..odds }),
-        hidden => Err(depends_on(viewer, hidden)),
+        [] => found.map(|odds| Odds { unseen: game.unseen(), dealt: fork.context.deals_for.is_some(), ..odds }),
+        hidden => Err(Refusal::hidden(viewer, hidden)),
     }
-}
-
-/// The refusal to look ahead where a rule reads what the one who asks may not see.
-pub(super) fn depends_on(viewer: &Viewer, hidden: &[String]) -> Refusal {
-    let (who, what) = (viewer.words(), hidden.join(", "));
-    Refusal::failing(format!("what comes of it depends on what {who} may not see: {what}"))
 }

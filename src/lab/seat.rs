@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use super::{Advised, Odds, OddsQuery};
-use crate::play::{QuestionId, Refusal, Seat};
+use crate::play::{Answer, QuestionId, Refusal, Seat};
 
 impl Seat<'_> {
     /// Works out what the open action can come to, from what the viewer knows: see [`Session::odds_at`].
     ///
-    /// What it may not see is left out ([`Odds::unseen`] says of which kinds), and what others have answered in secret is
-    /// answered anew.
+    /// What it may not see is dealt anew by the rules' `deal`, or left out where they have none ([`Odds::unseen`] says what,
+    /// [`Odds::dealt`] which of the two); what others have answered in secret is answered anew.
     ///
     /// # Errors
     ///
@@ -32,6 +32,20 @@ impl Seat<'_> {
         }
         let viewer = self.viewer.clone();
         self.session.advise_for(question, time, &viewer)
+    }
+
+    /// What a policy would answer to a question of the viewer's, from what the viewer knows.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::suggest`]; a question of another seat, or a policy that reads what the viewer may not see.
+    pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
+        self.must_see(question)?;
+        if let Some(open) = self.session.questions().iter().find(|open| open.id == question) {
+            self.may_decide_for(&open.seat.clone())?;
+        }
+        let viewer = self.viewer.clone();
+        self.session.suggest_for(question, policy, &viewer)
     }
 
     fn must_see(&self, id: QuestionId) -> Result<(), Refusal> {

@@ -20,8 +20,11 @@ use crate::play::{
 pub struct Simulation {
     /// What it is called in reports.
     pub scenario: String,
+    /// What is compared: rules with their settings, one at least.
     pub variants: Vec<Variant>,
+    /// Games that each variant plays.
     pub trials: u64,
+    /// The seed of all games: the same seed, the same games.
     pub seed: u64,
     /// Stop as soon as the shares of all results are known to this precision, up and down.
     pub until: Option<f64>,
@@ -34,18 +37,23 @@ pub struct Simulation {
 /// Whether a simulation records what agenda entries do, and replays it where the same is found again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MemoUse {
+    /// Every script is run.
     Never,
     /// Where there are enough trials, and for as long as more is replayed than run.
     #[default]
     WhereItPays,
+    /// Traces are used from the first game on.
     Always,
 }
 
 /// One set of rules.
 #[derive(Clone, Debug)]
 pub struct Variant {
+    /// What the variant is called in tables.
     pub name: String,
+    /// The rules.
     pub rules: Arc<Ruleset>,
+    /// Scenario, seats and house rules.
     pub setup: Setup,
     /// Seats that look one step ahead, by what the ruleset says a state is worth.
     pub ahead: BTreeSet<Arc<str>>,
@@ -54,14 +62,18 @@ pub struct Variant {
 /// Part of a simulation: the `index`th of `count`, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
+    /// Which part, from 1.
     pub index: u64,
+    /// How many parts there are.
     pub count: u64,
 }
 
 /// What a simulation, or a part of one, has come to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Findings {
+    /// The version of this form.
     pub format: u32,
+    /// What was simulated.
     pub plan: Plan,
     /// `None` if it is the whole.
     pub shard: Option<Shard>,
@@ -78,22 +90,34 @@ pub struct Findings {
 /// What was to be played: two findings of one plan belong together.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
+    /// The scenario, by name.
     pub scenario: String,
+    /// The seed of all games.
     pub seed: u64,
+    /// Games of each variant.
     pub trials: u64,
+    /// Actions after which a game is left.
     pub actions: u64,
+    /// The margin at which it ended, if it was to end there: a share, 0 to 1.
     pub until: Option<f64>,
+    /// What was compared.
     pub variants: Vec<PlannedVariant>,
 }
 
+/// A variant as it is written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedVariant {
+    /// What it is called in tables.
     pub name: String,
+    /// The id of the ruleset.
     pub ruleset: String,
+    /// The version of the ruleset.
     pub version: String,
+    /// The ids of the layers over it, bottom first.
     pub layers: Vec<String>,
     /// Content of the rules.
     pub hash: String,
+    /// House rules that were set, by name.
     pub switches: BTreeMap<String, String>,
     /// Those among them that were asked for.
     #[serde(default)]
@@ -106,25 +130,48 @@ pub struct PlannedVariant {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SimulationError {
+    /// No game was to be played.
     #[error("zero trials were asked for; `--trials 1000` plays a thousand games")]
     NoTrials,
+    /// There is nothing to simulate.
     #[error("nothing is to be played")]
     NoVariants,
+    /// A game cannot begin.
     #[error(transparent)]
     Start(#[from] StartError),
     #[error("a shard is one of several, such as 1/4 or 4/4, not {index}/{count}")]
-    Shard { index: u64, count: u64 },
+    Shard {
+        /// Which part was asked for.
+        index: u64,
+        /// How many parts there are.
+        count: u64,
+    },
+    /// A part of a simulation cannot end at a margin.
     #[error("where it stops is decided over all trials: leave `--until` out where there are shards")]
     UntilInShards,
+    /// Findings that cannot be read or put together.
     #[error("{0}")]
     Findings(String),
+    /// A policy looks ahead, but the ruleset does not say what a state is worth.
     #[error("{0} looks ahead but does not say what a state is worth: it needs `value = function(seat)` in play.luau")]
     NoValue(String),
     #[error(
         "the trace cache and the script of `{entry}` differ, in trial {trial} of seed {seed}: this is a bug of the host, or the \
          script keeps something between calls. Recorded: {known}. The script: {found}. `--every-script` plays without the cache"
     )]
-    Differs { entry: String, seed: u64, trial: u64, known: String, found: String },
+    Differs {
+        /// The agenda entry.
+        entry: String,
+        /// The seed of the simulation.
+        seed: u64,
+        /// The number of the game.
+        trial: u64,
+        /// What the trace gave.
+        known: String,
+        /// What the script gave.
+        found: String,
+    },
+    /// No script machine can be had: the variant, and why.
     #[error("the machine of {0} could not be started: {1}")]
     Machine(String, String),
 }
@@ -132,7 +179,9 @@ pub enum SimulationError {
 /// How far a simulation is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
+    /// Games that have ended.
     pub done: u64,
+    /// Games in all.
     pub of: u64,
 }
 
@@ -201,6 +250,7 @@ struct Block {
 }
 
 impl Simulation {
+    /// The simulation as it is written down.
     pub fn plan(&self) -> Result<Plan, SimulationError> {
         let variants = self.variants.iter().map(|variant| {
             let prepared = Prepared::new(&variant.rules, variant.setup.clone())?;

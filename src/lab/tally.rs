@@ -26,6 +26,7 @@ pub struct Tally {
 /// How often a card was played, and how it went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardUse {
+    /// How often it was played.
     pub used: u64,
     /// Plays in which something had to be rolled.
     pub rolled: u64,
@@ -36,18 +37,23 @@ pub struct CardUse {
 /// The sum of a number over the games that came so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sum {
+    /// Games that reached this place.
     pub games: u64,
+    /// The sum of the number over those games.
     pub sum: i64,
 }
 
 /// A game that does not count: it can be played again with its seed and number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
+    /// The number of the game, from 0.
     pub trial: u64,
+    /// Why it counts for nothing.
     pub why: String,
 }
 
 impl Tally {
+    /// Adds what another part of the same simulation has counted.
     pub fn add(&mut self, other: &Tally) {
         self.trials += other.trials;
         self.actions += other.actions;
@@ -100,10 +106,15 @@ fn share(part: u64, whole: u64) -> f64 {
 /// How often something came, with the 95 % interval of Wilson for its true share.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rate {
+    /// How often it happened.
     pub count: u64,
+    /// Out of how many.
     pub of: u64,
+    /// Their ratio, 0 to 1.
     pub share: f64,
+    /// The lower end of the interval, 0 to 1.
     pub low: f64,
+    /// The upper end of the interval, 0 to 1.
     pub high: f64,
 }
 
@@ -113,6 +124,7 @@ const Z: f64 = 1.959_963_984_540_054;
 const Z_99: f64 = 2.575_829_303_548_901;
 
 impl Rate {
+    /// A share with the interval that holds the true one in 95 of 100 cases.
     pub fn of(count: u64, of: u64) -> Rate {
         Rate::within(count, of, Z)
     }

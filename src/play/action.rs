@@ -15,20 +15,45 @@ pub enum Cause {
     Start,
     /// An agenda entry.
     Entry {
+        /// The entry.
         id: EntryId,
+        /// Its name.
         what: Arc<str>,
+        /// Whose it is, if it has an owner.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         owner: Option<EntityId>,
     },
     /// A free act of a seat.
-    Free { seat: Arc<str>, name: Arc<str> },
+    Free {
+        /// The seat that acts.
+        seat: Arc<str>,
+        /// The name of the act.
+        name: Arc<str>,
+    },
     /// The game master's hand.
-    Edit { edit: Edit },
+    Edit {
+        /// What was changed.
+        edit: Edit,
+    },
     /// Other rules of the same ruleset came into force: their identity, and the files in which they differ.
-    Reload { rules: String, files: Patch },
+    Reload {
+        /// The hash of the rules from then on.
+        rules: String,
+        /// The files in which they differ.
+        files: Patch,
+    },
     /// The rules of another ruleset came into force: which, with which layers, their identity, and the files in which they
     /// differ.
-    Rules { ruleset: String, layers: Vec<String>, hash: String, files: Patch },
+    Rules {
+        /// The id of the ruleset.
+        ruleset: String,
+        /// The layers over it, bottom first.
+        layers: Vec<String>,
+        /// The hash of the rules from then on.
+        hash: String,
+        /// The files in which they differ.
+        files: Patch,
+    },
 }
 
 /// An action that stands.

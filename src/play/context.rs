@@ -85,6 +85,12 @@ pub(crate) struct ActionContext {
     pub race: Option<usize>,
     /// Set where this is the game as somebody knows it who does not know everything.
     pub masked: Option<Box<Masked>>,
+    /// Set where the rules deal anew what this seat cannot see, before the open action.
+    pub deals_for: Option<Arc<str>>,
+    /// How many changes at the start of the journal are from that.
+    pub dealt: usize,
+    /// What a seat knows, while something runs that it is shown: scripts read that.
+    pub glimpse: Option<Box<State>>,
     /// What the next roll of the action needs is made of.
     pub roll_terms: Vec<Term>,
     /// The rolls of this run, and the place behind the one that [`ActionContext::look_at_roll`] looks at.
@@ -143,6 +149,8 @@ pub(crate) enum Phase {
     Pure(&'static str),
     /// Change the state, but neither roll nor ask: a game comes from other rules.
     Conversion,
+    /// Change the state and roll, but not ask: what a seat cannot see is dealt anew.
+    Deal,
 }
 
 /// Why a run ended before its end.
@@ -260,6 +268,9 @@ impl ActionContext {
             dealing: false,
             race: None,
             masked: None,
+            deals_for: None,
+            dealt: 0,
+            glimpse: None,
             roll_terms: Vec::new(),
             rolls: Vec::new(),
             last_roll: 0,

@@ -15,23 +15,58 @@ use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value};
 pub enum Edit {
     /// Writes a field. The value is checked against the field's type. By the name of a relation it makes one to the entity that
     /// is the value, and with no value it ends those of the entity.
-    Set { entity: EntityId, field: String, value: Value },
+    Set {
+        /// The entity.
+        entity: EntityId,
+        /// The name of a field of it, or of a relation.
+        field: String,
+        /// The new value.
+        value: Value,
+    },
     /// Takes an entity away.
-    Remove { entity: EntityId },
+    Remove {
+        /// The entity.
+        entity: EntityId,
+    },
     /// Takes an entry off the agenda.
-    Cancel { entry: EntryId },
+    Cancel {
+        /// The entry.
+        entry: EntryId,
+    },
     /// Replaces the faces of a roll of the open action, which is then run again.
-    Face { ordinal: u32, faces: Vec<u32> },
+    Face {
+        /// The place of the roll in the open action, from 0.
+        ordinal: u32,
+        /// The faces in the order of the roll.
+        faces: Vec<u32>,
+    },
     /// Leaves something of the rules out of this game: a hook, an item's hooks, a card, an entry or a free act.
-    LeaveOut { name: String },
+    LeaveOut {
+        /// A card, hook, entry or free act.
+        name: String,
+    },
     /// Takes it in again.
-    TakeIn { name: String },
+    TakeIn {
+        /// A card, hook, entry or free act.
+        name: String,
+    },
     /// Sets a house rule that the ruleset declares. The value is read as someone types it.
-    Switch { name: String, value: Value },
+    Switch {
+        /// The name of the house rule.
+        name: String,
+        /// Its new value.
+        value: Value,
+    },
     /// Says something.
-    Say { text: String },
+    Say {
+        /// The line.
+        text: String,
+    },
     /// Passes over so many words of the generator: what is rolled from here on falls another way.
-    OtherDice { words: u64 },
+    OtherDice {
+        /// How many words of the generator are passed over.
+        words: u64,
+    },
 }
 
 impl Game {

@@ -16,6 +16,7 @@ pub struct Event {
     /// Who may see it.
     #[serde(skip_serializing_if = "Audience::is_everybody", default)]
     pub audience: Audience,
+    /// What happened.
     #[serde(flatten)]
     pub happening: Happening,
 }
@@ -27,19 +28,23 @@ pub struct Event {
 pub enum Happening {
     /// A line of the story.
     Said {
+        /// The line.
         text: String,
     },
     /// Dice were rolled.
     Rolled {
         /// What for.
         label: String,
+        /// The dice, in notation.
         dice: Arc<str>,
         /// Faces in the order they were drawn.
         faces: Vec<u32>,
+        /// The total of the roll.
         total: i64,
         /// What was needed, such as `under 7`, where the rule said so.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         need: Option<String>,
+        /// Whether the total is what was needed, where something was.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         success: Option<bool>,
         /// What came of it besides, in the words of the rules: a degree of success, who beat whom.
@@ -54,12 +59,17 @@ pub enum Happening {
     },
     /// A field changed.
     Changed {
+        /// The entity.
         entity: EntityId,
         /// The entity's title.
         title: Arc<str>,
+        /// The name of the field.
         field: Arc<str>,
+        /// What the field is called at the table.
         label: Arc<str>,
+        /// The value before.
         from: Value,
+        /// The value afterwards.
         to: Value,
         /// `from` and `to` in words, with titles for entities.
         text: String,
@@ -69,40 +79,56 @@ pub enum Happening {
     },
     /// An entity came into being or left.
     Spawned {
+        /// The entity.
         entity: EntityId,
+        /// Its title.
         title: Arc<str>,
+        /// The name of its kind.
         kind: Arc<str>,
     },
+    /// An entity was taken away.
     Removed {
+        /// The entity.
         entity: EntityId,
+        /// The title that it had.
         title: Arc<str>,
+        /// The name of its kind.
         kind: Arc<str>,
     },
     /// Somebody decided.
     Answered {
+        /// The seat that was asked.
         seat: Arc<str>,
+        /// The topic of the question.
         topic: Arc<str>,
+        /// The title of the entity that it was asked for.
         about: Option<Arc<str>>,
+        /// The answer, in words.
         text: String,
     },
     /// The game master changed something by hand.
     Edited {
+        /// What was changed, as a line.
         text: String,
     },
     /// An action was left out after a fault, or could not go on.
     Notice {
+        /// What was left out, as a line.
         text: String,
     },
     /// The action ended before its end.
     Cut {
+        /// Why, in the words of the rules.
         reason: String,
     },
     /// The game is over.
     Over {
+        /// The outcome, in the words of the rules.
         text: String,
     },
     /// The events after revision `to` do not stand any more; what stands instead follows. Stands in streams only.
     Back {
+        /// The last revision that stands.
         to: u64,
         /// `undo`, `redo`, `reload`, `rules`, `edit`, or `rerun` where an action ran again and went another way.
         cause: String,
@@ -110,11 +136,10 @@ pub enum Happening {
         text: String,
     },
     /// Something said beside the log: why an answer was refused, what was passed over.
-    Aside {
-        text: String,
-    },
+    Aside { text: String },
     /// The events of this action from number `from` on did not happen after all: it was run again and went another way.
     Withdrawn {
+        /// The number of the first event that does not stand.
         from: u32,
     },
 }

@@ -24,7 +24,9 @@ pub struct Explanation {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Term {
+    /// What the term is called.
     pub label: String,
+    /// The value, in words.
     pub value: String,
     /// The file that adds it.
     pub path: String,

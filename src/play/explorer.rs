@@ -34,9 +34,11 @@ pub enum Answering {
 /// An answer that is given beforehand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Given {
+    /// The topic of the question.
     pub topic: String,
     /// Only where it is asked for this entity.
     pub about: Option<EntityId>,
+    /// The answer, as loosely as [`Session::reply`](crate::Session::reply) takes it.
     pub value: Value,
 }
 
@@ -735,6 +737,17 @@ fn write_state(context: &ActionContext, out: &mut Vec<u8>) {
             }
             Change::Unschedule { .. } | Change::Rekey { .. } => agenda = true,
             _ => {}
+        }
+    }
+    // What an outcome tells is different from what was dealt: runs that were dealt different things are different.
+    for change in &changes[context.dealt..] {
+        if let Change::Set { entity, field, from, .. } = change
+            && context.dealt > 0
+        {
+            out.push(b'D');
+            write_number(out, u64::from(entity.0));
+            write_number(out, u64::from(field.0));
+            write_value(out, from);
         }
     }
     for ((entity, field), from) in first {

@@ -472,12 +472,14 @@ impl Game {
         context.chance = from.chance.clone();
         context.written = from.written;
         context.masked = from.masked.clone();
+        context.deals_for = from.deals_for.clone();
         context.listening = false;
         let mut game = Game::new(context, self.setup.clone(), self.scenario.clone());
         let copy = |open: &Open| {
             let mut copy = Open::new(open.number, open.cause.clone(), open.before);
             let known = open.tape.slots.iter().take_while(|slot| slot.is_some());
             copy.tape.slots = known.cloned().collect();
+            copy.private.clone_from(&open.private);
             copy
         };
         game.open = self.open.as_ref().map(copy);
@@ -501,6 +503,10 @@ impl Game {
         context.stop = None;
         context.forget_run();
         let cause = open.cause.clone();
+        context.deal_unseen(vm)?;
+        if context.stop.is_some() {
+            return Ok(());
+        }
         perform(context, &self.scenario, vm, &cause).map(|_| ())
     }
 
@@ -749,7 +755,7 @@ impl Game {
                 if open.cause == Cause::Start {
                     return Err(Refusal::new("the start of a game cannot be skipped; correct the script and `retry`"));
                 }
-                let mut open = self.open.take().expect("looked at above");
+                let Some(mut open) = self.open.take() else { return Err(Refusal::NoFault) };
                 if let Cause::Entry { id, .. } = &open.cause {
                     self.context.state.take_entry(*id);
                 }
@@ -853,6 +859,15 @@ impl Game {
         self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq.saturating_add(1)));
     }
 
+    /// Takes over what is open in the game that this is a fork of; whoever is a person there takes defaults here.
+    pub fn take_questions_of(&mut self, game: &Game) {
+        if let (Some(open), Some(other)) = (&mut self.open, &game.open) {
+            open.questions.clone_from(&other.questions);
+        }
+        let people = self.context.seats.values_mut().filter(|driver| **driver == super::Driver::Human);
+        people.for_each(|driver| *driver = super::Driver::Absent);
+    }
+
     /// What a policy would answer to an open question. Nothing has changed afterwards.
     pub fn suggest(
         &mut self,
@@ -925,7 +940,7 @@ fn kept_bytes(open: &Open, changes: usize) -> usize {
 
 /// Runs what an action consists of.
 fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
-    context.before_script = 0;
+    context.before_script = context.dealt;
     match cause {
         Cause::Start => vm.call(context, &Call::Start { scenario }),
         Cause::Free { name, .. } if leaves_out(context, name) => Ok(Value::None),

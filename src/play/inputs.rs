@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Sight, Stop, Thrown};
+use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Thrown};
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
@@ -475,6 +475,12 @@ impl ActionContext {
     /// Nothing can be asked now, or there is no such seat.
     pub fn answerer(&mut self, seat: &str) -> Result<Answerer, Stop> {
         self.may_leave_open("asking")?;
+        if self.phase == Phase::Deal {
+            return Err(self.fault_with(
+                "asking is not possible in `deal`",
+                Some("leave what others have decided in secret at its default".into()),
+            ));
+        }
         self.pulse += 1;
         // What was worked out for the question is no part of the roll behind it.
         self.roll_terms.clear();

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
-use super::{ActionContext, Game, Viewer};
+use super::operation::Op;
+use super::{ActionContext, Call, DiceSource, Fault, Game, Machine, Phase, Viewer};
 use crate::dice::DiceRng;
-use crate::state::{EntityId, FieldId, KindId, State};
+use crate::state::{EntityId, FieldId, Kind, KindId, State, Value};
 
 /// What was left out of a state for a viewer.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,8 @@ pub(crate) struct Masked {
     fields: BTreeSet<(EntityId, FieldId)>,
     /// Those of them that a script has looked at, here or in a copy of the game.
     looked_at: Arc<Mutex<BTreeSet<(KindId, FieldId)>>>,
+    /// Those of the fields that have been written since: what they hold now follows from what is known.
+    written: BTreeSet<(EntityId, FieldId)>,
 }
 
 impl Masked {
@@ -21,9 +24,17 @@ impl Masked {
         self.fields.contains(&(entity, field))
     }
 
+    /// Notes that a field has been written.
+    pub fn note_written(&mut self, entity: EntityId, field: FieldId) {
+        if self.hides(entity, field) {
+            self.written.insert((entity, field));
+        }
+    }
+
     /// Notes that a script has read a field.
     pub fn note(&self, kind: KindId, entity: EntityId, field: FieldId) {
         if self.hides(entity, field)
+            && !self.written.contains(&(entity, field))
             && let Ok(mut looked_at) = self.looked_at.lock()
         {
             looked_at.insert((kind, field));
@@ -55,6 +66,8 @@ impl Game {
     }
 
     /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
+    ///
+    /// Where the rules can deal anew what the viewer cannot see, that is done before each course that the action takes.
     pub fn ahead_for(&self, viewer: &Viewer) -> Option<Game> {
         if viewer.is_master() {
             return None;
@@ -71,15 +84,43 @@ impl Game {
         }
         game.context.masked = Some(Box::new(masked));
         game.context.chance = DiceRng::new(0);
+        if self.context.rules.deals() && self.context.rules.schema().has_secrets() {
+            game.context.deals_for = Some(viewer.names().next().cloned().unwrap_or_else(|| Arc::from("")));
+        }
         Some(game)
     }
 }
 
 impl Game {
-    /// The kinds of entities that not everybody may see, by name.
-    pub fn unseen_kinds(&self) -> Vec<String> {
-        let kinds = self.context.rules.schema().kinds.iter();
-        kinds.filter(|kind| kind.audience.is_some()).map(|kind| kind.name.to_string()).collect()
+    /// What not everybody may see, by name: kinds of entities, and of those that everybody sees the fields that are secret, as
+    /// `kind.field`.
+    pub fn unseen(&self) -> Vec<String> {
+        let of = |kind: &Kind| match kind.audience {
+            Some(_) => vec![kind.name.to_string()],
+            None => {
+                let secret = kind.fields.iter().filter(|field| field.audience.is_some());
+                secret.map(|field| format!("{}.{}", kind.name, field.name)).collect()
+            }
+        };
+        self.context.rules.schema().kinds.iter().flat_map(of).collect()
+    }
+
+    /// Deals anew what the one who looks ahead cannot see, once and for all: with the game's own dice.
+    ///
+    /// # Errors
+    ///
+    /// The fault of the rules' `deal`.
+    pub fn deal_anew(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
+        let dice = std::mem::replace(&mut self.context.dice, DiceSource::Seeded);
+        let dealt = self.context.deal_unseen(vm);
+        self.context.dice = dice;
+        dealt?;
+        self.context.deals_for = None;
+        self.context.dealt = 0;
+        self.context.events.clear();
+        self.context.state.settle_unread();
+        self.context.state.renew_identity();
+        Ok(())
     }
 }
 
@@ -118,6 +159,63 @@ fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State,
 }
 
 impl ActionContext {
+    /// Lets the rules deal anew what a seat cannot see, where they can: before a course of the open action. What is drawn
+    /// there is left to whoever gives dice to the action; its tape is not read.
+    pub fn deal_unseen(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
+        (self.dealt, self.before_script) = (0, 0);
+        if let Some(masked) = &mut self.masked {
+            masked.written.clear();
+        }
+        let Some(seat) = self.deals_for.clone() else { return Ok(()) };
+        let (tape, phase) = (std::mem::take(&mut self.tape), std::mem::replace(&mut self.phase, Phase::Deal));
+        let done = vm.call(self, &Call::Deal { seat: &seat });
+        (self.tape, self.phase, self.cursor) = (tape, phase, 0);
+        self.events.clear();
+        self.private.clear();
+        done?;
+        self.dealt = self.state.since(0).len();
+        Ok(())
+    }
+
+    /// Notes that a script has read a field, where somebody looks who does not see all.
+    pub fn note_read(&self, entity: EntityId, field: FieldId) {
+        // What is dealt anew may be looked at by the one who deals.
+        if let Some(masked) = self.masked.as_ref().filter(|_| self.phase != Phase::Deal)
+            && let Some(found) = self.state.entity(entity)
+        {
+            masked.note(found.kind, entity, field);
+        }
+    }
+
+    /// Lets scripts read only what a seat knows, until `glimpse` is empty again. Says whether that is less than all.
+    pub fn begin_glimpse(&mut self, seat: &str) -> bool {
+        let viewer = Viewer::seat(seat);
+        if viewer.is_master() || self.glimpse.is_some() || !self.rules.schema().has_secrets() {
+            return false;
+        }
+        let (state, masked) = masked(self, self.state.clone(), &viewer);
+        if masked.fields.is_empty() && state.entities().count() == self.state.entities().count() {
+            return false;
+        }
+        self.observers.observe(&Op::Glimpse);
+        self.glimpse = Some(Box::new(state));
+        true
+    }
+
+    /// The state as scripts may read it at the moment.
+    pub fn shown(&self) -> &State {
+        self.glimpse.as_deref().unwrap_or(&self.state)
+    }
+
+    /// The value of a field as a seat knows it; the default, if it does not see the entity.
+    pub fn glimpsed(&self, entity: EntityId, field: FieldId) -> Option<&Value> {
+        let known = self.glimpse.as_ref()?.field(entity, field);
+        known.or_else(|| {
+            let kind = self.state.entity(entity)?.kind;
+            self.rules.schema().kind(kind).fields.get(field.0 as usize).map(|field| &field.default)
+        })
+    }
+
     /// The hidden fields that scripts have looked at, by label, since this was asked last.
     pub fn take_looked_at(&mut self) -> Vec<String> {
         let Some(masked) = &mut self.masked else { return Vec::new() };

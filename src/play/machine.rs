@@ -132,10 +132,28 @@ pub(crate) trait Machine {
 
 /// What to run.
 pub(crate) enum Call<'a> {
-    Start { scenario: &'a Value },
-    Entry { what: &'a str, owner: Option<EntityId>, args: &'a Value, key: Key },
-    Free { seat: &'a str, name: &'a str },
-    Derived { entity: EntityId, name: &'a str, args: &'a [Value] },
+    Start {
+        scenario: &'a Value,
+    },
+    Entry {
+        what: &'a str,
+        owner: Option<EntityId>,
+        args: &'a Value,
+        key: Key,
+    },
+    Free {
+        seat: &'a str,
+        name: &'a str,
+    },
+    /// Makes anew, by chance, what a seat cannot see.
+    Deal {
+        seat: &'a str,
+    },
+    Derived {
+        entity: EntityId,
+        name: &'a str,
+        args: &'a [Value],
+    },
 }
 
 /// A free act that a policy takes.

@@ -91,6 +91,8 @@ pub(crate) enum Op<'a> {
         plain: bool,
     },
     Cut,
+    /// Something is worked out from what a seat knows: what is read there is no part of the state.
+    Glimpse,
     /// A conversion from other rules noted something.
     Note,
 }
@@ -99,10 +101,11 @@ impl ActionContext {
     /// The value of a field; `None` if the entity is gone or has no such field.
     #[inline]
     pub fn read(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
-        if let Some(masked) = &self.masked
-            && let Some(found) = self.state.entity(entity)
-        {
-            masked.note(found.kind, entity, field);
+        if self.masked.is_some() {
+            self.note_read(entity, field);
+        }
+        if self.glimpse.is_some() {
+            return self.glimpsed(entity, field);
         }
         let value = self.state.field(entity, field)?;
         self.observers.observe(&Op::Read { entity, field, value });
@@ -129,6 +132,9 @@ impl ActionContext {
             return Err(self.fault(format!("the field `{}` of {title} {error}", declared.name)));
         }
         let from = self.listening.then(|| found.fields[field.0 as usize].clone());
+        if let Some(masked) = &mut self.masked {
+            masked.note_written(entity, field);
+        }
         self.observers.observe(&Op::Write { entity, field, value: &value });
         match from {
             Some(from) => {
@@ -152,13 +158,18 @@ impl ActionContext {
             // What was found depends on the fields of all others as well.
             _ => self.state.of_kind(kind),
         };
+        if self.glimpse.is_some() {
+            found.retain(|id| self.shown().entity(*id).is_some());
+        }
         found.retain(|id| wanted.iter().all(|(field, value)| self.read(*id, *field) == Some(value)));
         found
     }
 
     /// Whether somebody has to know which fields are read.
     fn notes_reads(&self) -> bool {
-        self.masked.is_some() || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
+        self.masked.is_some()
+            || self.glimpse.is_some()
+            || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
     }
 
     /// The relations of a kind between two entities, in the order of their ids; in either direction, where its ends are alike.

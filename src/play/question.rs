@@ -26,6 +26,7 @@ impl fmt::Display for QuestionId {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Question {
+    /// What an answer names it by.
     pub id: QuestionId,
     /// Who is asked, as the ruleset names its seats.
     pub seat: Arc<str>,
@@ -35,6 +36,7 @@ pub struct Question {
     pub about: Option<EntityId>,
     /// What is asked, as a sentence.
     pub why: String,
+    /// What kind of answer it takes.
     pub ask: Ask,
     /// What is taken where nobody sits.
     pub default: Option<Answer>,
@@ -59,39 +61,54 @@ pub struct Question {
 pub enum Ask {
     /// One of the options; where `other` is set, any line of text besides.
     Choose {
+        /// What can be chosen, in the order of the rules.
         options: Vec<Choice>,
+        /// Whether a text that is no option is an answer, too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         other: bool,
     },
     /// Between `min` and `max` of the options.
     ChooseMany {
+        /// What can be chosen.
         options: Vec<Choice>,
+        /// The least number of options.
         min: usize,
+        /// The greatest number of options.
         max: usize,
     },
     /// A whole number, bounds included.
     Number {
+        /// The least number, itself included.
         min: i64,
+        /// The greatest number, itself included.
         max: i64,
     },
     /// Points given out among the options: between `least` and `total` in all.
     Allot {
+        /// Who or what can be given points.
         options: Vec<Choice>,
+        /// All points; no more and no less are given.
         total: i64,
+        /// Points that each option gets at least.
         least: i64,
     },
+    /// Yes or no.
     Confirm,
     /// All options, in an order.
     Order {
+        /// What is put in order; all of it.
         options: Vec<Choice>,
     },
     /// A line of at most `max` characters.
     Line {
+        /// The most characters.
         max: usize,
     },
     /// Faces of real dice, typed in: one for each entry of `sides`, in that order.
     Dice {
+        /// The dice, in notation.
         dice: Arc<str>,
+        /// The number of sides of each die whose face is still to come.
         sides: Vec<u32>,
     },
 }
@@ -102,7 +119,9 @@ pub enum Ask {
 pub struct Choice {
     /// Stable: the same in every run, and unique in its question.
     pub id: Arc<str>,
+    /// What it is called at the table.
     pub label: Arc<str>,
+    /// Whether it can be chosen now.
     pub enabled: bool,
     /// Why it is not enabled.
     pub reason: Option<String>,
@@ -130,14 +149,21 @@ impl Ask {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub enum Answer {
+    /// The id of an option.
     Choice(Arc<str>),
+    /// The ids of several options.
     Choices(Vec<Arc<str>>),
+    /// A number.
     Number(i64),
     /// Points by option id; options that are not named get none.
     Allotment(Vec<(Arc<str>, i64)>),
+    /// Yes or no.
     Confirm(bool),
+    /// The ids of all options, in order.
     Order(Vec<Arc<str>>),
+    /// A text.
     Line(String),
+    /// The faces of real dice, in order.
     Faces(Vec<u32>),
 }
 

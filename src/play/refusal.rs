@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer_check::between;
-use super::{Fault, QuestionId, SessionError};
+use super::{Fault, QuestionId, SessionError, Viewer};
 use crate::ruleset::SwitchRefusal;
 use crate::state::EntityId;
 
@@ -18,13 +18,22 @@ use crate::state::EntityId;
 #[non_exhaustive]
 pub enum Refusal {
     /// The question is not open: it was answered, or taken back.
-    Stale { question: QuestionId },
+    Stale {
+        /// The question that was answered.
+        question: QuestionId,
+    },
     /// No question of this topic is open.
-    NotAsked { topic: String, asked: Vec<Arc<str>> },
+    NotAsked {
+        /// The topic that was answered.
+        topic: String,
+        /// The topics that are asked.
+        asked: Vec<Arc<str>>,
+    },
     /// The question has no option of this name.
     NotAnOption {
         /// The question's topic, where a loose answer was read.
         topic: Option<Arc<str>>,
+        /// What was given.
         given: String,
         /// The name that was likely meant.
         near: Option<String>,
@@ -35,30 +44,57 @@ pub enum Refusal {
     Ambiguous {
         /// The question's topic, for names of options.
         topic: Option<Arc<str>>,
+        /// What was given.
         given: String,
+        /// The options that it fits.
         candidates: Vec<String>,
     },
     /// The option or free act is there, and the rules do not allow it now.
-    Greyed { label: String, reason: Option<String> },
+    Greyed {
+        /// The option.
+        label: String,
+        /// Why it cannot be chosen, if the rules say so.
+        reason: Option<String>,
+    },
     /// An option is named more than once.
-    Twice { label: String },
+    Twice {
+        /// The option.
+        label: String,
+    },
     /// A number, a count or a length is too small or too large; bounds included.
-    OutOfBounds { bound: Bound, given: i64, min: i64, max: i64 },
+    OutOfBounds {
+        /// What is out of bounds.
+        bound: Bound,
+        /// What was given.
+        given: i64,
+        /// The least that fits.
+        min: i64,
+        /// The most that fits.
+        max: i64,
+    },
     /// The answer is of another type than the question.
     WrongType {
         /// The question's topic, where a loose answer was read.
         topic: Option<Arc<str>>,
+        /// What the question takes, in words.
         wanted: String,
+        /// What was given, in words.
         given: Option<String>,
     },
     /// A line of text has control characters.
     ControlCharacter,
     /// Only another answer is possible.
-    OnlyAnswer { topic: String, answer: String },
+    OnlyAnswer {
+        /// The topic of the question.
+        topic: String,
+        /// The answer that was taken.
+        answer: String,
+    },
     /// Something that was named does not exist.
     UnknownName {
         /// What is missing, as a sentence.
         sentence: String,
+        /// What was given.
         given: String,
         /// The name that was likely meant.
         near: Option<String>,
@@ -66,33 +102,57 @@ pub enum Refusal {
         known: Vec<String>,
     },
     /// The question, the decision or the act belongs to another seat.
-    NotYourSeat { seat: Arc<str>, acting: Arc<str> },
+    NotYourSeat {
+        /// Whose it is to decide.
+        seat: Arc<str>,
+        /// Who acts.
+        acting: Arc<str>,
+    },
     /// Nobody has decided anything that could be taken back.
     NothingToUndo,
     /// Nothing was taken back, or the game has gone another way since.
-    NothingToRedo { diverged: bool },
+    NothingToRedo {
+        /// Whether something else was decided since the undo.
+        diverged: bool,
+    },
     /// The game is over.
     Over,
     /// No script has failed.
     NoFault,
     /// A script failed.
     Fault {
+        /// What failed.
         #[serde(flatten)]
         fault: Box<Fault>,
     },
     /// No entity has this number.
-    NoEntity { entity: EntityId },
+    NoEntity {
+        /// The number that was given.
+        entity: EntityId,
+    },
     /// A field does not take the value.
-    BadValue { field: String, problem: String },
+    BadValue {
+        /// The name of the field.
+        field: String,
+        /// What does not fit, as a clause.
+        problem: String,
+    },
     /// A house rule does not have the value.
     BadSwitchValue {
+        /// What does not fit.
         #[serde(flatten)]
         refusal: SwitchRefusal,
     },
     /// The request does not fit the game as it stands.
-    Invalid { message: String },
+    Invalid {
+        /// What is wrong, as a sentence.
+        message: String,
+    },
     /// The request was proper, and it cannot be carried out: there is too much to go through, or the host failed.
-    Failed { message: String },
+    Failed {
+        /// What failed, as a sentence.
+        message: String,
+    },
 }
 
 /// What a number that is out of bounds counts.
@@ -102,21 +162,35 @@ pub enum Refusal {
 #[non_exhaustive]
 pub enum Bound {
     /// The number that is asked for.
-    Number { topic: String },
+    Number {
+        /// The topic of the question.
+        topic: String,
+    },
     /// Options that are chosen.
     Options,
     /// Options that are named in an order.
     Order,
     /// Points for one option.
-    Points { label: String },
+    Points {
+        /// The option.
+        label: String,
+    },
     /// Points in all.
     Total,
     /// Numbers in a list, one for each option.
-    Parts { topic: Arc<str>, labels: Vec<Arc<str>> },
+    Parts {
+        /// The topic of the question.
+        topic: Arc<str>,
+        /// The options that have no part yet.
+        labels: Vec<Arc<str>>,
+    },
     /// Characters of a line.
     Characters,
     /// Dice that are typed in.
-    Dice { wanted: String },
+    Dice {
+        /// The dice, in notation.
+        wanted: String,
+    },
     /// The face of a die.
     Face,
 }
@@ -124,6 +198,15 @@ pub enum Bound {
 impl Refusal {
     pub(crate) fn new(message: impl Into<String>) -> Refusal {
         Refusal::Invalid { message: message.into() }
+    }
+
+    /// Of a look ahead where a rule reads what the one who asks may not see.
+    pub(crate) fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
+        Refusal::failing(format!(
+            "what comes of it depends on what {} may not see: {}",
+            viewer.words(),
+            hidden.join(", ")
+        ))
     }
 
     /// Of a request that was a proper one.

@@ -22,12 +22,14 @@ pub struct Seat<'s> {
 
 /// Something that a viewer was told.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct SeatEvent {
     /// Rises by one with everything that this viewer is told, and never goes back.
     pub revision: u64,
     /// Who else may see it.
     #[serde(skip_serializing_if = "Audience::is_everybody")]
     pub audience: Audience,
+    /// What happened.
     #[serde(flatten)]
     pub happening: Happening,
 }
@@ -35,27 +37,36 @@ pub struct SeatEvent {
 /// Everything that a viewer may know of a game at one moment.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Snapshot {
+    /// Who looks.
     pub viewer: Viewer,
+    /// The last revision of the viewer: what follows is told by [`Seat::events_since`].
     pub revision: u64,
+    /// What is there, in the order of the numbers.
     pub entities: Vec<SnapshotEntity>,
     /// The open questions that it may see, its own and others'.
     pub questions: Vec<Question>,
     /// The seats that somebody waits for.
     pub waiting: Vec<Arc<str>>,
+    /// The acts that are nobody's turn, for the viewer's seats.
     pub free_acts: Vec<FreeAct>,
     /// House rules in force.
     pub switches: BTreeMap<String, Value>,
+    /// What was told and stands.
     pub log: Vec<SeatEvent>,
     /// What the game ended with.
     pub outcome: Option<String>,
+    /// The fault that stopped the game; only the game master is told what it was.
     pub fault: Option<Fault>,
 }
 
 /// An entity as a viewer sees it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SnapshotEntity {
+    /// Its number.
     pub id: EntityId,
+    /// The name of its kind.
     pub kind: Arc<str>,
+    /// What it is called.
     pub title: Arc<str>,
     /// Those of its fields that the viewer may see.
     pub fields: BTreeMap<Arc<str>, Value>,
@@ -109,6 +120,7 @@ impl Session {
 }
 
 impl Seat<'_> {
+    /// Who looks.
     pub fn viewer(&self) -> &Viewer {
         &self.viewer
     }
@@ -157,27 +169,34 @@ impl Seat<'_> {
         session.game_mut().stream.revision(viewer)
     }
 
-    /// What the viewer was told after a revision; 0 gives everything.
+    /// What the viewer was told after a revision; 0 gives everything. Of long games what stands and a few thousand revisions
+    /// are kept; then 0 gives what stands alone.
     ///
     /// Whoever drops what is newer than [`Happening::Back`] names and appends the rest has the log, whatever is undone,
     /// edited or reloaded. [`Happening::Aside`] belongs to no log.
     ///
     /// # Errors
     ///
-    /// A revision that the viewer has not been told yet: another game was loaded. Begin again from a [`Snapshot`].
+    /// A revision that the viewer has not been told yet (another game was loaded), or that is too long ago. Begin again from a
+    /// [`Snapshot`].
     pub fn events_since(&mut self, revision: u64) -> Result<Vec<SeatEvent>, Refusal> {
         let Seat { session, viewer, .. } = self;
         let events = session.game_mut().stream.since(viewer, revision);
         let events = events.ok_or_else(|| {
-            Refusal::new(format!("there is no revision {revision} yet; begin again from a snapshot of the game"))
+            Refusal::new(format!("there is no revision {revision}; begin again from a snapshot of the game"))
         })?;
         Ok(events.into_iter().map(SeatEvent::of).collect())
     }
 
     /// What the viewer was told and stands.
     pub fn log(&mut self) -> Vec<SeatEvent> {
+        self.last_events(usize::MAX)
+    }
+
+    /// The last `most` events of [`Seat::log`].
+    pub fn last_events(&mut self, most: usize) -> Vec<SeatEvent> {
         let Seat { session, viewer, .. } = self;
-        session.game_mut().stream.log(viewer).into_iter().map(SeatEvent::of).collect()
+        session.game_mut().stream.log(viewer, most).into_iter().map(SeatEvent::of).collect()
     }
 
     // What is there

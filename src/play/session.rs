@@ -39,9 +39,13 @@ pub enum Step {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct FreeAct {
+    /// The seat that may take it.
     pub seat: Arc<str>,
+    /// What it is named by.
     pub name: Arc<str>,
+    /// What it is called at the table.
     pub title: Arc<str>,
+    /// Whether it can be taken now.
     pub enabled: bool,
     /// Why not.
     pub reason: Option<String>,
@@ -65,17 +69,29 @@ pub struct Undone {
 #[non_exhaustive]
 pub enum StartError {
     #[error("{ruleset} has no scenario `{name}`; {instead}")]
-    NoScenario { ruleset: String, name: String, instead: String },
+    NoScenario {
+        /// The id of the ruleset.
+        ruleset: String,
+        /// The name that was given.
+        name: String,
+        /// The nearest name, or all names, as a clause.
+        instead: String,
+    },
+    /// A house rule that the ruleset does not have, or a value that it does not take.
     #[error("{0}")]
     Switch(String),
+    /// A seat or policy that the ruleset does not have.
     #[error("{0}")]
     Seat(String),
+    /// The rules of a saved game cannot be loaded.
     #[error(transparent)]
     Load(#[from] crate::ruleset::LoadError),
     #[error("a table in the starting position is nested more than {most} levels deep")]
     TooDeep { most: usize },
+    /// The saved game cannot be read: what is wrong with it.
     #[error("the saved game cannot be read: {0}")]
     Unreadable(String),
+    /// The saved game was played by other rules, or leads to another state.
     #[error("the saved game does not fit its rules: {0}")]
     Diverged(String),
 }
@@ -84,8 +100,10 @@ pub enum StartError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SessionError {
+    /// No thread or machine for scripts can be had.
     #[error("there is no memory or no thread for the scripts of {0}")]
     Worker(String),
+    /// The host itself failed. The game is as it was before the call.
     #[error("the host itself failed; the action is taken back, please report this")]
     Failed,
 }
@@ -305,6 +323,30 @@ impl Session {
         self.lend(move |game, vm| game.suggest(vm, id, policy)).map_err(Refusal::from)?
     }
 
+    /// The same, from what a viewer knows.
+    pub(crate) fn suggest_for(
+        &mut self,
+        id: QuestionId,
+        policy: &str,
+        viewer: &Viewer,
+    ) -> Result<Option<Answer>, Refusal> {
+        known_policy(&self.rules, policy).map_err(Refusal::new)?;
+        let (policy, viewer) = (Arc::from(policy), viewer.clone());
+        let suggest = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
+            None => game.suggest(vm, id, policy),
+            Some(mut known) => {
+                known.deal_anew(vm).map_err(Refusal::fault)?;
+                known.take_questions_of(game);
+                let suggested = known.suggest(vm, id, policy);
+                match known.context.take_looked_at().as_slice() {
+                    [] => suggested,
+                    hidden => Err(Refusal::hidden(&viewer, hidden)),
+                }
+            }
+        };
+        self.lend(suggest).map_err(Refusal::from)?
+    }
+
     /// The acts that are nobody's turn, for every seat.
     pub fn free_acts(&mut self) -> Vec<FreeAct> {
         if self.rules.free_acts().is_empty() {
@@ -416,15 +458,6 @@ impl Session {
         self.game().log().cloned().collect()
     }
 
-    /// What the actions told that were carried out after the first `actions`, and how many have been carried out.
-    #[cfg(feature = "serve")]
-    pub(crate) fn log_behind(&self, actions: usize) -> (impl Iterator<Item = &Event>, usize) {
-        let game = self.game();
-        let done = game.history.get(actions..).unwrap_or_default();
-        let open = game.open.iter().flat_map(|open| &open.events);
-        (done.iter().flat_map(|done| &done.events).chain(open), game.history.len())
-    }
-
     /// The state, for reading.
     pub fn view(&self) -> View<'_> {
         View::new(&self.game().context)
@@ -514,6 +547,7 @@ impl Session {
         self.game().context.switches.get(name)
     }
 
+    /// House rules in force, by name.
     pub fn switches(&self) -> &BTreeMap<String, Value> {
         &self.game().context.switches
     }
@@ -544,10 +578,12 @@ impl Session {
         self.game().open.as_ref()?.fault.as_ref()
     }
 
+    /// The seed of the dice.
     pub fn seed(&self) -> u64 {
         self.game().setup.seed
     }
 
+    /// The rules in force.
     pub fn ruleset(&self) -> &Arc<Ruleset> {
         &self.rules
     }

@@ -11,9 +11,11 @@ use crate::state::Value;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct Setup {
+    /// The starting position.
     pub scenario: Scenario,
     /// The seed of the dice.
     pub seed: u64,
+    /// Where the faces of dice come from.
     pub dice: DiceSource,
     /// Who plays which seat; seats that are not named are played as the scenario says, or by people.
     pub seats: BTreeMap<Arc<str>, Driver>,
@@ -28,7 +30,9 @@ pub struct Setup {
 pub enum Scenario {
     /// The one that the manifest names.
     Default,
+    /// A scenario of the ruleset, by name.
     Named(String),
+    /// A position of one's own, in the form of a scenario.
     Table(Value),
 }
 
@@ -93,29 +97,35 @@ impl Scenario {
 }
 
 impl Setup {
+    /// A game from a scenario of the ruleset.
     pub fn scenario(name: impl Into<String>) -> Setup {
         Setup { scenario: Scenario::Named(name.into()), ..Setup::default() }
     }
 
+    /// A game from a position of one's own.
     pub fn table(scenario: Value) -> Setup {
         Setup { scenario: Scenario::Table(scenario), ..Setup::default() }
     }
 
+    /// With this seed of the dice.
     pub fn seed(mut self, seed: u64) -> Setup {
         self.seed = seed;
         self
     }
 
+    /// With faces from there.
     pub fn dice(mut self, dice: DiceSource) -> Setup {
         self.dice = dice;
         self
     }
 
+    /// With somebody on a seat.
     pub fn seat(mut self, seat: impl AsRef<str>, driver: Driver) -> Setup {
         self.seats.insert(Arc::from(seat.as_ref()), driver);
         self
     }
 
+    /// With a house rule.
     pub fn switch(mut self, name: impl Into<String>, value: impl Into<Value>) -> Setup {
         self.switches.insert(name.into(), value.into());
         self

@@ -1,4 +1,5 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 use super::{Event, Happening, Viewer};
 use crate::state::Audience;
@@ -7,17 +8,26 @@ use crate::state::Audience;
 ///
 /// It is made by comparing the log with what was told of it before, so that whoever applies it always has the log: the
 /// events that no longer stand are taken back from the end, and those that are new are told. Each viewer has revisions of
-/// its own, which count what that viewer was told: they give nothing away of what others were told.
-#[derive(Debug, Default)]
+/// its own, which count what that viewer was told: they give nothing away of what others were told. What nobody
+/// can need is forgotten; who looks for the first time after that is told what stands then.
+#[derive(Debug)]
 pub(super) struct Stream {
-    /// Everything that was ever told.
+    /// What was told: all that stands, and what some reader still knows.
     told: Vec<Event>,
     /// The log as it was told last, by place in `told`.
     standing: Vec<u32>,
-    batches: Vec<Batch>,
+    /// All changes, for those who look for the first time; `None` once events have been forgotten.
+    batches: Option<Vec<Batch>>,
     readers: BTreeMap<Viewer, Reader>,
     /// So many actions of the history, with so many events, are told and have not been touched since.
     settled: (usize, usize),
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        let (told, standing, readers) = (Vec::new(), Vec::new(), BTreeMap::new());
+        Stream { told, standing, batches: Some(Vec::new()), readers, settled: (0, 0) }
+    }
 }
 
 /// What one change of the game told.
@@ -28,7 +38,7 @@ struct Batch {
     added: Vec<u32>,
     /// What is said beside the log.
     asides: Vec<u32>,
-    note: Option<Note>,
+    note: Option<Arc<Note>>,
 }
 
 /// Why the log goes back.
@@ -44,22 +54,29 @@ pub(super) struct Note {
 /// How far one viewer has been told, and what.
 #[derive(Debug, Default)]
 struct Reader {
-    batches: usize,
-    items: Vec<Item>,
-    /// The revisions of what stands.
-    standing: Vec<u64>,
+    /// Revisions before the first of `items`.
+    forgotten: u64,
+    items: VecDeque<Item>,
+    /// The revisions of what stands, with the places in `told`.
+    standing: Vec<(u64, u32)>,
 }
 
 /// One revision of a viewer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Item {
     Told(u32),
-    /// Back to this revision, because of what this batch did.
+    /// Back to this revision.
     Back {
         to: u64,
-        batch: usize,
+        note: Option<Arc<Note>>,
     },
 }
+
+/// So many revisions, besides those that stand, are kept for a viewer who was away. Who was away for longer begins again from a snapshot.
+const KEPT: usize = 2_000;
+
+/// Events beyond twice those that stand before those that nobody can ask for any more are forgotten.
+const SLACK: usize = 1_000;
 
 impl Stream {
     /// Notes that the history was cut: the actions from there on may be told anew.
@@ -101,39 +118,90 @@ impl Stream {
         self.standing.extend(&added);
         let asides: Vec<u32> = asides.drain(..).map(|event| keep(&mut self.told, &event)).collect();
         self.settled = settled;
-        if !(dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none()) {
-            self.batches.push(Batch { dropped, added, asides, note });
+        if dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none() {
+            return;
+        }
+        let batch = Batch { dropped, added, asides, note: note.map(Arc::new) };
+        for (viewer, reader) in &mut self.readers {
+            reader.follow(viewer, &self.told, &batch);
+        }
+        if let Some(batches) = &mut self.batches {
+            batches.push(batch);
+        }
+        if self.told.len() > 2 * self.standing.len() + SLACK {
+            self.forget();
         }
     }
 
-    /// What a viewer was told after a revision, the newest last; `None` if there is no such revision.
+    /// Forgets the events that neither stand nor can be asked for.
+    fn forget(&mut self) {
+        self.batches = None;
+        let mut used = vec![false; self.told.len()];
+        let of_readers = self.readers.values().flat_map(|reader| {
+            reader.items.iter().filter_map(|item| match item {
+                Item::Told(at) => Some(at),
+                Item::Back { .. } => None,
+            })
+        });
+        // What stands for a reader stands in the log, or differs from it only in what others were told.
+        let of_logs = self.readers.values().flat_map(|reader| reader.standing.iter().map(|(_, at)| at));
+        for at in self.standing.iter().chain(of_readers).chain(of_logs) {
+            used[*at as usize] = true;
+        }
+        let mut places = vec![0; used.len()];
+        let mut next = 0;
+        for (place, used) in places.iter_mut().zip(&used) {
+            *place = next;
+            next += u32::from(*used);
+        }
+        let mut kept = used.iter();
+        self.told.retain(|_| kept.next().copied().unwrap_or_default());
+        self.told.shrink_to_fit();
+        let moved = |at: &mut u32| *at = places[*at as usize];
+        self.standing.iter_mut().for_each(moved);
+        for reader in self.readers.values_mut() {
+            reader.standing.iter_mut().for_each(|(_, at)| moved(at));
+            for item in &mut reader.items {
+                if let Item::Told(at) = item {
+                    moved(at);
+                }
+            }
+        }
+    }
+
+    /// What a viewer was told after a revision, the newest last; `None` if there is no such revision, or not any more.
     pub fn since(&mut self, viewer: &Viewer, revision: u64) -> Option<Vec<(u64, Event)>> {
-        self.catch_up(viewer);
-        let reader = self.readers.get(viewer)?;
-        let items = reader.items.get(usize::try_from(revision).ok()?..)?;
-        let number = |at: usize| revision + at as u64 + 1;
-        Some(items.iter().enumerate().map(|(at, item)| (number(at), self.event_of(viewer, item))).collect())
+        if revision == 0 && self.reader(viewer).forgotten > 0 {
+            // Who begins anew needs only what stands.
+            return Some(self.log(viewer, usize::MAX));
+        }
+        let reader = self.reader(viewer);
+        let from = usize::try_from(revision.checked_sub(reader.forgotten)?).ok()?;
+        if from > reader.items.len() {
+            return None;
+        }
+        let items: Vec<(u64, Item)> = (revision + 1..).zip(reader.items.iter().skip(from).cloned()).collect();
+        Some(items.into_iter().map(|(number, item)| (number, self.event_of(viewer, &item))).collect())
     }
 
     /// The number of the last thing that a viewer was told.
     pub fn revision(&mut self, viewer: &Viewer) -> u64 {
-        self.catch_up(viewer);
-        self.readers.get(viewer).map_or(0, |reader| reader.items.len() as u64)
+        self.reader(viewer).revision()
     }
 
-    /// What stands for a viewer.
-    pub fn log(&mut self, viewer: &Viewer) -> Vec<(u64, Event)> {
-        self.catch_up(viewer);
-        let Some(reader) = self.readers.get(viewer) else { return Vec::new() };
-        let standing = reader.standing.iter();
-        standing.map(|revision| (*revision, self.event_of(viewer, &reader.items[*revision as usize - 1]))).collect()
+    /// The last `most` events that stand for a viewer.
+    pub fn log(&mut self, viewer: &Viewer, most: usize) -> Vec<(u64, Event)> {
+        let reader = self.reader(viewer);
+        let from = reader.standing.len().saturating_sub(most);
+        let standing = reader.standing[from..].to_vec();
+        standing.into_iter().map(|(revision, at)| (revision, self.told[at as usize].clone())).collect()
     }
 
     fn event_of(&self, viewer: &Viewer, item: &Item) -> Event {
         match item {
             Item::Told(at) => self.told[*at as usize].clone(),
-            Item::Back { to, batch } => {
-                let note = self.batches[*batch].note.as_ref();
+            Item::Back { to, note } => {
+                let note = note.as_deref();
                 let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
                 let cause = note.map_or("rerun", |note| note.cause).to_string();
                 let happening = Happening::Back { to: *to, cause, text: text.cloned().unwrap_or_default() };
@@ -142,36 +210,53 @@ impl Stream {
         }
     }
 
-    fn catch_up(&mut self, viewer: &Viewer) {
-        let Stream { told, batches, readers, .. } = self;
+    fn reader(&mut self, viewer: &Viewer) -> &Reader {
+        let Stream { told, standing, batches, readers, .. } = self;
         if !readers.contains_key(viewer) {
-            readers.insert(viewer.clone(), Reader::default());
+            let mut reader = Reader::default();
+            match batches {
+                Some(batches) => batches.iter().for_each(|batch| reader.follow(viewer, told, batch)),
+                None => {
+                    let batch = Batch { dropped: Vec::new(), added: standing.clone(), asides: Vec::new(), note: None };
+                    reader.follow(viewer, told, &batch);
+                }
+            }
+            readers.insert(viewer.clone(), reader);
         }
-        let Some(reader) = readers.get_mut(viewer) else { return };
+        &readers[viewer]
+    }
+}
+
+impl Reader {
+    fn revision(&self) -> u64 {
+        self.forgotten + self.items.len() as u64
+    }
+
+    fn follow(&mut self, viewer: &Viewer, told: &[Event], batch: &Batch) {
         let sees = |at: &&u32| viewer.sees(&told[**at as usize].audience);
-        for (number, batch) in batches.iter().enumerate().skip(reader.batches) {
-            let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
-            let mut come = batch.added.iter().filter(sees).copied().peekable();
-            // What others were told may differ while this viewer's part is the same.
-            let mut gone_for_good = gone.iter().peekable();
-            while let (Some(old), Some(new)) = (gone_for_good.peek(), come.peek())
-                && told[**old as usize].happening == told[*new as usize].happening
-            {
-                gone_for_good.next();
-                come.next();
-            }
-            let lost = gone_for_good.count();
-            reader.standing.truncate(reader.standing.len() - lost);
-            if lost > 0 || batch.note.is_some() {
-                let to = reader.standing.last().copied().unwrap_or(0);
-                reader.items.push(Item::Back { to, batch: number });
-            }
-            for at in come {
-                reader.items.push(Item::Told(at));
-                reader.standing.push(reader.items.len() as u64);
-            }
-            reader.items.extend(batch.asides.iter().filter(sees).map(|at| Item::Told(*at)));
+        let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
+        let mut come = batch.added.iter().filter(sees).copied().peekable();
+        // What others were told may differ while this viewer's part is the same.
+        let mut gone_for_good = gone.iter().peekable();
+        while let (Some(old), Some(new)) = (gone_for_good.peek(), come.peek())
+            && told[**old as usize].happening == told[*new as usize].happening
+        {
+            gone_for_good.next();
+            come.next();
         }
-        reader.batches = batches.len();
+        let lost = gone_for_good.count();
+        self.standing.truncate(self.standing.len() - lost);
+        if lost > 0 || batch.note.is_some() {
+            let to = self.standing.last().map_or(0, |(revision, _)| *revision);
+            self.items.push_back(Item::Back { to, note: batch.note.clone() });
+        }
+        for at in come {
+            self.items.push_back(Item::Told(at));
+            self.standing.push((self.revision(), at));
+        }
+        self.items.extend(batch.asides.iter().filter(sees).map(|at| Item::Told(*at)));
+        let surplus = self.items.len().saturating_sub(KEPT + self.standing.len());
+        self.items.drain(..surplus);
+        self.forgotten += surplus as u64;
     }
 }

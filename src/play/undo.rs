@@ -151,11 +151,11 @@ impl Game {
         }
         self.park();
         if in_open > in_history {
-            let open = self.open.as_mut().expect("it has a decision");
-            return Ok(undo_in(open, &mut self.context, &mut self.redo));
+            let undone = self.open.as_mut().and_then(|open| undo_in(open, &mut self.context, &mut self.redo));
+            return undone.ok_or(Refusal::NothingToUndo);
         }
         if started > in_history {
-            let open = self.open.take().expect("it has started");
+            let Some(open) = self.open.take() else { return Err(Refusal::NothingToUndo) };
             self.context.set_position(open.before);
             let text = format!("undid {}", words_of(&open.cause));
             let mut whose = None;
@@ -241,6 +241,7 @@ impl Game {
                     }
                     let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
                     self.open = Some(open);
+                    let turned = turned.ok_or(Refusal::NothingToUndo)?;
                     return Ok(UndoReport { changes: told, ..turned });
                 }
                 _ => {}
@@ -336,9 +337,10 @@ impl Game {
     }
 }
 
-fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> UndoReport {
-    let (at, _) = open.tape.last_decision().expect("the action has a decision");
-    let slot = open.tape.slots[at].clone().expect("a decision fills its place");
+/// Takes the last decision of an action back; nothing where nobody has decided anything in it.
+fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> Option<UndoReport> {
+    let (at, _) = open.tape.last_decision()?;
+    let slot = open.tape.slots.get(at)?.clone().filter(|slot| !matches!(slot, Slot::Closed { .. }))?;
     let before = slot.before();
     let audience = open.private.get(&(at as u32)).cloned().unwrap_or_default();
     let mut whose = None;
@@ -371,7 +373,7 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
             let text = format!("undid {topic}: {}", words.cloned().unwrap_or_else(|| told(&answer)));
             (Op::Answer { seat, topic, ordinal: at as u32, answer }, text)
         }
-        Slot::Closed { .. } => unreachable!("nobody decided it"),
+        Slot::Closed { .. } => return None,
         Slot::Roll { faces, dice, .. } => {
             let text = format!("undid the roll of {dice}");
             (
@@ -386,7 +388,7 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
         }
     };
     redo.push(op);
-    UndoReport { text, seat: whose, audience, changes: Vec::new() }
+    Some(UndoReport { text, seat: whose, audience, changes: Vec::new() })
 }
 
 pub(crate) fn told(answer: &Answer) -> String {

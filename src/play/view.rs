@@ -25,6 +25,7 @@ impl<'a> View<'a> {
         self.context.state.entities().filter(move |(_, entity)| Some(entity.kind) == kind).map(|(id, _)| id)
     }
 
+    /// Whether the entity is there.
     pub fn exists(&self, id: EntityId) -> bool {
         self.context.state.entity(id).is_some()
     }
@@ -91,6 +92,7 @@ impl<'a> View<'a> {
         self.context.title(id)
     }
 
+    /// The name of the kind of an entity; `None` if it is not there.
     pub fn kind(&self, id: EntityId) -> Option<&'a str> {
         let entity = self.context.state.entity(id)?;
         Some(&self.context.rules.schema().kind(entity.kind).name)

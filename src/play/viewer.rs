@@ -38,6 +38,7 @@ impl Viewer {
         Viewer { master: seats.contains(MASTER), seats }
     }
 
+    /// Whether it sees everything.
     pub fn is_master(&self) -> bool {
         self.master
     }
@@ -47,6 +48,7 @@ impl Viewer {
         self.seats.iter()
     }
 
+    /// Whether it may see what this audience may see.
     pub fn sees(&self, audience: &Audience) -> bool {
         match audience {
             Audience::Everybody => true,

@@ -10,6 +10,7 @@ use crate::state::{Kind, Value};
 pub struct Contrast {
     /// Names of the two, with their layers.
     pub first: String,
+    /// The name of the second ruleset.
     pub second: String,
     /// Only those in which something differs.
     pub sections: Vec<ContrastSection>,
@@ -31,6 +32,7 @@ pub struct Differing {
     pub name: String,
     /// What it is in the first ruleset, in words; nothing if it is not there.
     pub first: Option<String>,
+    /// The same in the second.
     pub second: Option<String>,
 }
 

@@ -28,6 +28,8 @@ pub(crate) struct Declarations {
     pub creation: bool,
     /// Whether the ruleset measures what a state is worth to a seat.
     pub value: bool,
+    /// Whether it deals anew what a seat cannot see, for those who look ahead.
+    pub deal: bool,
     /// Whether it names how a game has ended.
     pub result: bool,
     /// Numbers that it follows from round to round.
@@ -49,6 +51,7 @@ pub(crate) struct Statistic {
 /// An agenda entry that scripts may schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryName {
+    /// What it is named by.
     pub name: Arc<str>,
     /// Its key is worked out anew before each pop.
     pub key: bool,
@@ -60,5 +63,6 @@ pub(crate) struct EntryName {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FreeName {
     pub name: Arc<str>,
+    /// What it is called at the table.
     pub title: Arc<str>,
 }

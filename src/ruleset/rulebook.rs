@@ -21,11 +21,15 @@ pub struct Rulebook {
 /// A card as the host can list it without playing it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Card {
+    /// What scripts and players name it by.
     pub id: Arc<str>,
+    /// What it is called at the table.
     pub title: Arc<str>,
+    /// The printed text.
     pub text: String,
     /// Ids of the rules that it implements.
     pub rules: Vec<String>,
+    /// Its other entries, by name.
     pub facts: BTreeMap<String, Fact>,
     /// The file that each field comes from, by field.
     pub origins: BTreeMap<String, String>,
@@ -35,6 +39,7 @@ pub struct Card {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Fact {
+    /// A value.
     Plain(Value),
     /// Worked out when the card is looked at.
     #[serde(serialize_with = "worked_out")]
@@ -50,9 +55,11 @@ fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
 pub struct Breach {
     /// Id of the rule.
     pub rule: String,
+    /// What is wrong, as a sentence.
     pub text: String,
     /// What it costs, and what there is.
     pub cost: Option<i64>,
+    /// What the sheet has, where it is a matter of numbers.
     pub have: Option<i64>,
     /// Only a warning: the sheet is legal all the same.
     pub warning: bool,
@@ -88,6 +95,7 @@ impl Rulebook {
         }
     }
 
+    /// The id of the ruleset.
     pub fn id(&self) -> &str {
         self.stack.main().id()
     }
@@ -97,14 +105,17 @@ impl Rulebook {
         std::iter::once(self.id()).chain(self.layers.iter().map(String::as_str)).collect::<Vec<_>>().join("+")
     }
 
+    /// What the ruleset is called.
     pub fn title(&self) -> &str {
         &self.stack.main().manifest().title
     }
 
+    /// Its version.
     pub fn version(&self) -> &str {
         &self.stack.main().manifest().version
     }
 
+    /// What it is, in a sentence.
     pub fn summary(&self) -> &str {
         self.stack.main().manifest().summary.as_deref().unwrap_or("")
     }
@@ -130,6 +141,12 @@ impl Rulebook {
         self.stack.parts().iter().map(|part| part.id().to_string()).collect()
     }
 
+    /// Whether the rules deal anew what a seat cannot see, for those who look ahead.
+    pub(crate) fn deals(&self) -> bool {
+        self.declarations.deal
+    }
+
+    /// The kinds of entities with their fields.
     pub fn schema(&self) -> &Schema {
         &self.declarations.schema
     }
@@ -139,6 +156,7 @@ impl Rulebook {
         &self.declarations.cards
     }
 
+    /// A card by its id.
     pub fn card(&self, id: &str) -> Option<&Card> {
         self.cards().iter().find(|card| &*card.id == id)
     }
@@ -153,14 +171,17 @@ impl Rulebook {
         &self.declarations.hooks
     }
 
+    /// The names of the verbs.
     pub fn verbs(&self) -> &[Arc<str>] {
         &self.declarations.verbs
     }
 
+    /// The house rules.
     pub fn switches(&self) -> impl Iterator<Item = &Switch> {
         self.stack.switches().iter()
     }
 
+    /// A house rule by its name.
     pub fn switch(&self, name: &str) -> Option<&Switch> {
         self.stack.switch(name)
     }
@@ -201,6 +222,7 @@ impl Rulebook {
         &self.declarations.views
     }
 
+    /// The scenarios by name, as tables.
     pub fn scenarios(&self) -> &BTreeMap<String, Value> {
         &self.scenarios
     }
@@ -210,6 +232,7 @@ impl Rulebook {
         self.stack.scenario()
     }
 
+    /// The characters of `cast/` by file name, as tables.
     pub fn cast(&self) -> &BTreeMap<String, Value> {
         &self.cast
     }

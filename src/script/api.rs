@@ -90,7 +90,7 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Declaring,
         "play",
-        "rb.play({ start, entries, free, views, boundary, prompt, card, item })",
+        "rb.play({ start, entries, free, views, boundary, prompt, deal, card, item })",
         "(play: PlayBody) -> Declaration",
         "How a game starts and what stands on the agenda, in `play.luau`.",
     ),
@@ -334,9 +334,9 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Cards,
         "options",
-        "rb.options(rb.card_ids, ctx)",
-        "(ids: { string }, ctx: any) -> { Option }",
-        "Runs `when` of each card and gives the options of a question.",
+        "rb.options(rb.card_ids, ctx, nil, seat)",
+        "(ids: { string }, ctx: any, also: any?, seat: string?) -> { Option }",
+        "Runs `when` of each card, from what the seat knows, and gives the options of a question.",
     ),
     reads(Cards, "items", "rb.items.bow", "{ [string]: Item }", "The items by id."),
     reads(Cards, "item_of", "rb.item_of(\"bow\")", "(id: ItemName) -> Item", "An item by its id."),

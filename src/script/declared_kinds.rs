@@ -275,9 +275,38 @@ impl Loader<'_> {
                 field.audience = rule;
             }
         }
+        problems.extend(self.unknown_seats(schema));
         for (path, message) in problems {
             self.problem("kinds", &path, message, Some(AUDIENCE_CURE.into()));
         }
+    }
+}
+
+impl Loader<'_> {
+    /// Audiences that are neither a field nor a seat of the manifest.
+    fn unknown_seats(&self, schema: &Schema) -> Vec<(String, String)> {
+        let seats = &self.stack.seats();
+        let wrong = |rule: &Option<AudienceRule>| {
+            let Some(AudienceRule::Fixed(Audience::Only(named))) = rule else { return None };
+            let wrong = named.iter().find(|name| ***name != *"gm" && !seats.contains_key(&***name))?;
+            Some(match nearest(wrong, seats.keys().map(String::as_str)) {
+                Some(near) => format!("has the audience `{wrong}`, which is no seat; did you mean `{near}`?"),
+                None => format!("has the audience `{wrong}`, which is neither a field nor a seat"),
+            })
+        };
+        let mut problems = Vec::new();
+        for kind in &schema.kinds {
+            if let Some(message) = wrong(&kind.audience) {
+                problems.push((format!("{}/audience", kind.name), format!("the kind `{}` {message}", kind.name)));
+            }
+            for field in &kind.fields {
+                if let Some(message) = wrong(&field.audience) {
+                    let what = format!("the field `{}` of {} {message}", field.name, kind.name);
+                    problems.push((format!("{}/fields/{}", kind.name, field.name), what));
+                }
+            }
+        }
+        problems
     }
 }
 

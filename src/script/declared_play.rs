@@ -22,6 +22,7 @@ impl Loader<'_> {
             "card",
             "item",
             "value",
+            "deal",
             "result",
             "statistics",
             "views",
@@ -42,12 +43,17 @@ impl Loader<'_> {
         made.raw_set("relates", of_kinds.relates)?;
         declarations.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         declarations.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
-        for (name, found) in [("value", &mut declarations.value), ("result", &mut declarations.result)] {
+        let functions = [
+            ("value", &mut declarations.value, "function(seat) return ... end"),
+            ("result", &mut declarations.result, "function() return ... end"),
+            ("deal", &mut declarations.deal, "function(seat) ... end"),
+        ];
+        for (name, found, body) in functions {
             let function = play.raw_get::<Lv>(name)?;
             *found = matches!(function, Lv::Function(_));
             if !*found && !function.is_nil() {
                 let message = format!("`{name}` in play.luau is a function, not a {}", sort_of(&function));
-                self.problem("play", name, message, Some(format!("write {name} = function(seat) return ... end")));
+                self.problem("play", name, message, Some(format!("write {name} = {body}")));
             }
             made.raw_set(name, function)?;
         }

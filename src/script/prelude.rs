@@ -120,6 +120,7 @@ impl Prelude {
                 key: get("key")?,
                 tie: get("tie")?,
                 may_act: get("may_act")?,
+                deal: get("deal")?,
                 check_sheet: get("check_sheet")?,
                 policy_act: get("policy_act")?,
                 refresh: get("refresh")?,

@@ -32,6 +32,7 @@ pub(super) struct Shared {
 /// What came of a piece of program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evaluated {
+    /// What it printed, line by line.
     pub printed: Vec<String>,
     /// The value of an expression, in words.
     pub value: Option<String>,
@@ -44,6 +45,7 @@ const MAX_PRINTED: usize = 10_000;
 const LONGEST_LINE: usize = 2_000;
 
 impl Table {
+    /// A table at which nothing is played yet.
     pub fn new(library: &Library) -> Result<Table, Fault> {
         let shared =
             Rc::new(Shared { library: library.clone(), game: RefCell::new(None), printed: RefCell::new(Vec::new()) });

@@ -101,6 +101,7 @@ pub(super) struct Trusted {
     pub key: Function,
     pub tie: Function,
     pub may_act: Function,
+    pub deal: Function,
     pub check_sheet: Function,
     pub policy_act: Function,
     pub refresh: Function,
@@ -244,6 +245,7 @@ impl Vm {
             self.runs += 1;
         }
         let host = self.host.clone();
+        context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
                 let renewed = self.sync(context)?;
@@ -312,7 +314,9 @@ impl Vm {
             for name in context.state.left_out() {
                 out.raw_set(&**name, true)?;
             }
-            let args = (switches, context.listening, context.explorer.is_some(), out).into_lua_multi(&self.lua)?;
+            let secrets = rules.schema().has_secrets();
+            let explores = context.explorer.is_some();
+            let args = (switches, context.listening, explores, out, secrets).into_lua_multi(&self.lua)?;
             return Ok(Some((self.trusted.refresh.clone(), args)));
         }
         Ok(match synced {
@@ -357,7 +361,15 @@ impl Machine for Vm {
             let trusted = &self.trusted;
             let (mirrored, _) = guarded(Budget::ACTION, || trusted.mirrored.call::<(Table, Table)>(()));
             let (lists, handles) = mirrored.ok()?;
-            let roots = [&trusted.start, &trusted.entry, &trusted.free, &trusted.tie, &trusted.measure, &trusted.stale];
+            let roots = [
+                &trusted.start,
+                &trusted.entry,
+                &trusted.free,
+                &trusted.tie,
+                &trusted.deal,
+                &trusted.measure,
+                &trusted.stale,
+            ];
             let roots: Vec<Function> = roots.into_iter().cloned().collect();
             let parts = (trusted.state.clone(), lists, handles);
             let made = super::continuation::Continuation::new(&self.lua, &self.host, &roots, parts);
@@ -427,6 +439,7 @@ impl Machine for Vm {
                     let key = lua.create_sequence_from(key.places().iter().copied())?;
                     (trusted.entry.clone(), (*what, owner, value(args)?, key).into_lua_multi(&lua)?)
                 }
+                Call::Deal { seat } => (trusted.deal.clone(), (*seat).into_lua_multi(&lua)?),
                 Call::Free { seat, name } => (trusted.free.clone(), (*seat, *name).into_lua_multi(&lua)?),
                 Call::Derived { entity, name, args } => {
                     let mut all = vec![handle(*entity), Lv::String(lua.create_string(name)?), Lv::Boolean(false)];

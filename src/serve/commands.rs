@@ -10,6 +10,7 @@ use serde_json::Value as Json;
 
 use super::error::Failure;
 use super::frames::{OpenQuestion, Sight};
+use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::table::Game;
 use super::viewer::Role;
@@ -114,6 +115,8 @@ impl Command<'_> {
                 game.paused = paused;
                 self.accepted(game, "pause")
             }
+            "entries" => self.entries(game),
+            "goto" => self.go_to(game),
             "table.save" => self.save(game),
             _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
         }
@@ -219,7 +222,10 @@ impl Command<'_> {
         expected(game, expect)?;
         let count = game.session.decisions();
         let target = match to {
-            None => count.checked_sub(1).ok_or(Refusal::NothingToUndo)?,
+            None => match count.checked_sub(1) {
+                Some(target) => target,
+                None => return self.turn(game, true),
+            },
             Some(to) => game
                 .decisions_at(to)
                 .ok_or_else(|| Failure::BadParams { message: format!("step {to} does not stand") })?,
@@ -246,9 +252,37 @@ impl Command<'_> {
         if !game.may_redo(self.role) {
             return Err(Failure::forbidden(self.role.word(), "the game master, or whoever took it back"));
         }
-        let undone = vec![game.session.redo()?];
+        let undone = match game.session.redo() {
+            Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),
+            undone => vec![undone?],
+        };
         let seq = game.publish(self.table, "redo", self.role)?;
         written(UndoReport { seq, undone })
+    }
+
+    /// An undo or a redo beyond what the game has in memory: its campaign goes on there.
+    fn turn(&self, game: &mut Game, back: bool) -> Result<Json, Failure> {
+        let nothing =
+            || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
+        let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
+        let entry = keeper.next(back)?.ok_or_else(nothing)?;
+        let session = keeper.go_to(entry)?;
+        game.put(self.table, session)?;
+        let seq = game.publish(self.table, if back { "undo" } else { "redo" }, self.role)?;
+        written(UndoReport { seq, undone: Vec::new() })
+    }
+
+    fn entries(&self, game: &Game) -> Result<Json, Failure> {
+        let EntriesParams { all, most } = self.master()?;
+        let most = most.unwrap_or(MOST_ENTRIES).min(MOST_ENTRIES);
+        written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.entries(all, most)? })
+    }
+
+    fn go_to(&self, game: &mut Game) -> Result<Json, Failure> {
+        let GotoParams { entry } = self.master()?;
+        let session = game.keeper.as_mut().ok_or_else(no_campaign)?.go_to(entry)?;
+        game.put(self.table, session)?;
+        self.accepted(game, "goto")
     }
 
     fn rules(&self, game: &mut Game) -> Result<Json, Failure> {
@@ -275,7 +309,7 @@ impl Command<'_> {
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
         let open = self.own_question(game, question)?;
-        let answer = game.session.suggest(open.id, &policy)?;
+        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(open.id, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
@@ -331,9 +365,13 @@ impl Command<'_> {
         written(CardReport { id, title, text: found.text.clone(), rules: found.rules.clone() })
     }
 
-    fn save(&self, game: &Game) -> Result<Json, Failure> {
+    fn save(&self, game: &mut Game) -> Result<Json, Failure> {
         self.role.must_be_operator()?;
         let SaveTable { path } = self.read()?;
+        if let Some(path) = path.clone().filter(|path| is_campaign(path)) {
+            game.keeper = Some(Keeper::create(self.library, &path, &mut game.session)?);
+            return written(SavedTable { path: Some(path), game: None, seq: game.seq });
+        }
         let text = super::saved::write(&game.session, game.seq);
         let seq = game.seq;
         match path {
@@ -344,6 +382,14 @@ impl Command<'_> {
             }
         }
     }
+}
+
+/// Most entries of a campaign that are listed at once.
+const MOST_ENTRIES: usize = 1_000;
+
+fn no_campaign() -> Failure {
+    let reason = "this table is kept in no campaign; `table.save` with a path that ends in `.rbsave` makes one";
+    Failure::Unavailable { reason: reason.into() }
 }
 
 /// Refuses a command of somebody who has not seen the last step.
@@ -394,5 +440,7 @@ fn report(odds: &Odds) -> OddsReport {
             .iter()
             .map(|(topic, answer, how)| (topic.clone(), answer.clone(), (*how).to_owned()))
             .collect(),
+        unseen: odds.unseen.clone(),
+        dealt: odds.dealt,
     }
 }

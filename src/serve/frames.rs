@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Event, Fault, FreeAct, Question, QuestionId, Refusal, Session, Step, Viewer};
+use crate::play::{Ask, Driver, Fault, FreeAct, Question, QuestionId, Refusal, SeatEvent, Session, Step, Viewer};
 use crate::state::{Audience, EntityId, Value};
 
 /// An open question.
@@ -33,31 +33,6 @@ pub struct OpenQuestion {
     pub sealed: bool,
     /// Whether this viewer may answer it.
     pub yours: bool,
-}
-
-/// Something that happened, as this viewer was told it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Line {
-    /// Rises by one with everything that this viewer is told.
-    pub revision: u64,
-    #[serde(flatten)]
-    pub told: Told,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(untagged)]
-pub enum Told {
-    Event(Event),
-    Back(Back),
-}
-
-/// What came after a revision does not stand any more.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Back {
-    /// Always `back`.
-    pub event: &'static str,
-    /// The last revision that stands.
-    pub to: u64,
 }
 
 /// An entity with the fields that this viewer may see.
@@ -163,7 +138,7 @@ pub struct Snapshot {
     pub undo: UndoState,
     pub presence: Vec<Present>,
     /// The last lines, or everything told since the revision that was asked for.
-    pub log: Vec<Line>,
+    pub log: Vec<SeatEvent>,
 }
 
 /// All that one accepted command did, for one viewer.
@@ -174,7 +149,7 @@ pub struct StepFrame {
     /// The method that was accepted.
     pub cause: &'static str,
     pub state: State,
-    pub events: Vec<Line>,
+    pub events: Vec<SeatEvent>,
     /// All open questions; they replace those that were known.
     pub questions: Vec<OpenQuestion>,
     pub waiting: Vec<Waiting>,
@@ -253,10 +228,6 @@ impl Sight<'_> {
                 .collect(),
         };
         view.entities().map(|id| (id, shown(id))).collect()
-    }
-
-    pub fn sees_event(&self, event: &Event) -> bool {
-        self.sees(&event.audience)
     }
 
     pub fn acts(&self, session: &mut Session) -> Vec<FreeAct> {

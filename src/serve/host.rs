@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::commands::{Command, load, read, unknown_seat, written};
 use super::error::Failure;
+use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::outbox::Outbox;
 use super::table::{Game, Table, fingerprint, tell};
@@ -158,6 +159,21 @@ impl Host {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Puts a game on its table.
+fn begun(table: &Table, game: Game) -> Result<Json, Failure> {
+    let rules = game.session.ruleset();
+    let opened = TableOpened {
+        table: table.name.clone(),
+        seq: game.seq,
+        ruleset: rules.name(),
+        hash: rules.hash(),
+        seed: game.session.seed(),
+        seats: game.session.seats().clone(),
+    };
+    table.begin(game);
+    written(opened)
 }
 
 /// A request as it came.
@@ -377,10 +393,9 @@ impl Connection {
         } else {
             saved = Some(read::<LoadTable>(&request.params)?);
         }
-        let campaign = new.as_ref().and_then(|new| new.campaign.as_ref());
-        if campaign.is_some() {
-            let reason = "this host keeps no campaign files yet; `table.save` and `table.load` keep games".to_owned();
-            return Err(Failure::Unavailable { reason });
+        if let Some(path) = new.as_ref().and_then(|new| new.campaign.as_ref()).filter(|path| !is_campaign(path)) {
+            let message = format!("{path}: the name of a campaign file ends in `.rbsave`");
+            return Err(Failure::BadParams { message });
         }
         let table = self.host.reserve(request.table.as_deref())?;
         let (host, place) = (self.host.clone(), table.clone());
@@ -388,9 +403,24 @@ impl Connection {
             let library = &host.shared.library;
             let opened = (|| {
                 let game = match (new, saved) {
-                    (Some(new), _) => Game::start(begin(library, new)?, 1)?,
+                    (Some(new), _) => {
+                        let campaign = new.campaign.clone();
+                        let mut game = Game::start(begin(library, new)?, 1)?;
+                        if let Some(path) = campaign {
+                            game.keeper = Some(Keeper::create(library, &path, &mut game.session)?);
+                        }
+                        game
+                    }
                     (None, saved) => {
                         let LoadTable { path, game } = saved.unwrap_or(LoadTable { path: None, game: None });
+                        if let (Some(path), None) = (&path, &game)
+                            && is_campaign(path)
+                        {
+                            let (keeper, session) = Keeper::open(library, path)?;
+                            let mut game = Game::start(session, keeper.seq() + 1)?;
+                            game.keeper = Some(keeper);
+                            return begun(table, game);
+                        }
                         let text = match (path, game) {
                             (Some(path), None) => super::saved::get(&path)?,
                             (None, Some(game)) => game,
@@ -400,17 +430,7 @@ impl Connection {
                         Game::start(session, seq + 1)?
                     }
                 };
-                let rules = game.session.ruleset();
-                let opened = TableOpened {
-                    table: table.name.clone(),
-                    seq: game.seq,
-                    ruleset: rules.name(),
-                    hash: rules.hash(),
-                    seed: game.session.seed(),
-                    seats: game.session.seats().clone(),
-                };
-                table.begin(game);
-                written(opened)
+                begun(table, game)
             })();
             if opened.is_err() {
                 host.forget(&place);

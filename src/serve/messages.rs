@@ -170,6 +170,11 @@ pub struct OddsReport {
     pub remaining: Chance,
     /// What was answered for lack of an answer: topic, answer, why that one.
     pub answers: Vec<(String, String, String)>,
+    /// What the viewer cannot see: kinds of entities by name, and single fields as `kind.field`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<String>,
+    /// Whether the rules dealt that anew by chance; otherwise it is left out.
+    pub dealt: bool,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -364,14 +369,14 @@ pub struct NewTable {
     pub seats: BTreeMap<String, String>,
     #[serde(default)]
     pub switches: BTreeMap<String, Value>,
-    /// A campaign file.
+    /// A campaign file to make, `NAME.rbsave`: each command is kept in it before it is acknowledged.
     #[serde(default)]
     pub campaign: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct LoadTable {
-    /// The file of a saved game.
+    /// The file of a saved game, or a campaign, `NAME.rbsave`.
     #[serde(default)]
     pub path: Option<String>,
     /// A saved game itself, as `table.save` gives it.
@@ -381,7 +386,8 @@ pub struct LoadTable {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub struct SaveTable {
-    /// The file to write; without it the game is given back.
+    /// The file to write; without it the game is given back. `NAME.rbsave` is a campaign file to make: from then on each
+    /// command is kept in it before it is acknowledged.
     #[serde(default)]
     pub path: Option<String>,
 }
@@ -404,6 +410,43 @@ pub struct TableOpened {
     pub seed: u64,
     /// Who plays which seat.
     pub seats: BTreeMap<Arc<str>, Driver>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct EntriesParams {
+    /// Whether what was undone is listed as well.
+    #[serde(default)]
+    pub all: bool,
+    /// So many at the most, the last ones.
+    #[serde(default)]
+    pub most: Option<usize>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct Entries {
+    pub entries: Vec<CampaignEntry>,
+}
+
+/// A decision in a campaign.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct CampaignEntry {
+    pub entry: u32,
+    /// The entry that it follows; 0 for the first.
+    pub after: u32,
+    /// What was decided, in words.
+    pub text: String,
+    /// Whether it is on the way to where the game stands.
+    pub stands: bool,
+    /// Whether the game stands here.
+    pub here: bool,
+    /// Whether nothing follows it: the end of a branch.
+    pub last: bool,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub struct GotoParams {
+    /// The number of an entry, as `entries` lists them.
+    pub entry: u32,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]

@@ -91,6 +91,8 @@ pub const METHODS: &[Method] = &[
     method::<InviteParams, Invitation>("invite", Masters, "makes a token for a role at this table"),
     method::<RevokeParams, Done>("revoke", Masters, "ends an invitation and the viewers that came by it"),
     method::<Nothing, Done>("admit", Masters, "not offered: an invitation admits its bearer at once"),
+    method::<EntriesParams, Entries>("entries", Masters, "the decisions of a campaign, with its branches"),
+    command::<GotoParams, Accepted>("goto", Masters, "goes to an entry of the campaign; nothing is lost"),
     method::<NewTable, TableOpened>("table.new", Operator, "begins a game; `table` names it"),
     method::<LoadTable, TableOpened>("table.load", Operator, "goes on with a saved game; `table` names it"),
     method::<SaveTable, SavedTable>("table.save", Operator, "saves a game to a file, or gives it back"),

@@ -7,6 +7,7 @@ mod commands;
 mod error;
 pub mod frames;
 mod host;
+mod keeper;
 pub mod messages;
 pub mod methods;
 mod outbox;
@@ -14,7 +15,6 @@ mod queue;
 mod saved;
 mod schema;
 pub mod stdio;
-mod story;
 mod table;
 mod viewer;
 

@@ -6,11 +6,9 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{
-    Changed, EntityView, Line, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState,
-};
+use super::frames::{Changed, EntityView, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState};
+use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
-use super::story::Story;
 use super::viewer::{Role, Viewer};
 use crate::play::{Session, Step};
 use crate::state::EntityId;
@@ -27,6 +25,8 @@ pub(super) struct Game {
     pub session: Session,
     pub seq: u64,
     pub paused: bool,
+    /// The campaign that it is kept in.
+    pub keeper: Option<Keeper>,
     standing: Step,
     viewers: Vec<Arc<Viewer>>,
     seen: HashMap<Role, Seen>,
@@ -51,7 +51,8 @@ struct Decision {
 /// What the viewers of one role have been told.
 #[derive(Default)]
 struct Seen {
-    story: Story,
+    /// The last revision.
+    revision: u64,
     entities: BTreeMap<EntityId, EntityView>,
 }
 
@@ -108,6 +109,7 @@ impl Game {
             session,
             seq,
             paused: false,
+            keeper: None,
             standing,
             viewers: Vec::new(),
             seen: HashMap::new(),
@@ -171,11 +173,12 @@ impl Game {
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
         let sight = Sight(role);
         let seen = self.seen.entry(role.clone()).or_default();
-        seen.story.follow(&sight, &self.session);
         seen.entities = sight.entities(&self.session);
-        let log = since.and_then(|since| seen.story.since(since)).map(<[Line]>::to_vec);
-        let log = log.unwrap_or_else(|| seen.story.last(LINES_SHOWN));
-        let (revision, entities) = (seen.story.revision(), seen.entities.values().cloned().collect());
+        let mut seat = self.session.seen_by(sight.viewer());
+        let log = since.and_then(|since| seat.events_since(since).ok());
+        let log = log.unwrap_or_else(|| seat.last_events(LINES_SHOWN));
+        seen.revision = seat.revision();
+        let (revision, entities) = (seen.revision, seen.entities.values().cloned().collect());
         let settings = self.settings();
         Snapshot {
             table: table.to_owned(),
@@ -218,11 +221,15 @@ impl Game {
     pub fn publish(&mut self, table: &str, cause: &'static str, by: &Role) -> Result<u64, Failure> {
         self.standing = self.session.advance()?;
         self.session.take_events();
-        self.seq += 1;
-        // Answers only add to the log; whatever else was done may have changed it anywhere.
-        if !matches!(cause, "answer" | "reply" | "act") {
-            self.seen.values_mut().for_each(|seen| seen.story.unsettle());
+        if let Some(keeper) = &mut self.keeper
+            && let Err((failure, replaced)) = keeper.keep(&mut self.session)
+        {
+            if replaced {
+                self.begin_anew(table, "the last command could not be kept")?;
+            }
+            return Err(failure);
         }
+        self.seq += 1;
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
         let settings = Some(self.settings()).filter(|now| self.told.as_ref() != Some(now));
@@ -248,13 +255,35 @@ impl Game {
         Ok(self.seq)
     }
 
+    /// Puts another moment of the campaign on the table.
+    pub fn put(&mut self, table: &str, session: Session) -> Result<(), Failure> {
+        self.session = session;
+        self.begin_anew(table, "the game stands at another moment of its campaign")
+    }
+
+    /// The session is another one than before: everybody has to look at all of it.
+    fn begin_anew(&mut self, table: &str, reason: &str) -> Result<(), Failure> {
+        self.standing = self.session.advance()?;
+        self.session.take_events();
+        self.seen.clear();
+        // Decisions before this moment are the campaign's to undo.
+        self.decisions.clear();
+        self.began = (self.seq, self.session.decisions());
+        for viewer in self.viewers.iter().filter(|viewer| !viewer.is_gone() && !viewer.is_behind()) {
+            tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
+            viewer.set_behind(true);
+        }
+        Ok(())
+    }
+
     /// What the last command did, for a role.
     fn frame(&mut self, table: &str, cause: &'static str, role: &Role, settings: Option<Settings>) -> StepFrame {
         let sight = Sight(role);
         let undo = self.undo_state(role);
         let now = sight.entities(&self.session);
         let seen = self.seen.entry(role.clone()).or_default();
-        let events = seen.story.follow(&sight, &self.session).to_vec();
+        let events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
+        seen.revision = events.last().map_or(seen.revision, |event| event.revision);
         let mut changed: Vec<Changed> = now
             .iter()
             .filter(|(id, entity)| seen.entities.get(id) != Some(entity))

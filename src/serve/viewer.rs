@@ -28,7 +28,9 @@ pub enum Role {
 pub enum RoleName {
     Operator,
     GameMaster,
+    /// Sees what its seat sees, and decides for it.
     Seat,
+    /// Sees what everybody sees.
     Watcher,
 }
 

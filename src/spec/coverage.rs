@@ -16,7 +16,9 @@ pub struct Coverage {
 /// A rule with the specs that cover it.
 #[derive(Debug, Serialize)]
 pub struct RuleLine {
+    /// The id of the rule.
     pub id: String,
+    /// Whether it has specs.
     pub standing: Standing,
     /// Names of the specs.
     pub specs: Vec<String>,
@@ -26,9 +28,11 @@ pub struct RuleLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
+    /// A spec names it.
     Covered,
     /// It stands in a part of the rule text that is headed as the GM's.
     GameMaster,
+    /// No spec names it.
     Uncovered,
 }
 
@@ -76,6 +80,7 @@ impl Coverage {
         Coverage { rules, unknown }
     }
 
+    /// How many rules stand so.
     pub fn count(&self, standing: Standing) -> usize {
         self.rules.iter().filter(|rule| rule.standing == standing).count()
     }

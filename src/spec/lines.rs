@@ -16,6 +16,7 @@ pub struct LineCoverage {
     pub files: Vec<FileLines>,
     /// Lines that do something, and how many of them were reached.
     pub lines: usize,
+    /// How many of them have run.
     pub reached: usize,
     /// Ids of the cards that neither a spec nor random play ever played.
     pub unplayed: Vec<String>,
@@ -24,6 +25,7 @@ pub struct LineCoverage {
 /// The lines of a file that nothing reached.
 #[derive(Debug, Serialize)]
 pub struct FileLines {
+    /// The file.
     pub path: String,
     /// First and last line of each run of them.
     pub unreached: Vec<(u32, u32)>,

@@ -19,18 +19,22 @@ use crate::script::SpecFile;
 /// A file of specs.
 #[derive(Clone, Debug)]
 pub struct SpecSource {
+    /// The file, as messages name it.
     pub path: String,
+    /// What stands in it.
     pub text: String,
 }
 
 /// What came of all specs of a ruleset.
 #[derive(Debug, Serialize)]
 pub struct SpecReport {
+    /// The id of the ruleset.
     pub ruleset: String,
     /// In the order of the files, and of the specs in each.
     pub results: Vec<SpecResult>,
     /// Files that could not be read as specs.
     pub broken: Vec<Fault>,
+    /// Which rules have specs.
     pub coverage: Coverage,
     /// What of the scripts was reached, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,10 +44,13 @@ pub struct SpecReport {
 /// What came of one spec.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpecResult {
+    /// The file that it stands in.
     pub path: String,
+    /// Its name.
     pub name: String,
     /// Ids of the rules that it covers.
     pub rules: Vec<String>,
+    /// Why it failed, if it did.
     pub failure: Option<SpecFailure>,
     /// It is a spec of what lies below, holds there, and comes out otherwise here: that is what house rules do, and no failure.
     pub overruled: bool,
@@ -54,19 +61,23 @@ pub struct SpecResult {
 /// Why a spec failed, with what led there.
 #[derive(Clone, Debug, Serialize)]
 pub struct SpecFailure {
+    /// What did not hold, and where.
     pub fault: Fault,
     /// The position that was given.
     pub given: String,
+    /// The faces that it was given.
     pub dice: Vec<u32>,
     /// What happened.
     pub log: Vec<String>,
 }
 
 impl SpecReport {
+    /// How many specs failed.
     pub fn failed(&self) -> usize {
         self.results.iter().filter(|result| result.has_failed()).count()
     }
 
+    /// How many specs passed.
     pub fn passed(&self) -> usize {
         self.results.iter().filter(|result| result.failure.is_none()).count()
     }

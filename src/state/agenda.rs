@@ -86,12 +86,15 @@ impl<'de> Deserialize<'de> for Key {
 /// Something that is due: the script entry `what`, run for `owner` with `args`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
+    /// What it is named by.
     pub id: EntryId,
+    /// When it is due: the entry with the smallest key comes first.
     pub key: Key,
     /// Name of the ruleset's agenda entry.
     pub what: Arc<str>,
     /// The entry goes when its owner goes.
     pub owner: Option<EntityId>,
+    /// What its function is given.
     pub args: Value,
     /// Moves the key of the next one, for an entry that recurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]

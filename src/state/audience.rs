@@ -10,6 +10,7 @@ use super::{EntityId, FieldId, KindId, Schema, State, Type, Value};
 /// Who may see something. The game master sees everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Audience {
+    /// Everybody, watchers included.
     #[default]
     Everybody,
     /// These seats; with none, the game master alone.
@@ -32,6 +33,7 @@ pub const EVERYBODY: &str = "everybody";
 pub const NOBODY: &str = "nobody";
 
 impl Audience {
+    /// The game master alone.
     pub fn nobody() -> Audience {
         Audience::Only(BTreeSet::new())
     }
@@ -50,6 +52,7 @@ impl Audience {
         words.into_iter().fold(Audience::nobody(), |all, word| all.or(&Audience::named(word.as_ref())))
     }
 
+    /// Whether there is nobody who may not see it.
     pub fn is_everybody(&self) -> bool {
         *self == Audience::Everybody
     }

@@ -47,12 +47,13 @@ impl State {
         let returning = base.returning(to, orphans);
         // References are checked against what is there afterwards.
         let mut there = base.rebuilt(|_, entity| {
-            let place = to.kind_named(&from.kind(entity.kind).name).expect("entities of other kinds are gone");
-            to.kind(place).fresh(place)
+            let place = to.kind_named(&from.kind(entity.kind).name)?;
+            Some(to.kind(place).fresh(place))
         });
         for (id, shelved) in &returning {
-            let place = to.kind_named(&shelved.kind).expect("only those of known kinds return");
-            there.put_back(*id, to.kind(place).fresh(place));
+            if let Some(place) = to.kind_named(&shelved.kind) {
+                there.put_back(*id, to.kind(place).fresh(place));
+            }
         }
         let mut state = there.clone();
         for (id, _) in there.entities() {
@@ -61,8 +62,10 @@ impl State {
                 (None, Some(shelved)) => shelved.fields.clone(),
                 (None, None) => continue,
             };
-            let filled = there.filled(id, &values, to, state.dormant_mut().fields.entry(id).or_default(), &mut told);
-            state.put_back(id, filled);
+            let aside = state.dormant_mut().fields.entry(id).or_default();
+            if let Some(filled) = there.filled(id, &values, to, aside, &mut told) {
+                state.put_back(id, filled);
+            }
         }
         let kept = state.dormant_mut();
         kept.fields.retain(|_, kept| !kept.is_empty());
@@ -148,8 +151,8 @@ impl State {
         schema: &Schema,
         aside: &mut BTreeMap<Arc<str>, Kept>,
         told: &mut Converted,
-    ) -> Entity {
-        let place = self.entity(id).expect("it is one of this state").kind;
+    ) -> Option<Entity> {
+        let place = self.entity(id)?.kind;
         let kind = schema.kind(place);
         for (name, value) in values.iter().filter(|(name, _)| kind.field_named(name).is_none()) {
             note(&mut told.kept_aside, format!("{}.{name}", kind.name));
@@ -176,7 +179,7 @@ impl State {
             aside.insert(field.name.clone(), Kept { value, instead: Some(instead.clone()) });
             instead
         });
-        Entity { kind: place, fields: fields.collect() }
+        Some(Entity { kind: place, fields: fields.collect() })
     }
 
     /// Keeps an entity aside whole, with its agenda entries and attachments; references to it are kept aside as well.

@@ -384,12 +384,12 @@ impl State {
     }
 
     /// A copy in which every entity is made anew. It has an identity and an empty journal of its own.
-    pub(crate) fn rebuilt(&self, mut make: impl FnMut(EntityId, &Entity) -> Entity) -> State {
+    pub(crate) fn rebuilt(&self, mut make: impl FnMut(EntityId, &Entity) -> Option<Entity>) -> State {
         let mut state = self.clone();
         state.moves += 1;
         for (at, slot) in state.entities.iter_mut().enumerate() {
             if let Some(entity) = slot {
-                *entity = make(EntityId(at as u32 + 1), entity);
+                *slot = make(EntityId(at as u32 + 1), entity);
             }
         }
         state

@@ -17,15 +17,18 @@ pub struct FieldId(pub u16);
 /// The kinds of entities that a ruleset declares, in the order of their names.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Schema {
+    /// The kinds, in the order of their names.
     pub kinds: Vec<Kind>,
 }
 
 /// A kind of entity with its fields, in the order of their names.
 #[derive(Clone, Debug, Serialize)]
 pub struct Kind {
+    /// What scripts name it by.
     pub name: Arc<str>,
     /// The text field that names an entity of this kind in messages.
     pub title: Option<FieldId>,
+    /// Its fields, in the order of their names.
     pub fields: Vec<Field>,
     /// Names of the derived values, sorted.
     pub derived: Vec<Arc<str>>,
@@ -55,11 +58,13 @@ pub const ENDING: &str = "ending";
 /// A field of a kind.
 #[derive(Clone, Debug, Serialize)]
 pub struct Field {
+    /// What scripts name it by.
     pub name: Arc<str>,
     /// Its name in messages.
     pub label: Arc<str>,
     #[serde(rename = "type")]
     pub ty: Type,
+    /// What it holds where nothing is said.
     pub default: Value,
     /// Whether its changes are told and the sheet lists it.
     pub show: bool,
@@ -76,17 +81,18 @@ pub struct Field {
 #[serde(rename_all = "snake_case")]
 pub enum Type {
     /// A whole number, bounds included.
-    Int {
-        min: Option<i64>,
-        max: Option<i64>,
-    },
+    Int { min: Option<i64>, max: Option<i64> },
+    /// True or false.
     Bool,
+    /// A text.
     Text,
     /// One of these texts.
     Enum(Vec<Arc<str>>),
     /// An entity of this kind (any kind where it is not said), or nothing.
     Ref(Option<Arc<str>>),
+    /// A fraction.
     Ratio,
+    /// Values of one type, in order.
     List(Box<Type>),
     /// Texts to values.
     Map(Box<Type>),

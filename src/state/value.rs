@@ -22,26 +22,34 @@ pub enum Value {
     /// An empty reference.
     #[default]
     None,
+    /// True or false.
     Bool(bool),
     /// A whole number, at most 2^53 away from zero, so that every script reads it exactly.
     Int(i64),
     /// Numerator and denominator, reduced, the denominator positive.
     Ratio(i64, i64),
+    /// A text.
     Text(Arc<str>),
+    /// An entity.
     Entity(EntityId),
+    /// A list.
     List(Arc<[Value]>),
+    /// Values by name.
     Map(Arc<BTreeMap<Arc<str>, Value>>),
 }
 
 impl Value {
+    /// A text.
     pub fn text(text: impl AsRef<str>) -> Value {
         Value::Text(Arc::from(text.as_ref()))
     }
 
+    /// A list.
     pub fn list(items: impl IntoIterator<Item = Value>) -> Value {
         Value::List(items.into_iter().collect())
     }
 
+    /// Values by name.
     pub fn map<K: AsRef<str>>(items: impl IntoIterator<Item = (K, Value)>) -> Value {
         Value::Map(Arc::new(items.into_iter().map(|(key, value)| (Arc::from(key.as_ref()), value)).collect()))
     }
@@ -70,6 +78,7 @@ impl Value {
         false
     }
 
+    /// The whole number, if it is one.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Value::Int(n) => Some(*n),
@@ -77,6 +86,7 @@ impl Value {
         }
     }
 
+    /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(text) => Some(text),

@@ -126,6 +126,7 @@ impl Campaign {
         Ok(campaign)
     }
 
+    /// The name of the campaign.
     pub fn name(&self) -> &str {
         &self.row.name
     }

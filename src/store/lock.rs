@@ -13,7 +13,9 @@ use super::error::StoreError;
 /// A program that has a store open.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
+    /// The number of the process.
     pub process: u32,
+    /// The name of the computer.
     pub host: String,
     /// In universal time.
     pub since: String,

@@ -10,6 +10,7 @@ use crate::play::{Slot, told};
 /// One entry of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LogEntry {
+    /// Its number, from 1.
     pub entry: u32,
     /// The entry that it follows; 0 for the first.
     pub after: u32,

@@ -67,10 +67,13 @@ pub struct Store {
 /// A campaign in a list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CampaignInfo {
+    /// The name of the campaign.
     pub name: String,
     /// In universal time.
     pub made: String,
+    /// When it was played last, in universal time.
     pub played: String,
+    /// Its entries, those that were undone included.
     pub entries: u32,
 }
 

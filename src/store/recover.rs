@@ -23,6 +23,7 @@ use crate::ruleset::{ContentHash, Library};
 pub struct Recovery {
     /// Where the damaged file is kept.
     pub damaged: PathBuf,
+    /// What was saved of each campaign.
     pub campaigns: Vec<RecoveredCampaign>,
     /// What is lost, a sentence each.
     pub lost: Vec<String>,
@@ -31,6 +32,7 @@ pub struct Recovery {
 /// What was saved of one campaign.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RecoveredCampaign {
+    /// The name of the campaign.
     pub name: String,
     /// Entries that are there again.
     pub entries: u32,
@@ -38,6 +40,7 @@ pub struct RecoveredCampaign {
     pub had: Option<u32>,
     /// The entry at which it stands now, and where it stood.
     pub head: u32,
+    /// The entry where it stood, if that can still be read.
     pub stood: Option<u32>,
 }
 

@@ -13,11 +13,13 @@ use crate::play::{Checkpoint, Done, Event, Session};
 
 /// An entry that was played again.
 pub struct Replayed<'s> {
+    /// The number of the entry.
     pub entry: u32,
     /// What was decided, in words.
     pub text: String,
     /// The title of the scene, where it begins here.
     pub scene: Option<String>,
+    /// What it told.
     pub events: Vec<Event>,
     /// Whether a checkpoint stands here, and was compared.
     pub checkpoint: bool,
@@ -28,14 +30,18 @@ pub struct Replayed<'s> {
 /// What a replay went through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReplaySummary {
+    /// Entries that were played again.
     pub entries: u32,
+    /// Scenes among them.
     pub scenes: u32,
+    /// Checkpoints that were compared.
     pub checkpoints: u32,
 }
 
 /// Where a game under other rules first differs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
+    /// The first entry that differs.
     pub entry: u32,
     /// What was decided there.
     pub text: String,

@@ -12,6 +12,7 @@ use crate::state::Value;
 /// The characters of a campaign by name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Roster {
+    /// The characters, by title.
     pub characters: BTreeMap<String, Character>,
 }
 
@@ -20,6 +21,7 @@ pub struct Roster {
 pub struct Character {
     /// The rules by which it was kept last.
     pub ruleset: String,
+    /// The name of its kind.
     pub kind: String,
     /// Values by the name of the field. Rules that do not have one leave it here.
     pub fields: BTreeMap<String, Value>,

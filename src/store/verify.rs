@@ -13,10 +13,15 @@ const MOST_PROBLEMS: usize = 100;
 /// What was found in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Verification {
+    /// Campaigns in the file.
     pub campaigns: u32,
+    /// Their entries.
     pub entries: u32,
+    /// Their actions.
     pub actions: u32,
+    /// Their checkpoints.
     pub checkpoints: u32,
+    /// Rulesets that are kept in the file.
     pub rules: u32,
     /// What is wrong, a sentence each.
     pub problems: Vec<String>,

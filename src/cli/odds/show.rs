@@ -57,7 +57,7 @@ pub fn odds_json(odds: &Odds) -> Json {
     json!({
         "exact": odds.is_exact(), "estimate": estimate, "ways": odds.ways, "points": odds.points,
         "remaining": number_json(odds, &odds.remaining), "guessed": odds.guessed, "outcomes": outcomes, "fields": fields,
-        "answers": answers,
+        "answers": answers, "unseen": odds.unseen, "dealt": odds.dealt,
     })
 }
 
@@ -107,6 +107,9 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
     }
     for (topic, answer, how) in &odds.answers {
         screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", topic.replace('_', " "))))?;
+    }
+    if let Some(text) = odds.unseen_in_words() {
+        screen.row(&Row::at(0).faint(text))?;
     }
     tell_proof(screen, odds)
 }

@@ -49,7 +49,10 @@ impl Repl {
             };
         };
         // Something else is asked first: the odds are those from where the card can be played.
-        let ahead = self.card_meant(&head).and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));
+        // Not where somebody else's secrets would decide what comes before it.
+        let told_all = self.viewer().is_master() || !self.session.ruleset().schema().has_secrets();
+        let ahead = self.card_meant(&head).filter(|_| told_all);
+        let ahead = ahead.and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));
         let Some(((ahead, way, rolled), card)) = ahead else { return Err(Complaint::Wrong(sentence)) };
         let offers = |question: &&Question| question.ask.options().iter().any(|option| *option.id == *card);
         let question = ahead.questions().iter().find(offers).cloned().expect("it is asked there");
@@ -127,6 +130,9 @@ impl Repl {
             .map(|(answer, odds)| vec![Span::plain(question.tell(answer)), Span::plain(summary(odds))])
             .collect();
         self.screen.columns(2, cells)?;
+        if let Some(odds) = found.iter().find_map(|(_, odds)| odds.as_ref().ok()) {
+            self.tell_unseen(odds.unseen_in_words())?;
+        }
         let text = "Later questions take their defaults. `odds ANSWER WORD ANSWER ...` shows one answer in full.";
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
@@ -139,14 +145,25 @@ impl Repl {
         if self.screen.json() {
             let rows: Vec<_> = advised.answers.iter().map(advice_json).collect();
             let now = advised.now.as_ref().map(played_json);
-            let told = json!({ "question": question.topic, "now": now, "answers": rows });
+            let told = json!({
+                "question": question.topic, "now": now, "answers": rows, "unseen": advised.unseen, "dealt": advised.dealt,
+            });
             return Ok(self.screen.event("hint", &told)?);
         }
-        self.show_advice(&advised, measured)
+        self.show_advice(&advised, measured)?;
+        self.tell_unseen(advised.unseen_in_words())
+    }
+
+    /// Says what this screen does not see, and how it was treated.
+    fn tell_unseen(&mut self, unseen: Option<String>) -> Done {
+        match unseen {
+            Some(text) => Ok(self.screen.row(&Row::at(2).faint(text))?),
+            None => Ok(()),
+        }
     }
 
     /// One ranking by one number, the odds of the next step below each answer, at most a screen of it.
-    fn show_advice(&mut self, Advised { answers, now }: &Advised, measured: bool) -> Done {
+    fn show_advice(&mut self, Advised { answers, now, .. }: &Advised, measured: bool) -> Done {
         if !measured {
             let text = format!(
                 "{} does not say what a position is worth, so this is no ranking.",

@@ -188,6 +188,13 @@ impl SessionSlot {
         }
     }
 
+    pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
+        match self.is_restricted() {
+            true => self.seat().suggest(question, policy),
+            false => self.deref_mut().suggest(question, policy),
+        }
+    }
+
     // What is done
 
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {

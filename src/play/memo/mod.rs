@@ -352,6 +352,7 @@ impl Memo {
             Op::Finish { outcome, plain: true } => self.effect(|| Effect::Finish((*outcome).into())),
             Op::Finish { plain: false, .. } => self.abort("the outcome names an entity"),
             Op::Cut => self.abort("it cuts the action short"),
+            Op::Glimpse => self.abort("a seat is shown what it knows"),
             Op::Note => self.abort("it converts a game"),
         }
     }

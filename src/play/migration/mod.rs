@@ -31,9 +31,11 @@ pub struct Migration {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct MigrationNote {
+    /// What becomes of it.
     pub fate: MigrationFate,
     /// What it is about: a kind, the title of an entity, or a word of the ruleset.
     pub topic: String,
+    /// What is to be said of it, as a sentence.
     pub text: String,
     /// The rule that is broken, for a breach.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,6 +53,7 @@ pub enum MigrationFate {
     Breach,
     /// The game master has to look after it.
     Decide,
+    /// It goes over as it is.
     Carried,
     /// The old rules do not have it.
     Defaulted,
@@ -64,21 +67,35 @@ pub enum MigrationFate {
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MigrationError {
+    /// These rules are in force already.
     #[error("{0} is in force already")]
     Same(String),
     #[error(
         "there is no way from {from} to {to}: {to} has no convert/{from}.luau, and there is no ruleset that both of them extend"
     )]
-    NoWay { from: String, to: String },
+    NoWay {
+        /// The rules in force.
+        from: String,
+        /// The rules that were asked for.
+        to: String,
+    },
+    /// The game is over.
     #[error("the game is over")]
     Over,
+    /// The game has not begun.
     #[error("the game has not begun: advance it first")]
     NotBegun,
+    /// No other rules are asked for.
     #[error("no other rules are to come into force")]
     NothingPending,
     /// The notes say what is in the way.
     #[error("{to} cannot hold this game: {}", reasons(.notes))]
-    Refused { to: String, notes: Vec<MigrationNote> },
+    Refused {
+        /// The rules that were asked for.
+        to: String,
+        /// What they cannot hold, among all that was found.
+        notes: Vec<MigrationNote>,
+    },
     /// The script that converts the state did something wrong.
     #[error(transparent)]
     Fault(#[from] Fault),

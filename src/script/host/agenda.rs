@@ -70,8 +70,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             }
         }
         let list = lua.create_table()?;
-        charge(context.state.agenda().entries().len() as i64);
-        for entry in context.state.agenda().entries() {
+        charge(context.shown().agenda().entries().len() as i64);
+        for entry in context.shown().agenda().entries() {
             if what.as_ref().is_some_and(|what| *what != entry.what)
                 || owner.is_some_and(|owner| entry.owner != Some(owner))
             {

@@ -42,14 +42,24 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         b.handles.borrow_mut().attachments_change();
         context.set_data(AttachmentId(id), data).map_err(stopped)
     });
+    // begin_glimpse(seat): whether that seat sees less than all; scripts read what it knows from now on, until end_glimpse().
+    host_function!(lua, host, table, "begin_glimpse", |_, b, seat: Lv| {
+        let context = b.context()?;
+        let seat = text_arg(context, &seat, "a seat")?;
+        Ok(context.begin_glimpse(&seat))
+    });
+    host_function!(lua, host, table, "end_glimpse", |_, b, (): ()| {
+        b.context()?.glimpse = None;
+        Ok(())
+    });
     host_function!(lua, host, table, "attachments", |lua, b, owner: Option<Table>| {
         let Ok(context) = b.context() else { return lua.create_table() };
         context.observers.observe(&Op::ReadAttachments);
         let handles = b.handles.borrow();
         let owner = owner.and_then(|owner| handles.id_of(&owner));
         let list = lua.create_table()?;
-        charge(context.state.attachments().len() as i64 / 8);
-        for (id, attachment) in context.state.attachments() {
+        charge(context.shown().attachments().len() as i64 / 8);
+        for (id, attachment) in context.shown().attachments() {
             if owner.is_some_and(|owner| owner != attachment.owner) {
                 continue;
             }

@@ -52,11 +52,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let handles = b.handles.borrow();
         let Some(id) = handles.id_of(&handle) else { return Ok(None) };
         let context = b.context()?;
-        let count = context.state.entity(id).map_or(0, |entity| entity.fields.len());
+        let count = context.shown().entity(id).map_or(0, |entity| entity.fields.len());
         for at in 0..count {
             context.read(id, FieldId(at as u16));
         }
-        let Some(entity) = context.state.entity(id) else { return Ok(None) };
+        let Some(entity) = context.shown().entity(id) else { return Ok(None) };
         handles.whole(lua, context.rules.schema(), id, entity).map(Some)
     });
     host_function!(lua, host, table, "catch_up", |lua, b, (): ()| {
@@ -68,7 +68,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
         context.observers.observe(&Op::ReadPopulation);
-        Ok(b.handles.borrow().id_of(&handle).is_some())
+        Ok(b.handles.borrow().id_of(&handle).is_some_and(|id| context.shown().entity(id).is_some()))
     });
     host_function!(lua, host, table, "each", |lua, b, kind: Lv| {
         let context = b.context()?;
@@ -80,7 +80,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         };
         let handles = b.handles.borrow();
         charge(i64::from(context.state.ids()) / 8);
-        let found = context.state.entities().filter(|(_, entity)| entity.kind == kind);
+        let found = context.shown().entities().filter(|(_, entity)| entity.kind == kind);
         let list = lua.create_sequence_from(found.filter_map(|(id, _)| handles.handle(id).cloned()))?;
         list.set_readonly(true);
         Ok(list)
