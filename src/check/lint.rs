@@ -71,7 +71,7 @@ impl Lints<'_> {
             let ends_game = matches!(pair[0].view(), StatementView::Expression(_));
             let returns = matches!(pair[1].view(), StatementView::Return(_));
             // `rb.finish` ends the game, and many say so once more by `return`.
-            if !goes_on(pair[0]) && !(ends_game && returns) {
+            if !(goes_on(pair[0]) || ends_game && returns) {
                 self.tell(
                     pair[1].location(),
                     "this never runs: the statement before it ends the block",

@@ -382,7 +382,8 @@ impl<'ast> Gatherer<'_> {
         let wraps = matches!(value.kind(), ExpressionKind::Call { func, .. }
             if matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "wrapped"));
         let verb = verb_of(value);
-        if self.file.contains("/verbs") && (wraps || verb.is_some()) && self.names.verbs.contains_key(&name) || wraps {
+        let is_again = verb.is_some() && self.file.contains("/verbs") && self.names.verbs.contains_key(&name);
+        if wraps || is_again {
             self.names.again.insert(name.clone());
         }
         if let Some(signature) = verb {

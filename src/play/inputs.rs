@@ -163,7 +163,10 @@ impl ActionContext {
         let (total, unseen) = (thrown.total, thrown.unseen.clone());
         if self.is_exploring() {
             if self.last_roll < self.rolls.len() || !self.rules.looks_at_rolls() {
-                self.explored(|explorer, _| Some(explorer.refuse_look()));
+                self.explored(|explorer, _| {
+                    explorer.refuse_look();
+                    Some(())
+                });
                 return Err(self.break_off());
             }
             if let Some((dice, sight)) = unseen {
