@@ -40,6 +40,21 @@ fn readme_block(language: &str, with: &str) -> String {
     readme_blocks(language).into_iter().find(|block| block.contains(with)).unwrap_or_else(|| panic!("no block: {with}"))
 }
 
+/// A free act that asks what only one answer is possible to asks nobody; what is said of it is compared.
+#[test]
+fn what_is_said_of_a_free_act_that_asks_nobody_is_compared() {
+    let library = folder("rulesets");
+    let spec = include_str!("../rulesets/contest/specs/cases/gm.luau");
+    let act = "t:free(\"players\", \"drop_pack\")";
+    assert!(spec.contains(act));
+    for (who, holds) in [("Ann", true), ("Bob", false)] {
+        let text = spec.replace(act, &format!("t:free(\"players\", \"drop_pack\", {{ who = \"{who}\" }})"));
+        let source = SpecSource { path: "free.luau".into(), text };
+        let report = run_only(&library, "contest", &[], vec![source], Some("CON-016: the pack is dropped")).unwrap();
+        assert_eq!((report.results.len(), report.is_green()), (1, holds), "{who}: {:?}", report.results);
+    }
+}
+
 /// Two house rules on one test: one rolls again, the other looks at the face. Whichever lies on top, there is one roll to see.
 #[test]
 fn two_house_rules_that_touch_the_same_test_stack() {

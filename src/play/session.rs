@@ -664,6 +664,11 @@ impl Session {
         }
     }
 
+    /// The number of the action that is open.
+    pub(crate) fn open_action(&self) -> Option<u32> {
+        self.game().open.as_ref().map(|open| open.number)
+    }
+
     /// Whether an action has begun and waits for an answer in its middle.
     pub fn in_the_middle(&self) -> bool {
         self.game().in_the_middle()

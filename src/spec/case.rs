@@ -185,12 +185,14 @@ impl Case {
         }
     }
 
-    /// Answers the open action by topic until everything given has been said.
-    pub fn answer_all(&mut self, answers: Vec<(String, Value)>) -> Checked<()> {
+    /// Answers an action by topic, the open one unless another is named, until everything given has been said. What only one
+    /// answer was possible to is not asked, and compared.
+    pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
         let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
         let mut topics = BTreeSet::new();
         let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
-        let Some(action) = session.questions().first().map(|question| question.id.action) else {
+        let asking = || session.questions().first().map(|question| question.id.action);
+        let Some(action) = action.or_else(asking) else {
             return Err(wrong("no question is open"));
         };
         loop {

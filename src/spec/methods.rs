@@ -183,14 +183,14 @@ impl Case {
     fn play(&mut self, args: &Args) -> Checked<()> {
         let all = self.card_and(args, 2)?;
         self.turn_of(&args.text(0)?, "card")?;
-        self.answer_all(all)
+        self.answer_all(all, None)
     }
 
     fn turn(&mut self, args: &Args) -> Checked<()> {
         let (about, answers) = (args.text(0)?, replies(args.value(1))?);
         let entity = self.session()?.view().find(&about).map_err(wrong)?;
         self.run_to(&format!("a question for {about}"), |_, question| question.about == Some(entity), |_| false)?;
-        self.answer_all(answers)
+        self.answer_all(answers, None)
     }
 
     fn asked(&mut self, args: &Args) -> Checked<Value> {
@@ -272,8 +272,9 @@ impl Case {
         let session = self.session()?;
         let _ = session.advance().map_err(wrong)?;
         session.act(&seat, &name).map_err(wrong)?;
+        let action = session.open_action();
         self.go_on()?;
-        if answers.is_empty() { Ok(()) } else { self.answer_all(answers) }
+        if answers.is_empty() { Ok(()) } else { self.answer_all(answers, action) }
     }
 
     fn edit(&mut self, args: &Args) -> Checked<()> {

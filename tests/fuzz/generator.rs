@@ -36,21 +36,19 @@ features! {
     /// Row 2: the agenda holds as many entries as it may.
     agenda_limit: false,
     /// Row 3: a policy names one option twice, leaves one out, gives half a point, or a line that is too long.
-    refused_answers: false,
-    /// Row 5: a function of a file changes a local of the file.
-    captured_locals: false,
+    refused_answers: true,
     /// Row 6: the method of one entity is called for another; a plain table passes as an entity.
     borrowed_methods: false,
     /// Row 7: `when` and policies change what they are given.
     changed_questions: false,
     /// Row 7: numbers beyond 2^53.
-    large_numbers: false,
+    large_numbers: true,
     /// A game that stands at the fault of a policy is saved and loaded: the dice stand behind the policy's pick, and it picks anew.
     faults_loaded: false,
     /// A policy answers with the table of an option: where all is told, options are made anew before it is looked for.
     option_tables: false,
     /// A question has a default that does not fit, and its policy answers: nobody looks at the default where nobody listens.
-    unfit_defaults: false,
+    unfit_defaults: true,
     /// The words of a fault are compared where an answer is refused, or where something is done that may only read.
     refusal_words: false,
     /// Keys of entries are worked out before each pop: the replay of a tape does not do so.
@@ -157,7 +155,6 @@ impl Generator {
             follows: self.random.one_in(3),
             cards_later: self.random.one_in(2),
             filled: false,
-            kept: self.features.captured_locals && self.random.one_in(8),
         };
         if limits {
             case.filled = true;
@@ -173,10 +170,6 @@ impl Generator {
             // Whether an entry is made depends on dice, and what is written on its number.
             let made = "if rb.under(\"1d6\", 4) then\n\tlocal id = -- its number\n\trb.schedule(\"e0\", { 900 }, me)\n\tme:set(\"a\", id % 7)\nend";
             case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
-        }
-        if case.kept {
-            let text = "world:set(\"big\", called() % 9)";
-            case.verbs[0].push(Stat::new(text, Vec::new(), Vec::new()));
         }
         case
     }

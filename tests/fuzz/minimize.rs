@@ -92,7 +92,6 @@ impl Case {
         self.total.shrink(left);
         shrink_flag(&mut self.follows, left);
         shrink_flag(&mut self.cards_later, left);
-        shrink_flag(&mut self.kept, left);
     }
 }
 

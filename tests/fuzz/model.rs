@@ -87,8 +87,6 @@ pub struct Case {
     pub follows: bool,
     /// The cards are given by their ids alone.
     pub cards_later: bool,
-    /// Text before the verbs: locals of the file.
-    pub kept: bool,
     /// The agenda is filled: the game is long, and what is done only to look at it is left out.
     pub filled: bool,
 }
@@ -327,12 +325,7 @@ return rb.kinds({{
                 format!("\tv{at} = rb.verb({{ \"me\", \"n\" }}, function(me, n)\n\t\tlocal it, world = me, rb.first(\"world\")\n{body}\t\treturn n\n\tend),\n")
             })
             .collect();
-        let kept = if self.kept {
-            "local calls = 0\nlocal function called()\n\tcalls += 1\n\treturn calls\nend\n"
-        } else {
-            ""
-        };
-        format!("{REQUIRES}{kept}\nreturn rb.verbs({{\n{verbs}}})\n")
+        format!("{REQUIRES}\nreturn rb.verbs({{\n{verbs}}})\n")
     }
 
     fn play(&self) -> String {
