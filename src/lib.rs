@@ -17,7 +17,7 @@ mod store;
 mod watch;
 
 #[cfg(feature = "check")]
-pub use crate::check::{Checker, findings};
+pub use crate::check::{findings, findings_at_save};
 pub use crate::dice::{Dice, DiceRng, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
 pub use crate::lab::{
     Advice, Advised, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits,

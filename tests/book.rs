@@ -62,6 +62,33 @@ fn every_link_leads_somewhere() {
     assert!(dead.is_empty(), "links that lead nowhere:\n{}", dead.join("\n"));
 }
 
+/// Tables, code, headings and lines of one long word, such as a link, cannot be wrapped.
+#[test]
+fn no_line_of_prose_is_wider_than_a_hundred_columns() {
+    let mut pages = vec![PathBuf::from("README.md")];
+    pages.extend(page_names().into_iter().map(|name| Path::new(BOOK).join(name)));
+    for ruleset in fs::read_dir(root().join("rulesets")).expect("rulesets") {
+        let page = ruleset.expect("an entry").path().join("RULES.md");
+        if page.is_file() {
+            pages.push(page);
+        }
+    }
+    let mut wide = Vec::new();
+    for page in pages {
+        let text = fs::read_to_string(root().join(&page)).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+        let mut code = false;
+        for (line, at) in text.lines().zip(1..) {
+            let inside = line.trim_start();
+            code ^= inside.starts_with("```");
+            let prose = !code && !inside.starts_with(['|', '#']) && inside.split_whitespace().count() > 2;
+            if prose && line.chars().count() > 100 {
+                wide.push(format!("{}:{at}", page.display()));
+            }
+        }
+    }
+    assert!(wide.is_empty(), "lines wider than 100 columns:\n{}", wide.join("\n"));
+}
+
 #[test]
 fn every_page_does_what_it_says() {
     let mut wrong = Vec::new();

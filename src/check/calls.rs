@@ -1,22 +1,24 @@
 //! How functions are called: with how many values, and of what sort.
 
-use luau_syntax::ast::{Expression, ExpressionKind, IndexNameOp};
+use luau_syntax::ast::{Expression, ExpressionKind, IndexNameOp, TableItem};
 use luau_syntax::location::Location;
 
 use super::names::Signature;
 use super::script::Reader;
 use super::symbol::Symbol;
-use super::syntax::text;
+use super::syntax::{literal, text};
 use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
 
 /// A function whose way of being called is known.
-struct Called {
+pub(super) struct Called {
     /// As it is written: `action.deal`.
-    name: String,
-    signature: Signature,
+    pub name: String,
+    pub signature: Signature,
     /// Whether it is a verb: those are given entities, not their names.
     verb: bool,
+    /// Where it stands, with the ruleset's id; `None` where several files have a part in it.
+    pub file: Option<String>,
 }
 
 impl Reader<'_> {
@@ -58,7 +60,7 @@ impl Reader<'_> {
     }
 
     fn counted(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
-        let Called { name, signature, verb } = called;
+        let Called { name, signature, verb, .. } = called;
         let params = &signature.params;
         let written = format!("it is {name}({}{})", params.join(", "), if signature.spread { ", ..." } else { "" });
         if args.len() > params.len() && !signature.spread {
@@ -72,7 +74,7 @@ impl Reader<'_> {
         }
         for (at, (arg, param)) in args.iter().zip(params).enumerate() {
             let wanted = signature.uses.get(at).copied().flatten();
-            if let Some(meant) = self.exchanged(signature, args, at) {
+            if let Some(meant) = self.exchanged(signature, args, at).or_else(|| self.swapped(signature, args, at)) {
                 let wrong = format!("`{meant}` stands in the place of `{param}`");
                 return self.problem(arg.location(), (wrong, written));
             }
@@ -87,6 +89,10 @@ impl Reader<'_> {
                     && self.known.always_refers(param) =>
                 {
                     ValueType::Entity.words()
+                }
+                None if literal(*arg).as_deref() == Some(param) && self.has_local(param) => {
+                    let wrong = format!("the text \"{param}\" stands in the place of the variable `{param}`");
+                    return self.problem(arg.location(), (wrong, format!("write {param} without quotes; {written}")));
                 }
                 _ => continue,
             };
@@ -105,12 +111,27 @@ impl Reader<'_> {
         (differ && !taken).then_some(name)
     }
 
+    /// The name of a value that has changed places with another of a different sort: each is called like the other's
+    /// parameter.
+    fn swapped(&self, signature: &Signature, args: &[Expression<'_>], at: usize) -> Option<String> {
+        let name = name_of(args[at])?;
+        let other = signature.params.iter().position(|param| *param == name).filter(|other| *other != at)?;
+        let back = args.get(other).and_then(|arg| name_of(*arg))?;
+        let sort = |param: usize| {
+            let by_field = || self.known.type_of_all(&signature.params[param]).map(ValueType::of_type);
+            signature.uses.get(param).copied().flatten().or_else(by_field)
+        };
+        let (Some(one), Some(two)) = (sort(at), sort(other)) else { return None };
+        (back == signature.params[at] && is_constant(one) != is_constant(two)).then_some(name)
+    }
+
     /// A function of the ruleset's own.
-    fn called(&self, func: Expression<'_>, self_call: bool) -> Option<Called> {
+    pub(super) fn called(&self, func: Expression<'_>, self_call: bool) -> Option<Called> {
         match func.kind() {
             ExpressionKind::Local { local, .. } => {
                 let signature = self.functions.get(&local.identity().as_u64())?.clone();
-                Some(Called { name: text(local.name), signature, verb: false })
+                let file = Some(self.full_path().to_string());
+                Some(Called { name: text(local.name), signature, verb: false, file })
             }
             ExpressionKind::IndexName { expr, index, op: IndexNameOp::Dot, .. } if !self_call => {
                 let name = text(index);
@@ -121,7 +142,7 @@ impl Reader<'_> {
                             ExpressionKind::Local { local, .. } => format!("{}.", text(local.name)),
                             _ => String::new(),
                         };
-                        Some(Called { name: format!("{before}{name}"), signature, verb: false })
+                        Some(Called { name: format!("{before}{name}"), signature, verb: false, file: Some(path) })
                     }
                     Symbol::Word("act") => {
                         let params = self.known.rules?.verb_params(&name)?.to_vec();
@@ -130,8 +151,9 @@ impl Reader<'_> {
                         let needed = if signature.params.len() == params.len() { signature.needed } else { 0 };
                         let uses =
                             if signature.params.len() == params.len() { signature.uses.clone() } else { Vec::new() };
-                        let signature = Signature { params, needed, spread: signature.spread, uses };
-                        Some(Called { name: format!("rb.act.{name}"), signature, verb: true })
+                        let signature = Signature { params, needed, uses, ..signature.clone() };
+                        let file = self.known.names.file_of_verb(&name).map(str::to_string);
+                        Some(Called { name: format!("rb.act.{name}"), signature, verb: true, file })
                     }
                     _ => None,
                 }
@@ -199,9 +221,21 @@ fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
         (ValueType::Text, ValueType::Number) => {
             super::syntax::literal(arg).is_some_and(|text| text.trim().parse::<f64>().is_err())
         }
-        (ValueType::Table, _) | (ValueType::Entity, ValueType::Table) => false,
+        (ValueType::Table, ValueType::Entity) => is_plain_table(arg),
+        (ValueType::Table, ValueType::Table) | (ValueType::Entity, ValueType::Table) => false,
+        (ValueType::Table, wanted) => is_constant(wanted) && matches!(arg.kind(), ExpressionKind::Table { .. }),
         (given, wanted) => given != wanted,
     }
+}
+
+/// A table that is written down with no function in it: nothing can be called on it.
+fn is_plain_table(expression: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = expression.kind() else { return false };
+    items.iter().all(|item| match item {
+        TableItem::List { value } | TableItem::General { value, .. } | TableItem::Record { value, .. } => {
+            !matches!(value.kind(), ExpressionKind::FunctionLiteral(_))
+        }
+    })
 }
 
 fn is_constant(sort: ValueType) -> bool {

@@ -5,6 +5,7 @@ use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{constant, literal, text};
+use super::value_type::ValueType;
 use crate::ruleset::{SwitchKind, nearest};
 use crate::script::api;
 use crate::state::{Kind, State, Type, Value};
@@ -115,6 +116,60 @@ impl Reader<'_> {
         }
     }
 
+    /// `:set(value, "field")`, the two in the wrong order.
+    fn field_comes_first(&mut self, name: &str, args: &[Expression<'_>]) -> bool {
+        let [first, second, ..] = args else { return false };
+        let Some(field) = literal(*second).filter(|field| self.known.types_of(field).next().is_some()) else {
+            return false;
+        };
+        // What is called like a name may be one.
+        let called = match first.kind() {
+            ExpressionKind::Local { local, .. } => Some(text(local.name)),
+            ExpressionKind::IndexName { index, .. } => Some(text(index)),
+            _ => None,
+        };
+        let words = ["field", "name", "key", "stat", "what", "which"];
+        let called_so = called.is_some_and(|called| !words.iter().any(|word| called.contains(word)));
+        let no_text = self.value_type(*first).is_some_and(|sort| sort != ValueType::Text);
+        let wrong = literal(*first).is_none() && (called_so || no_text);
+        if wrong {
+            let cure = format!("write :{name}(\"{field}\", value)");
+            self.problem(first.location(), ("the name of the field comes first".into(), cure));
+        }
+        wrong
+    }
+
+    /// A value that is no constant, of a sort that the field never takes.
+    fn of_another_sort(&mut self, thing: &Option<Symbol>, field: &str, args: &[Expression<'_>]) -> bool {
+        let Some(value) = args.get(1).copied() else { return false };
+        let types: Vec<&Type> = match thing {
+            Some(Symbol::Entity(Some(kind))) => {
+                let kind = self.known.kind(kind);
+                kind.and_then(|kind| Some(&kind.field(kind.field_named(field)?).ty)).into_iter().collect()
+            }
+            _ => self.known.types_of(field).collect(),
+        };
+        if matches!(value.kind(), ExpressionKind::Nil) {
+            let never = !types.is_empty() && types.iter().all(|ty| !matches!(ty, Type::Ref(_)));
+            if never {
+                let wrong = format!("the field `{field}` takes {}, not nothing", ValueType::of_type(types[0]).words());
+                self.problem(value.location(), (wrong, "only a reference can be nothing".into()));
+            }
+            return never;
+        }
+        let Some(sort) = self.value_type(value).filter(|_| constant(value).is_none()) else { return false };
+        let fits = |ty: &&Type| {
+            let wanted = ValueType::of_type(ty);
+            wanted == sort || wanted == ValueType::Entity && sort == ValueType::Table
+        };
+        if types.is_empty() || types.iter().any(fits) {
+            return false;
+        }
+        let wrong = format!("the field `{field}` takes {}, not {}", list_of(types[0]), sort.words());
+        self.problem(value.location(), (wrong, "write a value that it takes, or change its declaration".into()));
+        true
+    }
+
     /// `expr:name(args)`.
     pub(super) fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
         let thing = self.symbol(of);
@@ -133,7 +188,13 @@ impl Reader<'_> {
             let wrong = format!(":{name} is called in {what}, which may only read");
             self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
         }
+        if self.field_comes_first(name, args) {
+            return;
+        }
         let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        if name == "set" && self.of_another_sort(&thing, &field, args) {
+            return;
+        }
         match thing {
             Some(Symbol::Entity(Some(kind))) => {
                 if let Some(kind) = self.known.kind(&kind) {
@@ -147,6 +208,16 @@ impl Reader<'_> {
                 self.fits_no_kind(&field, args.get(1).copied().filter(|_| name == "set"));
             }
         }
+    }
+}
+
+/// What a field of a type takes, in words.
+fn list_of(ty: &Type) -> &'static str {
+    match ty {
+        Type::List(_) => "a list",
+        Type::Map(_) => "a table",
+        Type::Ratio => "a ratio",
+        other => ValueType::of_type(other).words(),
     }
 }
 

@@ -6,6 +6,8 @@ use luau_syntax::ast::{
     AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Statement, StatementView, TypeKind, TypePackKind,
 };
 
+use luau_syntax::location::{Location, Position};
+
 use super::script::Reader;
 use super::syntax::leaves_loop;
 
@@ -20,8 +22,7 @@ impl Reader<'_> {
             Some(last) if matches!(last.view(), StatementView::Expression(_)) => {
                 self.problem(last.location(), (wrong, "write `return` in front of this".into()));
             }
-            Some(last) => self.problem(last.location(), (wrong, "add `return ...` before the `end`".into())),
-            None => self.problem(function.location, (wrong, "add `return ...` before the `end`".into())),
+            _ => self.problem(end_of(function), (wrong, "add `return ...` before this `end`".into())),
         }
     }
 
@@ -42,6 +43,12 @@ impl Reader<'_> {
     }
 }
 
+/// Where the `end` of a function stands.
+pub(super) fn end_of(function: &Function<'_>) -> Location {
+    let end = function.location.end;
+    Location::new(Position::new(end.line, end.column.saturating_sub(3)), end)
+}
+
 /// Whether the type of a function names a value that it gives back: a number, a text, a truth value or a table.
 fn promises(function: &Function<'_>) -> bool {
     let Some(pack) = function.return_annotation else { return false };
@@ -58,15 +65,32 @@ fn falls_through(block: Block<'_>) -> bool {
     block.as_slice().last().is_none_or(|last| goes_on(*last))
 }
 
-fn goes_on(statement: Statement<'_>) -> bool {
+/// Whether what stands behind a statement can be run.
+pub(super) fn goes_on(statement: Statement<'_>) -> bool {
     match statement.view() {
-        StatementView::Return(_) | StatementView::Break => false,
+        StatementView::Return(_) | StatementView::Break | StatementView::Continue => false,
         StatementView::Block(inner) => falls_through(inner),
         StatementView::If(branch) => falls_through(branch.then_body) || branch.else_body.is_none_or(goes_on),
-        StatementView::While(looped) => !matches!(looped.condition.kind(), ExpressionKind::Boolean(true)),
+        StatementView::While(looped) => {
+            !matches!(looped.condition.kind(), ExpressionKind::Boolean(true)) || breaks(looped.body)
+        }
         StatementView::Repeat(looped) => falls_through(looped.body),
         StatementView::Expression(called) => !ends_action(called.expr),
         _ => true,
+    }
+}
+
+/// Whether a block has a `break` of the loop around it.
+fn breaks(block: Block<'_>) -> bool {
+    block.as_slice().iter().any(|statement| breaks_here(*statement))
+}
+
+fn breaks_here(statement: Statement<'_>) -> bool {
+    match statement.view() {
+        StatementView::Break => true,
+        StatementView::Block(inner) => breaks(inner),
+        StatementView::If(branch) => breaks(branch.then_body) || branch.else_body.is_some_and(breaks_here),
+        _ => false,
     }
 }
 
@@ -74,7 +98,10 @@ fn goes_on(statement: Statement<'_>) -> bool {
 fn ends_action(expression: Expression<'_>) -> bool {
     let ExpressionKind::Call { func, .. } = expression.kind() else { return false };
     match func.kind() {
-        ExpressionKind::IndexName { index, .. } => index == "cut" || index == "finish",
+        ExpressionKind::IndexName { expr, index, .. } => {
+            let rb = matches!(expr.kind(), ExpressionKind::Local { local, .. } if local.name == "rb");
+            rb && (index == "cut" || index == "finish")
+        }
         ExpressionKind::Global(name) => name == "error",
         _ => false,
     }

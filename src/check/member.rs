@@ -152,15 +152,4 @@ impl Reader<'_> {
             _ => false,
         }
     }
-
-    /// How a call of something that the host declares is written.
-    pub(super) fn usage(&self, func: Expression<'_>, self_call: bool) -> Option<String> {
-        let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return None };
-        let name = text(index);
-        match self.symbol(expr)? {
-            Symbol::Vocabulary if !self_call => Some(api::word(&name)?.usage.to_string()),
-            Symbol::Library(library) if !self_call => Some(format!("{library}.{name}(...), as in other Luau")),
-            _ => None,
-        }
-    }
 }

@@ -6,15 +6,16 @@ mod declared;
 mod field;
 mod flow;
 mod known;
+mod lint;
 mod member;
 mod names;
 mod open_block;
 mod question;
 mod script;
+mod silent;
 mod spec;
 mod symbol;
 mod syntax;
-mod typed;
 mod value_type;
 
 use std::collections::BTreeSet;
@@ -34,80 +35,36 @@ use crate::script::meant;
 /// Of the rulesets below it, only what keeps it from loading is reported. `game+house` asks about `house` as it lies on
 /// `game`; the files of `game` are not checked then. The check never runs longer than the loading itself allows.
 pub fn findings(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
-    Checker::default().findings(library, id, layers)
+    run(library, id, layers, Depth::Everything, &Arc::default())
 }
 
-/// Checks rulesets again and again, and keeps the results of the type checker for files that have not changed.
-#[derive(Debug, Default)]
-pub struct Checker {
-    types: typed::Cache,
+/// The same at a save, faster: no scenario is set up.
+///
+/// The check stops soon after `stop` is set; what it gives then is incomplete.
+pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &Arc<AtomicBool>) -> Vec<Problem> {
+    run(library, id, layers, Depth::Files, stop)
 }
 
-impl Checker {
-    /// Everything that is wrong with a ruleset, as [`findings`] gives it.
-    pub fn findings(&mut self, library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
-        let request = Request { library: library.clone(), id: id.to_string(), layers: layers.to_vec(), changed: None };
-        self.run(request, &Arc::default())
-    }
+/// How much is checked.
+#[derive(Clone, Copy, PartialEq)]
+enum Depth {
+    Files,
+    /// The files, and that every scenario can be set up.
+    Everything,
+}
 
-    /// The same after a change, faster: only the changed files are type-checked, and no scenario is set up.
-    ///
-    /// `changed` holds paths as problems have them, with or without the ruleset's id. The check stops soon after `stop` is
-    /// set; what it gives then is incomplete.
-    pub fn findings_after(
-        &mut self,
-        library: &Library,
-        (id, layers): (&str, &[String]),
-        changed: &[String],
-        stop: &Arc<AtomicBool>,
-    ) -> Vec<Problem> {
-        let request = Request {
-            library: library.clone(),
-            id: id.to_string(),
-            layers: layers.to_vec(),
-            changed: Some(changed.to_vec()),
-        };
-        self.run(request, stop)
-    }
-
-    fn run(&mut self, request: Request, stop: &Arc<AtomicBool>) -> Vec<Problem> {
-        let name = request.id.clone();
-        let mut types = std::mem::take(&mut self.types);
-        let stop = stop.clone();
-        // Deep nesting is read by recursion, and what an author wrote must not end the host.
-        let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
-        let found = reader.spawn(move || (find(&request, &mut types, &stop), types)).map(thread::JoinHandle::join);
-        match found {
-            Ok(Ok((found, types))) => {
-                self.types = types;
-                found
-            }
-            _ => vec![Problem::new(name, "could not be checked: the check itself failed")],
-        }
+fn run(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Arc<AtomicBool>) -> Vec<Problem> {
+    let (library, name, layers, stop) = (library.clone(), id.to_string(), layers.to_vec(), stop.clone());
+    // Deep nesting is read by recursion, and what an author wrote must not end the host.
+    let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
+    let found = reader.spawn(move || find(&library, &name, &layers, depth, &stop)).map(thread::JoinHandle::join);
+    match found {
+        Ok(Ok(found)) => found,
+        _ => vec![Problem::new(id, "could not be checked: the check itself failed")],
     }
 }
 
-/// What is to be checked.
-struct Request {
-    library: Library,
-    id: String,
-    layers: Vec<String>,
-    /// The files that changed since the last check; `None` for a full check.
-    changed: Option<Vec<String>>,
-}
-
-impl Request {
-    /// Whether a file is one of those that are type-checked.
-    fn covers(&self, path: &str) -> bool {
-        self.changed.as_ref().is_none_or(|changed| {
-            let inside = path.split_once('/').map_or(path, |(_, inside)| inside);
-            changed.iter().any(|file| file == path || file == inside)
-        })
-    }
-}
-
-fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<Problem> {
-    let Request { library, id, layers, .. } = request;
+fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &AtomicBool) -> Vec<Problem> {
     let stopped = || stop.load(Ordering::Relaxed);
     let stack = match Stack::resolve(library, id, layers) {
         Ok(stack) => stack,
@@ -120,7 +77,6 @@ fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<P
     let known = Known::new(&stack, rules.as_deref().map(Ruleset::book));
     let mut used = BTreeSet::new();
     let mut words = BTreeSet::new();
-    let mut scripts = Vec::new();
     let mut unreadable = false;
     let mut idle = Vec::new();
     // `game+house` asks about the house rules alone.
@@ -148,10 +104,6 @@ fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<P
             found.retain(|problem| !surer(problem));
             unreadable |= !reader.reads;
             found.append(&mut reader.found);
-            if request.covers(&source.path) {
-                let (path, text) = (source.path.clone(), source.text.to_string());
-                scripts.push(typed::Script { path, text, calls: std::mem::take(&mut reader.calls) });
-            }
         }
     }
     for part in &stack.parts()[own..] {
@@ -186,10 +138,14 @@ fn find(request: &Request, types: &mut typed::Cache, stop: &AtomicBool) -> Vec<P
             }
         }
     }
+    // What another file lacks because of one that cannot be read is no mistake of its own.
+    if unreadable {
+        found.retain(|problem| problem.line.is_some() || !problem.message.contains(" needs `"));
+    }
     if let Some(rules) = &rules {
         // What is found of a line of which something was found already says nothing new.
-        let scenarios = if request.changed.is_some() { Vec::new() } else { scenarios_that_fail(rules) };
-        for more in [types.findings(scripts, rules, stop), of_data(&stack, own, rules, &known), scenarios] {
+        let scenarios = if depth == Depth::Everything { scenarios_that_fail(rules) } else { Vec::new() };
+        for more in [of_data(&stack, own, rules, &known), scenarios] {
             let told = |problem: &Problem| found.iter().any(|one| one.path == problem.path && one.line == problem.line);
             let new: Vec<Problem> = more.into_iter().filter(|problem| !told(problem)).collect();
             found.extend(new);

@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use luau_syntax::ast::{
-    AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Statement, StatementView, TableItem, UnaryOp,
+    AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Statement, StatementView, TableItem,
+    Type, TypeKind, UnaryOp,
 };
+use luau_syntax::location::Location;
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
-use super::syntax::{literal, possible_texts, text};
+use super::syntax::{literal, possible_texts, returned, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
@@ -34,8 +36,10 @@ pub(super) struct Names {
     topics: BTreeSet<String>,
     /// What each file returns, by its path with the ruleset's id.
     modules: BTreeMap<String, Module>,
-    /// The functions of verbs.
-    verbs: BTreeMap<String, Signature>,
+    /// The functions of verbs, and the files in which they stand.
+    verbs: BTreeMap<String, (Signature, String)>,
+    /// Verbs that are declared or wrapped in more than one place.
+    again: BTreeSet<String>,
 }
 
 /// What a file returns, as far as that can be read off.
@@ -53,8 +57,10 @@ pub(super) struct Signature {
     pub needed: usize,
     /// Takes any number more.
     pub spread: bool,
-    /// What each parameter is used as, where all its uses agree.
+    /// What each parameter is used as, where all its uses agree, or what its type says.
     pub uses: Vec<Option<ValueType>>,
+    /// Where it ends, if it never returns anything.
+    pub silent: Option<Location>,
 }
 
 impl Names {
@@ -101,7 +107,8 @@ impl Names {
     fn script(&mut self, path: &str, full: &str, source: &str) {
         let Ok(parsed) = ParsedSource::parse(source.as_bytes(), ParseOptions::default()) else { return };
         let root = parsed.root();
-        let mut gatherer = Gatherer { names: self, kinds: path.starts_with("kinds"), spec: path.starts_with("specs/") };
+        let (kinds, spec) = (path.starts_with("kinds"), path.starts_with("specs/"));
+        let mut gatherer = Gatherer { names: self, file: full, kinds, spec };
         root.visit(&mut gatherer);
         if let Some(module) = module_of(root.as_slice()) {
             self.modules.insert(full.to_string(), module);
@@ -196,7 +203,12 @@ impl Names {
     }
 
     pub fn verb(&self, name: &str) -> Option<&Signature> {
-        self.verbs.get(name)
+        self.verbs.get(name).map(|(signature, _)| signature)
+    }
+
+    /// The file in which a verb stands, if it stands in one only.
+    pub fn file_of_verb(&self, name: &str) -> Option<&str> {
+        self.verbs.get(name).filter(|_| !self.again.contains(name)).map(|(_, file)| file.as_str())
     }
 }
 
@@ -204,12 +216,36 @@ impl Signature {
     pub fn of(function: &Function<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
         let used = certain_uses(function);
-        let needed = function.args.iter().rposition(|arg| used.contains(&arg.identity().as_u64()));
+        let needs = |arg: &Local<'_>| used.contains(&arg.identity().as_u64()) || arg.annotation.is_some_and(is_needed);
+        let needed = function.args.iter().rposition(|arg| needs(arg));
         let mut found = ParamUses::default();
         function.body.visit(&mut found);
-        let uses = function.args.iter().map(|arg| found.of(arg.identity().as_u64())).collect();
-        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg, uses }
+        let use_of = |arg: &&Local<'_>| match arg.annotation {
+            Some(ty) => type_named(ty),
+            None => found.of(arg.identity().as_u64()),
+        };
+        let uses = function.args.iter().map(use_of).collect();
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        let silent = returns.iter().all(|values| values.is_empty()).then(|| super::flow::end_of(function));
+        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg, uses, silent }
     }
+}
+
+/// The value that a type of one word says.
+fn type_named(ty: Type<'_>) -> Option<ValueType> {
+    let TypeKind::Reference { prefix: None, name, .. } = ty.kind() else { return None };
+    match text(name).as_str() {
+        "number" => Some(ValueType::Number),
+        "string" => Some(ValueType::Text),
+        "boolean" => Some(ValueType::Truth),
+        _ => None,
+    }
+}
+
+/// Whether a parameter of that type cannot be left out: where it is plain, and not `T?`, `T | nil` or `any`.
+fn is_needed(ty: Type<'_>) -> bool {
+    type_named(ty).is_some() || matches!(ty.kind(), TypeKind::Table { .. })
 }
 
 /// How the local variables of a function are used.
@@ -290,6 +326,8 @@ impl<'ast> AstVisitor<'ast> for ParamUses {
 
 struct Gatherer<'n> {
     names: &'n mut Names,
+    /// With the ruleset's id before it.
+    file: &'n str,
     kinds: bool,
     spec: bool,
 }
@@ -341,8 +379,14 @@ impl<'ast> Gatherer<'_> {
         if name == "topic" {
             self.names.topics.extend(possible_texts(value));
         }
-        if let Some(signature) = verb_of(value) {
-            self.names.verbs.insert(name.clone(), signature);
+        let wraps = matches!(value.kind(), ExpressionKind::Call { func, .. }
+            if matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "wrapped"));
+        let verb = verb_of(value);
+        if self.file.contains("/verbs") && (wraps || verb.is_some()) && self.names.verbs.contains_key(&name) || wraps {
+            self.names.again.insert(name.clone());
+        }
+        if let Some(signature) = verb {
+            self.names.verbs.insert(name.clone(), (signature, self.file.to_string()));
         }
         self.give(name);
     }

@@ -7,10 +7,11 @@ struct Opened {
     word: &'static str,
 }
 
-/// The line and the word of the block that a missing `end` belongs to; `None` if the indentation does not show it.
+/// The line and the word of the block that a missing `end` belongs to, and the line before which it is missing, unless that
+/// is the end of the file; `None` if the indentation does not show it.
 ///
 /// A block is left without its `end` where a line stands no further in than the line that opened it.
-pub(super) fn find(text: &str) -> Option<(u32, &'static str)> {
+pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
     let mut open: Vec<Opened> = Vec::new();
     for (at, line) in (1..).zip(text.lines()) {
         let code = line.trim_start();
@@ -23,17 +24,17 @@ pub(super) fn find(text: &str) -> Option<(u32, &'static str)> {
         let top = open.last();
         match first {
             "end" | "until" => match top {
-                Some(top) if top.indent > indent => return Some((top.line, top.word)),
+                Some(top) if top.indent > indent => return Some((top.line, top.word, Some(at))),
                 Some(top) if top.indent == indent => drop(open.pop()),
                 _ => return None,
             },
             "else" | "elseif" => match top {
-                Some(top) if top.indent > indent => return Some((top.line, top.word)),
+                Some(top) if top.indent > indent => return Some((top.line, top.word, Some(at))),
                 _ => {}
             },
             _ => {
                 if let Some(top) = top.filter(|top| top.indent >= indent) {
-                    return Some((top.line, top.word));
+                    return Some((top.line, top.word, Some(at)));
                 }
                 if let Some(word) = opener(code, first) {
                     open.push(Opened { indent, line: at, word });
@@ -41,7 +42,7 @@ pub(super) fn find(text: &str) -> Option<(u32, &'static str)> {
             }
         }
     }
-    open.last().map(|top| (top.line, top.word))
+    open.last().map(|top| (top.line, top.word, None))
 }
 
 /// The word that opens a block which the line does not close.
@@ -74,10 +75,10 @@ mod tests {
             let lines: Vec<&str> = whole.lines().enumerate().filter(|(at, _)| at + 1 != line).map(|(_, l)| l).collect();
             find(&lines.join("\n"))
         };
-        assert_eq!(without(4), Some((2, "do")));
-        assert_eq!(without(9), Some((4 + 1, "then")));
-        assert_eq!(without(10), Some((1, "function")));
-        assert_eq!(find("x(function()\n\ty()\n\nlocal z = 1\n"), Some((1, "function")));
+        assert_eq!(without(4), Some((2, "do", Some(4))));
+        assert_eq!(without(9), Some((5, "then", Some(9))));
+        assert_eq!(without(10), Some((1, "function", None)));
+        assert_eq!(find("x(function()\n\ty()\n\nlocal z = 1\n"), Some((1, "function", Some(4))));
         assert_eq!(find("a = { b = function() return 1 end }\nc()\n"), None);
     }
 }

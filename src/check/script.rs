@@ -4,14 +4,14 @@ use luau_syntax::ast::{
     BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Statement, StatementView, TableItem,
     UnaryOp,
 };
-use luau_syntax::location::Location;
+use luau_syntax::location::{Location, Position};
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::known::{Known, Wrong, instead};
 use super::names::Signature;
+use super::silent::Silent;
 use super::symbol::Symbol;
 use super::syntax::{Locals, leaves_loop, literal, text};
-use super::typed::Call;
 use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::{Problem, nearest};
@@ -37,8 +37,6 @@ pub(super) struct Reader<'r> {
     pub required: BTreeSet<String>,
     /// Every name and every text in it.
     pub words: BTreeSet<String>,
-    /// Calls of what the host declares.
-    pub calls: Vec<Call>,
     /// What is known of local variables.
     pub symbols: BTreeMap<u64, Symbol>,
     /// Local functions.
@@ -63,6 +61,12 @@ pub(super) struct Reader<'r> {
     keyed_by_entities: BTreeSet<u64>,
     /// Local tables whose keys are texts, and that nothing else fills.
     text_maps: BTreeSet<u64>,
+    /// Local tables whose places are numbers, and that nothing else fills.
+    lists: BTreeSet<u64>,
+    /// Local variables that are nothing and stay so.
+    pub nothing: BTreeSet<u64>,
+    /// Local variables that hold what a function returns which returns nothing.
+    pub silent: BTreeMap<u64, Silent>,
     /// Local variables that functions further in assign.
     pub caught: BTreeSet<u64>,
     /// Tables into which something is put by an index.
@@ -90,7 +94,6 @@ impl<'r> Reader<'r> {
             always: false,
             required: BTreeSet::new(),
             words: BTreeSet::new(),
-            calls: Vec::new(),
             symbols: BTreeMap::new(),
             functions: BTreeMap::new(),
             value_types: BTreeMap::new(),
@@ -103,6 +106,9 @@ impl<'r> Reader<'r> {
             asked: false,
             keyed_by_entities: BTreeSet::new(),
             text_maps: BTreeSet::new(),
+            lists: BTreeSet::new(),
+            nothing: BTreeSet::new(),
+            silent: BTreeMap::new(),
             caught: BTreeSet::new(),
             filled: BTreeSet::new(),
             depth: 0,
@@ -125,6 +131,10 @@ impl<'r> Reader<'r> {
                     self.spec_texts = super::spec::texts_of(parsed.root());
                 }
                 self.block(parsed.root());
+                self.returns_something(parsed.root());
+                for (at, wrong) in super::lint::lints(parsed.root(), self.text) {
+                    self.problem(at, wrong);
+                }
             }
             Ok(parsed) => {
                 if let Some(error) = parsed.metadata().errors.first() {
@@ -140,6 +150,12 @@ impl<'r> Reader<'r> {
 
     fn unreadable(&mut self, at: Location, message: &str) {
         self.reads = false;
+        let is_else_if = |line: &&str| line.trim().starts_with("else if ") && line.trim().ends_with(" then");
+        if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
+            let begin = Position::new(line, (text.len() - text.trim_start().len()) as u32);
+            let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
+            return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
+        }
         // Where a block has no end, the place that matters is where it begins.
         let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
             let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
@@ -147,9 +163,13 @@ impl<'r> Reader<'r> {
             Some((digits.parse::<u32>().ok()?, block.to_string()))
         });
         if message.contains("Expected 'end'")
-            && let Some((line, block)) = super::open_block::find(self.text)
+            && let Some((line, block, here)) = super::open_block::find(self.text)
         {
             let end = if block == "repeat" { "until" } else { "end" };
+            let at = here.map_or(at, |here| {
+                let begin = Position::new(here - 1, 0);
+                Location::new(begin, begin)
+            });
             let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
             return self.problem(at, (wrong, format!("add `{end}` where that block ends")));
         }
@@ -165,6 +185,24 @@ impl<'r> Reader<'r> {
             }
             None => self.problem(at, does_not_read(message)),
         }
+    }
+
+    /// A file in `lib` is there for what it returns.
+    fn returns_something(&mut self, root: Block<'_>) {
+        let Some(last) = root.as_slice().last().filter(|_| self.path.starts_with("lib/")) else { return };
+        if super::flow::goes_on(*last) {
+            let cure = "add `return NAME` as its last line, with the table that the others are to have";
+            self.problem(last.location(), ("this file returns nothing to those that require it".into(), cure.into()));
+        }
+    }
+
+    /// Whether some local variable has that name.
+    pub(super) fn has_local(&self, name: &str) -> bool {
+        self.locals.contains(name)
+    }
+
+    pub(super) fn full_path(&self) -> &str {
+        self.full
     }
 
     pub(super) fn is_spec(&self) -> bool {
@@ -247,6 +285,9 @@ impl<'r> Reader<'r> {
                     if let Some(thing) = self.symbol(*value) {
                         self.symbols.insert(id, thing);
                     }
+                    if let Some(silent) = self.silent_call(*value) {
+                        self.silent.insert(id, silent);
+                    }
                     if self.changing.contains(&id) {
                         continue;
                     }
@@ -255,6 +296,12 @@ impl<'r> Reader<'r> {
                     }
                     if !self.filled.contains(&id) && is_text_map(*value) {
                         self.text_maps.insert(id);
+                    }
+                    if !self.filled.contains(&id) && is_list(*value) {
+                        self.lists.insert(id);
+                    }
+                    if matches!(value.kind(), ExpressionKind::Nil) {
+                        self.nothing.insert(id);
                     }
                     if let ExpressionKind::FunctionLiteral(function) = value.kind() {
                         self.functions.insert(id, Signature::of(function));
@@ -447,6 +494,9 @@ impl<'r> Reader<'r> {
                     let wrong = format!("the keys of `{}` are texts, and this is a number", text(local.name));
                     self.problem(index.location(), (wrong, "name one of its keys, in quotes".into()));
                 }
+                if literal(index).is_some() {
+                    self.by_name(expr, index.location());
+                }
                 match (self.symbol(expr), literal(index)) {
                     (Some(Symbol::Word("switches")), None) => self.known.note_dynamic_switches(),
                     (Some(Symbol::Word(word)), Some(name)) => self.member_of_word(word, &name, index.location()),
@@ -455,6 +505,7 @@ impl<'r> Reader<'r> {
             }
             ExpressionKind::IndexName { expr, index, index_location, .. } => {
                 self.words.insert(text(index));
+                self.by_name(expr, index_location);
                 self.base(expr);
                 self.member(expr, &text(index), index_location);
                 self.uncalled(expr, &text(index), index_location);
@@ -482,8 +533,19 @@ impl<'r> Reader<'r> {
         self.asked = asked;
     }
 
+    /// A list out of which something is taken by a name.
+    fn by_name(&mut self, list: Expression<'_>, at: Location) {
+        if let ExpressionKind::Local { local, .. } = list.kind()
+            && self.lists.contains(&local.identity().as_u64())
+        {
+            let wrong = format!("`{}` is a list: its places are numbers, and this is a text", text(local.name));
+            self.problem(at, (wrong, "write a number, from 1 on".into()));
+        }
+    }
+
     /// Something off which more is read: it has to be there.
     fn base(&mut self, expression: Expression<'_>) {
+        self.has_come_back(expression);
         let asked = std::mem::replace(&mut self.asked, false);
         self.expression(expression);
         self.asked = asked;
@@ -516,6 +578,7 @@ impl<'r> Reader<'r> {
     }
 
     fn table(&mut self, items: &[TableItem<'_>]) {
+        self.odd_one(items);
         for item in items {
             match item {
                 TableItem::List { value } => self.expression(*value),
@@ -529,6 +592,29 @@ impl<'r> Reader<'r> {
                     self.record(&name, *value);
                 }
             }
+        }
+    }
+
+    /// A list of cards, one of which is none and is called nearly like one.
+    fn odd_one(&mut self, items: &[TableItem<'_>]) {
+        let texts = |item: &TableItem<'_>| matches!(item, TableItem::List { value } if literal(*value).is_some());
+        if items.len() < 3 || !items.iter().all(texts) {
+            return;
+        }
+        let Some(cards) = self.known.names("card") else { return };
+        let mut odd = Vec::new();
+        for item in items {
+            let TableItem::List { value } = item else { return };
+            let Some(text) = literal(*value) else { return };
+            if !cards.contains(&text) {
+                odd.push((value.location(), text));
+            }
+        }
+        if let [(at, text)] = odd.as_slice()
+            && self.known.names.times(text) <= 1
+            && let Some(near) = nearest(text, cards.iter().map(String::as_str))
+        {
+            self.problem(*at, (format!("there is no card `{text}`"), format!("did you mean `{near}`?")));
         }
     }
 
@@ -600,15 +686,8 @@ impl<'r> Reader<'r> {
             self.method(expr, &text(index), args, at);
         }
         self.dot_or_colon(func, args, self_call);
+        self.is_function(func);
         self.handed_over(func, args, self_call, at);
-        if let Some(usage) = self.usage(func, self_call) {
-            self.calls.push(Call {
-                at,
-                func: func.location(),
-                args: args.iter().map(|arg| arg.location()).collect(),
-                usage,
-            });
-        }
         if let Some("spec" | "cases") = word {
             return self.spec(args);
         }
@@ -620,6 +699,16 @@ impl<'r> Reader<'r> {
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
             self.keys = keys;
+        }
+    }
+
+    /// What is called has to be a function.
+    fn is_function(&mut self, func: Expression<'_>) {
+        let ExpressionKind::Local { local, .. } = func.kind() else { return };
+        let Some(sort) = self.value_types.get(&local.identity().as_u64()) else { return };
+        if *sort != ValueType::Function {
+            let wrong = format!("`{}` is {}, and no function to call", text(local.name), sort.words());
+            self.problem(func.location(), (wrong, "is a comma missing behind it?".into()));
         }
     }
 
@@ -771,7 +860,17 @@ impl<'r> Reader<'r> {
 
     /// A text with `{}` in it and the values that fill them.
     fn filled(&mut self, args: &[Expression<'_>], label: usize) {
-        let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else { return };
+        let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
+            let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
+            if let (Some(found), Some(first)) = (elsewhere, args.get(label)) {
+                let place = ["first", "second", "third"][label.min(2)];
+                let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
+                if found != label && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_)) {
+                    self.problem(args[found].location(), (wrong, "the values that fill it follow it".into()));
+                }
+            }
+            return;
+        };
         let (places, given) = (text.matches("{}").count(), args.len() - label - 1);
         let open_end = args.last().is_some_and(|last| {
             matches!(last.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. }) && args.len() > label + 1
@@ -803,6 +902,12 @@ fn declares(word: &'static str) -> bool {
 fn does_not_read(message: &str) -> Wrong {
     let cure = crate::script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
     (message.to_string(), cure.to_string())
+}
+
+/// A table that is written down without keys.
+fn is_list(value: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = value.kind() else { return false };
+    !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))
 }
 
 /// A table that is written down with texts as keys only.

@@ -31,7 +31,7 @@ impl ValueType {
         }
     }
 
-    fn of_type(ty: &Type) -> ValueType {
+    pub(super) fn of_type(ty: &Type) -> ValueType {
         match ty {
             Type::Int { .. } => ValueType::Number,
             Type::Bool => ValueType::Truth,
@@ -241,13 +241,14 @@ impl Reader<'_> {
 
     /// Values that cannot be reckoned with, put together or compared.
     pub(super) fn operands(&mut self, lhs: Expression<'_>, op: BinaryOp, rhs: Expression<'_>) {
+        self.has_come_back(lhs);
+        self.has_come_back(rhs);
         let sorts = (self.value_type(lhs), self.value_type(rhs));
         let sign = op.symbol();
         if reckons(op) {
             for (side, sort) in [(lhs, sorts.0), (rhs, sorts.1)] {
-                if matches!(side.kind(), ExpressionKind::Nil) {
-                    let wrong = format!("`{sign}` wants numbers, and this is nothing");
-                    return self.problem(side.location(), (wrong, "write a number, such as 0".into()));
+                if self.is_nothing(side) {
+                    return self.without_value(side, sign);
                 }
                 let sort = sort.or_else(|| self.refers(side).then_some(ValueType::Entity));
                 let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) else { continue };
@@ -280,7 +281,9 @@ impl Reader<'_> {
                 let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
                 return self.problem(side.location(), (wrong, cure.to_string()));
             }
-        } else if matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual)
+        } else if let Some(side) = [lhs, rhs].into_iter().find(|side| orders(op) && self.is_nothing(*side)) {
+            self.without_value(side, sign);
+        } else if orders(op)
             && let (Some(one), Some(other)) = sorts
             && (one != other || !matches!(one, ValueType::Number | ValueType::Text))
         {
@@ -294,6 +297,20 @@ impl Reader<'_> {
             };
             self.problem(lhs.location(), (wrong, cure.to_string()));
         }
+    }
+
+    /// Whether an expression is nothing: `nil`, or a variable that is never anything else.
+    fn is_nothing(&self, expression: Expression<'_>) -> bool {
+        match expression.kind() {
+            ExpressionKind::Nil => true,
+            ExpressionKind::Local { local, .. } => self.nothing.contains(&local.identity().as_u64()),
+            _ => false,
+        }
+    }
+
+    fn without_value(&mut self, side: Expression<'_>, sign: &str) {
+        let wrong = format!("`{sign}` wants numbers, and this is nothing");
+        self.problem(side.location(), (wrong, "write a number, such as 0".into()));
     }
 
     /// Something that cannot be counted, or has no opposite.
@@ -325,6 +342,10 @@ impl Reader<'_> {
             _ => {}
         }
     }
+}
+
+fn orders(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Less | BinaryOp::LessEqual | BinaryOp::Greater | BinaryOp::GreaterEqual)
 }
 
 fn reckons(op: BinaryOp) -> bool {

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Checker, Library, Problem, Ruleset};
+use riskbreaker::{Library, Problem, Ruleset, findings};
 use serde_json::json;
 
 use super::row::{Row, Tone};
@@ -12,7 +12,7 @@ use super::{call_error, library, report};
 /// Checks rulesets and reports every problem in them
 #[derive(clap::Args)]
 pub struct Args {
-    /// A ruleset by id or folder, or a folder of rulesets; all in ./rulesets if none is named
+    /// A ruleset by id or folder, or a folder of rulesets (default: all in ./rulesets)
     path: Option<PathBuf>,
 
     /// Writes one JSON object per problem
@@ -25,9 +25,8 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     // What is wrong with a layer is wrong over each ruleset that it lies on.
     let mut told: Vec<Problem> = Vec::new();
-    let mut checker = Checker::default();
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
-        let found = checker.findings(&library, id, &[]);
+        let found = findings(&library, id, &[]);
         for problem in &found {
             let same = |other: &Problem| {
                 (&other.path, other.line, other.column, &other.message)

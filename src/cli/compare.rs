@@ -38,11 +38,11 @@ pub struct Args {
     #[arg(long, value_name = "ID")]
     rules: Option<String>,
 
-    /// The value of a house rule, in both; can be given again
+    /// The value of a house rule, in both; can be repeated
     #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
 
-    /// Who plays a seat; can be given again
+    /// Who plays a seat; can be repeated
     #[arg(long, alias = "policy", value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 

@@ -3,7 +3,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use riskbreaker::{Checker, Library, LoadError, Problem, SpecReport, Watched, Watcher, run_specs};
+use riskbreaker::{Library, LoadError, Problem, SpecReport, Watched, Watcher, findings, run_specs};
 use serde_json::json;
 
 use super::row::{Row, Tone};
@@ -13,18 +13,18 @@ use super::{call_error, check, report, test};
 /// Watches a ruleset; checks and tests it at every save
 #[derive(clap::Args)]
 pub struct Args {
-    /// A ruleset by id or folder; the one that is played where none is named
+    /// A ruleset by id or folder (default: the one that `play` starts)
     ruleset: Option<PathBuf>,
 
     /// House rules on top, the lowest first
     #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
     layers: Vec<String>,
 
-    /// Checks and tests once and ends; 1 if something is wrong
+    /// Checks and tests once; the exit code is 1 if there is a problem
     #[arg(long)]
     once: bool,
 
-    /// Writes one JSON object a verdict
+    /// Writes one JSON object per verdict
     #[arg(long)]
     json: bool,
 }
@@ -45,8 +45,7 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
     };
     let ways = library.ways_to_play(&id);
-    let mut room =
-        Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json), checker: Checker::default() };
+    let mut room = Room { library, id, ways, layers: args.layers, screen: Screen::stdout(args.json) };
     if args.once {
         let green = room.all(&[])?;
         return Ok(if green { ExitCode::SUCCESS } else { ExitCode::FAILURE });
@@ -86,8 +85,6 @@ struct Room {
     ways: Vec<String>,
     layers: Vec<String>,
     screen: Screen,
-    /// Keeps what it has read of files that have not changed.
-    checker: Checker,
 }
 
 impl Room {
@@ -147,13 +144,13 @@ impl Room {
     }
 
     fn verdict(&mut self, reports: &[SpecReport], begun: Instant) -> Result<bool> {
-        let mut findings: Vec<Problem> = Vec::new();
+        let mut found: Vec<Problem> = Vec::new();
         for way in &self.ways {
-            findings.extend(self.checker.findings(&self.library, way, &self.layers));
+            found.extend(findings(&self.library, way, &self.layers));
         }
-        findings.sort();
+        found.sort();
         // Over several rulesets a layer's mistake is one mistake, whatever the two call its cure.
-        findings.dedup_by(|one, two| (&one.path, one.line, one.column) == (&two.path, two.line, two.column));
+        found.dedup_by(|one, two| (&one.path, one.line, one.column) == (&two.path, two.line, two.column));
         for told in reports {
             for fault in &told.broken {
                 self.screen.verbatim(&report::fault(fault, self.screen.coloured(), self.screen.width()))?;
@@ -164,19 +161,19 @@ impl Room {
             test::tell_overruled(told, &mut self.screen)?;
         }
         // Last, next to the verdict: it may be why specs fail.
-        for finding in &findings {
+        for finding in &found {
             check::tell(&self.id, finding, &self.library, &mut self.screen)?;
         }
         let passed: usize = reports.iter().map(SpecReport::passed).sum();
         let failed: usize = reports.iter().map(|told| told.failed() + told.broken.len()).sum();
-        let green = failed == 0 && findings.is_empty();
+        let green = failed == 0 && found.is_empty();
         if self.screen.json() {
-            let verdict = json!({ "ruleset": self.id, "passed": passed, "failed": failed, "findings": findings });
+            let verdict = json!({ "ruleset": self.id, "passed": passed, "failed": failed, "findings": found });
             self.screen.event("verdict", &verdict)?;
             return Ok(green);
         }
         let mut row = Row::at(0).strong(&self.id).plain(": ");
-        row = match findings.len() {
+        row = match found.len() {
             0 => row.plain("no problem, "),
             1 => row.with("1 problem, ", Tone::Bad),
             n => row.with(format!("{n} problems, "), Tone::Bad),

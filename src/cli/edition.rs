@@ -36,7 +36,7 @@ impl Editions {
     /// The ruleset is the one that is named, or the first one among the words, or the usual one.
     pub fn open(folder: Option<&Path>, rules: Option<&str>, words: &[String]) -> Result<Editions> {
         let library = library::open(folder)?;
-        let named = words.iter().find(|word| is_ruleset(&library, word)).map(String::as_str);
+        let named = words.iter().find(|word| library::is_ruleset(&library, word)).map(String::as_str);
         let id = match rules.or(named) {
             Some(id) => id.to_owned(),
             None => library::default_ruleset(&library)?,
@@ -73,7 +73,7 @@ impl Editions {
 
     /// What a word of the call means.
     pub fn named(&self, word: &str) -> Result<Named> {
-        if is_ruleset(&self.library, word) {
+        if library::is_ruleset(&self.library, word) {
             return Ok(Named::Edition(self.ruleset(word)?));
         }
         if word.contains('=') {
@@ -106,10 +106,6 @@ impl Editions {
 
 fn edition(name: &str, rules: Arc<Ruleset>) -> Edition {
     Edition { name: name.to_owned(), rules, set: Vec::new(), older: false }
-}
-
-fn is_ruleset(library: &Library, word: &str) -> bool {
-    word.split('+').all(|id| library.contains(id))
 }
 
 /// House rules as they are typed: `one=value,other=value`.

@@ -79,6 +79,11 @@ pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Rulese
     Ruleset::load_with(library, id, layers).map_err(|error| broken(&error, library))
 }
 
+/// Whether a name is that of a ruleset; `game+house` names two.
+pub fn is_ruleset(library: &Library, name: &str) -> bool {
+    name.split('+').all(|id| library.contains(id))
+}
+
 /// Makes sure that a name is that of a ruleset, be it whole or broken; `game+house` names two.
 pub fn known(library: &Library, name: &str) -> Result<()> {
     match name.split('+').find(|id| !library.contains(id)) {

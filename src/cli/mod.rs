@@ -26,6 +26,7 @@ mod revision;
 mod roll;
 mod row;
 mod rules;
+mod ruleset_path;
 mod run;
 mod screen;
 mod serve;
@@ -126,8 +127,9 @@ pub fn call_error(message: impl Into<String>) -> anyhow::Error {
 
 /// Does what the command line says: 0 if all is well, 1 if what was asked about is wrong, 2 if the call is.
 pub fn run() -> ExitCode {
-    let cli = match Cli::try_parse_from(call()) {
-        Ok(cli) => cli,
+    let (call, around) = ruleset_path::as_ids(call());
+    let cli = match Cli::try_parse_from(call) {
+        Ok(cli) => Cli { rulesets: cli.rulesets.or(around), ..cli },
         Err(error) => {
             // If even this cannot be written there is nobody to tell.
             let _ = error.print();

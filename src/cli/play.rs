@@ -67,7 +67,7 @@ pub struct TableArgs {
     #[arg(long = "as", value_name = "SEAT,SEAT...", value_delimiter = ',')]
     only: Vec<String>,
 
-    /// Several people at one screen: it is emptied before another seat is asked
+    /// For several people at one screen: clears it before another seat is asked
     #[arg(long, conflicts_with = "only")]
     curtain: bool,
 
@@ -220,10 +220,13 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
         }
         return open_campaign(path, library);
     }
-    let id = match &table.rules {
-        Some(id) => id.clone(),
-        None => library::default_ruleset(library)?,
+    // The name of a ruleset plays it: `play contest`, `play contest ford`.
+    let (id, name, begin) = match (&table.rules, name) {
+        (None, Some(id)) if library::is_ruleset(library, &id) => (id, begin, None),
+        (Some(id), name) => (id.clone(), name, begin),
+        (None, name) => (library::default_ruleset(library)?, name, begin),
     };
+    let path = name.as_deref().map(campaigns::file_of);
     let rules = library::load(library, &id, &table.layers)?;
     let named = |name: &String| rules.scenarios().contains_key(name);
     let is_campaign = |name: &String| {

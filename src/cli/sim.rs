@@ -37,7 +37,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 
-    /// The rulesets, each for itself on the same dice
+    /// The rulesets to play, each on the same dice
     #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
     rules: Vec<String>,
 
@@ -45,43 +45,43 @@ pub struct Args {
     #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
     layers: Vec<String>,
 
-    /// The value of a house rule; several values, with commas between them, are compared on the same dice
+    /// The value of a house rule; several values (A,B) are compared on the same dice
     #[arg(long, value_name = "SWITCH=VALUE[,VALUE]", value_parser = pair)]
     set: Vec<(String, String)>,
 
-    /// Who plays a seat: a policy, absent, or `ahead`, which looks one step ahead; can be given again
+    /// Who plays a seat: a policy, absent, or `ahead` (looks one step ahead); can be repeated
     #[arg(long, alias = "policy", value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 
-    /// How many threads; all that there are if it is not said
+    /// How many threads (default: one per core)
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
 
-    /// Stops when the shares of all results are known to this precision, such as 1%
+    /// Stops when the share of every result is known this precisely, such as 1%
     #[arg(long, value_name = "PERCENT", value_parser = precision)]
     until: Option<f64>,
 
-    /// Runs every script, also where all that it looks at has been met before: slower, and the result is the same
+    /// Runs every script instead of replaying recorded traces: slower, same result
     #[arg(long)]
     every_script: bool,
 
-    /// Says which agenda entries and policies the memo cannot record, why, and where; counts nothing else
+    /// Lists the agenda entries and policies that cannot be recorded for replay, and why
     #[arg(long, conflicts_with_all = ["every_script", "shard", "save", "trial", "until", "html", "threads"])]
     why_slow: bool,
 
-    /// Leaves a game out that has not ended after so many actions
+    /// Leaves out a game that has not ended after N actions
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     actions: u64,
 
-    /// Plays only this part of the trials; `merge` puts the parts together
+    /// Plays one of N parts of the trials; `merge` joins the parts
     #[arg(long, value_name = "I/N", value_parser = shard)]
     shard: Option<Shard>,
 
-    /// Writes what is counted to a file while it goes on, and goes on from there when it is called again
+    /// Keeps the counts in a file; the same call continues from them
     #[arg(long, value_name = "FILE.json")]
     save: Option<PathBuf>,
 
-    /// Plays one trial and tells it
+    /// Plays trial N alone and shows its log
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     trial: Option<u64>,
 
@@ -179,18 +179,22 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 /// What is to be played, by the command line.
 fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
     let library = library::open(folder)?;
-    let ids = match args.rules.as_slice() {
-        [] => vec![library::default_ruleset(&library)?],
-        ids => ids.to_vec(),
+    // The name of a ruleset simulates its own scenario: `sim contest`.
+    let named = args.scenario.as_ref().filter(|name| args.rules.is_empty() && library::is_ruleset(&library, name));
+    let ids = match (named, args.rules.as_slice()) {
+        (Some(id), _) => vec![id.clone()],
+        (None, []) => vec![library::default_ruleset(&library)?],
+        (None, ids) => ids.to_vec(),
     };
     let mut variants = Vec::new();
-    let mut scenario = args.scenario.clone();
+    let asked = args.scenario.as_ref().filter(|_| named.is_none());
+    let mut scenario = asked.cloned();
     for id in &ids {
         let rules = library::load(&library, id, &args.layers)?;
         scenario = scenario.or_else(|| rules.default_scenario().map(String::from));
         for set in combinations(&args.set) {
             let mut setup = Setup { seed: args.seed, ..Setup::default() };
-            if let Some(scenario) = &args.scenario {
+            if let Some(scenario) = asked {
                 setup.scenario = Scenario::Named(scenario.clone());
             }
             for (switch, value) in &set {

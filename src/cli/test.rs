@@ -16,7 +16,7 @@ use super::{call_error, file, library, report};
 /// Runs the specs of rulesets
 #[derive(clap::Args)]
 pub struct Args {
-    /// The ruleset; all that are found if none is named
+    /// The ruleset, by id or folder (default: all)
     #[arg(value_name = "RULESET")]
     ruleset: Option<String>,
 
@@ -32,23 +32,23 @@ pub struct Args {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["specs", "coverage", "watch", "from_fault"])]
     only: Option<PathBuf>,
 
-    /// Only specs whose name or file contains this
+    /// Runs only specs whose name or file contains TEXT
     #[arg(long, value_name = "TEXT")]
     filter: Option<String>,
 
-    /// Lists every rule with the specs that cover it, and lines and cards that neither a spec nor random play reached
+    /// Lists every rule with its specs, and the lines and cards that neither specs nor random play reached
     #[arg(long)]
     coverage: bool,
 
-    /// Runs them again with every change, until Ctrl-C
+    /// Runs the specs again at every save, until Ctrl-C
     #[arg(long, conflicts_with_all = ["coverage", "from_fault"])]
     watch: bool,
 
-    /// Writes the fault at which a saved game stands as a spec that fails until it is mended
+    /// Writes a spec from a saved game that stopped at a script error; it fails until the script is corrected
     #[arg(long, value_name = "SAVED GAME", conflicts_with = "coverage")]
     from_fault: Option<PathBuf>,
 
-    /// Writes one JSON object a spec
+    /// Writes one JSON object per spec
     #[arg(long)]
     json: bool,
 }

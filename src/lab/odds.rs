@@ -405,7 +405,7 @@ impl Exploration<'_> {
         let settled = solved.map_err(|unsolved| {
             Failure::Refused(Refusal::failing(match unsolved {
                 Unsolved::Endless => {
-                    "it rolls for ever: whatever is rolled, it comes back to where it was; rb.again must return something"
+                    "the loop rolls for ever: no result ends it; the function given to rb.again must return something at some point"
                 }
                 Unsolved::CircularChoice => {
                     "somebody may choose the same again and again, so that no answer is the best; give the answers"

@@ -485,7 +485,7 @@ pub(super) fn not_ended(actions: u64) -> String {
 
 /// Why a game is left out that waits for somebody.
 pub(super) fn not_answered(question: &Question) -> String {
-    format!("nobody answers `{}`, which is asked of {}", question.topic, question.seat)
+    format!("nobody answers `{}`, a question to {}", question.topic, question.seat)
 }
 
 impl Findings {
@@ -590,7 +590,7 @@ impl Findings {
             results == Some(tally.trials) && tally.trials.checked_add(out).is_some_and(|all| all <= self.plan.trials)
         };
         if variants == 0 || self.tallies.len() != variants || self.pairs.len() != variants - 1 {
-            Some("there is not one tally for each set of rules")
+            Some("the file does not hold one tally for each set of rules")
         } else if self.shard.is_some_and(|shard| shard.index < 1 || shard.index > shard.count) {
             Some("there is no such shard")
         } else if self.blocks > self.plan.trials.div_ceil(BLOCK) || !self.tallies.iter().all(counted) {

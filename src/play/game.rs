@@ -266,7 +266,7 @@ impl Game {
         } else if self.unasked > UNASKED_ENTRIES {
             (
                 format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
-                "let the game end, or retry to let it go on",
+                "make the game end, or `retry` to let it go on",
             )
         } else if self.unasked_bytes > UNASKED_BYTES {
             (
@@ -274,7 +274,7 @@ impl Game {
                     "the game keeps {} MiB of what happened without a decision by a person; the next entry is `{what}`",
                     UNASKED_BYTES >> 20
                 ),
-                "let the game tell and roll less, or end, or retry to let it go on",
+                "make the game tell and roll less, make it end, or `retry` to let it go on",
             )
         } else {
             return None;
@@ -747,7 +747,7 @@ impl Game {
             }
             Remedy::SkipAction => {
                 if open.cause == Cause::Start {
-                    return Err(Refusal::new("the start of a game cannot be left out; mend the script and retry"));
+                    return Err(Refusal::new("the start of a game cannot be skipped; correct the script and `retry`"));
                 }
                 let mut open = self.open.take().expect("looked at above");
                 if let Cause::Entry { id, .. } = &open.cause {

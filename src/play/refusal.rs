@@ -255,7 +255,7 @@ impl fmt::Display for Sentence<'_> {
                 write!(f, "There is nothing to redo: `undo` has taken nothing back.")
             }
             Refusal::NothingToRedo { diverged: true } => {
-                write!(f, "There is nothing to redo: the game has gone another way since.")
+                write!(f, "There is nothing to redo: you have played on since the last `undo`.")
             }
             Refusal::Over => write!(f, "the game is over"),
             Refusal::NoFault => write!(f, "there is no fault to remedy"),

@@ -271,7 +271,7 @@ impl Game {
                 to.hooks().contains(&attachment.hook) || to.items().iter().any(|item| item.id == attachment.hook);
             if !known {
                 say(format!(
-                    "`{}` is attached to somebody, and does nothing: the rules have it no more",
+                    "`{}` is attached to somebody but does nothing: the new rules have no such hook",
                     attachment.hook
                 ));
             }

@@ -72,7 +72,7 @@ pub enum StartError {
     Seat(String),
     #[error(transparent)]
     Load(#[from] crate::ruleset::LoadError),
-    #[error("a table that the game begins with has others in it more than {most} deep")]
+    #[error("a table in the starting position is nested more than {most} levels deep")]
     TooDeep { most: usize },
     #[error("the saved game cannot be read: {0}")]
     Unreadable(String),

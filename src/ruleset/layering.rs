@@ -147,7 +147,8 @@ impl Builder<'_> {
         {
             let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
             let (place, _) = Naming::in_manifest(&folder, first, "`over`");
-            let message = format!("lies over {}, and none is below it here: {}", listed(&folder), stack.join(", "));
+            let message =
+                format!("lies over {}, but none of them is below it here: {}", listed(&folder), stack.join(", "));
             let cure =
                 format!("take {} off {}, or add to its `over` what it can lie on", quoted(&folder.id), naming.how);
             self.problems.push(place.problem(message).with_cure(cure));
@@ -202,7 +203,7 @@ impl Builder<'_> {
         for part in &self.parts {
             for mention in &part.manifest().after {
                 if self.index_of.get(&mention.id).is_some_and(|&other| other > part.index) {
-                    let message = format!("wants {} below it, but here it lies above", quoted(&mention.id));
+                    let message = format!("must lie above {}, but here it lies below", quoted(&mention.id));
                     let problem = Problem::new(part.manifest_path(), message).at((mention.line, mention.column));
                     let cure = format!("list {} where {} is listed", quoted(&mention.id), quoted(part.id()));
                     self.problems.push(problem.with_cure(cure));
@@ -266,7 +267,7 @@ fn circle_of_orders(waiting: &[(Naming, Arc<Folder>)]) -> Problem {
     let start = walked.iter().position(|&place| place == at).unwrap_or(0);
     let ids = walked[start..].iter().chain([&at]).map(|&place| waiting[place].1.id.as_str());
     let folder = &waiting[at].1;
-    let message = format!("layers want each other below them in a circle: {}", ids.collect::<Vec<_>>().join(" -> "));
+    let message = format!("layers require each other in a circle: {}", ids.collect::<Vec<_>>().join(" -> "));
     let wish = folder
         .manifest
         .after

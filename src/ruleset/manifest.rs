@@ -187,7 +187,7 @@ impl Reader<'_, '_> {
         let ours = Version::of_engine();
         match Version::parse(&text) {
             None => {
-                let cure = format!("write the least engine version; this one is \"{ours}\"");
+                let cure = format!("write the oldest engine version that works; this one is \"{ours}\"");
                 self.wrong(&entry.span, format!("{} is no version", quoted(&text)), cure);
             }
             Some(least) if least > ours => {

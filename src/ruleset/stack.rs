@@ -240,7 +240,7 @@ pub enum Role {
 fn other_switch(known: &Switch, switch: &Switch) -> Problem {
     let message =
         format!("switch `{}` is {} here and {} in {}:{}", switch.name, switch.kind, known.kind, known.path, known.line);
-    let cure = "declare it with some of these values, or with all of them and more; or choose another name";
+    let cure = "declare it with a part of these values, or with all of them and further ones, or choose another name";
     Problem::new(&*switch.path, message).at((switch.line, 1)).with_cure(cure)
 }
 
@@ -365,7 +365,7 @@ mod tests {
             ]
         );
         let told = resolve(&[("a", "layers = [\"x\"]"), ("x", "after = [\"y\"]"), ("y", "")], "a", &["y"]).unwrap_err();
-        assert!(told[0].starts_with("x/ruleset.toml:4:10: wants `y` below it, but here it lies above"), "{told:?}");
+        assert!(told[0].starts_with("x/ruleset.toml:4:10: must lie above `y`, but here it lies below"), "{told:?}");
         let stack = resolve(&[("a", ""), ("x", "extends = \"y\""), ("y", "")], "a", &["x", "y"]).unwrap();
         assert_eq!(order(&stack), ["a", "y", "x"]);
     }

@@ -117,7 +117,7 @@ fn advance(session: &mut Session) -> Result<Step> {
     let step = session.advance_by(ACTIONS).map_err(said)?;
     renew_program();
     if step == Step::Ask && session.questions().is_empty() {
-        return Err(said(format!("the game has gone on for {ACTIONS} actions, nobody was asked and it has not ended")));
+        return Err(said(format!("the game ran for {ACTIONS} actions without a question and did not end")));
     }
     Ok(step)
 }

@@ -210,13 +210,13 @@ pub fn reference_page() -> String {
     let common: Vec<&str> = api::QUESTION_FIELDS.iter().copied().filter(|name| *name != "ask").collect();
     let _ = writeln!(
         text,
-        "Every question takes {}; in `rb.all` also `ask`. Besides:\n\n| question | fields |\n|---|---|",
-        list(&common)
+        "Every question takes the fields below; in `rb.all` also `ask`.\n\n{}\n\nBesides:\n\n| question | fields |\n|---|---|",
+        wrapped(&list(&common), "")
     );
     for (ask, own) in api::QUESTIONS {
         let _ = writeln!(text, "| `rb.{ask}` | {} |", if own.is_empty() { "none".to_string() } else { list(own) });
     }
-    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`, `e:exists()`, and\nevery derived value of its kind as a method.\n");
+    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`, `e:exists()`,\nand every derived value of its kind as a method.\n");
     text.push_str("\n## What a spec can do\n\n| method | does |\n|---|---|\n");
     for method in api::SPEC_METHODS {
         let _ = writeln!(text, "| `{}` | {} |", method.usage, method.text);
@@ -224,7 +224,7 @@ pub fn reference_page() -> String {
     text.push_str("\n## What else a file may use\n\n");
     let libraries: Vec<String> = api::globals()
         .map(|name| match api::library(name) {
-            Some(names) => format!("- `{name}`: {}", list(names)),
+            Some(names) => wrapped(&format!("- `{name}`: {}", list(names)), "  "),
             None => format!("- `{name}`"),
         })
         .collect();
@@ -234,6 +234,24 @@ pub fn reference_page() -> String {
         let _ = writeln!(text, "| `{name}` | {cure} |");
     }
     text
+}
+
+/// A paragraph in lines of at most 100 columns; all but the first begin with `indent`.
+fn wrapped(text: &str, indent: &str) -> String {
+    let (mut lines, mut line) = (String::new(), String::new());
+    for word in text.split(' ') {
+        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > 100 {
+            lines.push_str(&line);
+            lines.push('\n');
+            line = format!("{indent}{word}");
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+    }
+    lines + &line
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ pub enum StoreError {
     /// The kept rules lead to another game than the one that was kept.
     #[error("entry {entry}: {message}")]
     Diverged { entry: u32, message: String },
-    #[error("there is no room left for {}: nothing was written", .0.display())]
+    #[error("no space left for {}: nothing was written", .0.display())]
     Full(PathBuf),
     #[error("{}: {message}", .path.display())]
     Io { path: PathBuf, message: String },

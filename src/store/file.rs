@@ -125,7 +125,7 @@ impl StoreFile {
             return Err(StoreError::damaged(format!("it has {size} bytes, and should have {pages} pages of {page}")));
         }
         if number("freelist_count").map_err(failed)? != 0 {
-            return Err(StoreError::damaged("it lists pages as unused, and none ever is"));
+            return Err(StoreError::damaged("it lists unused pages, but a campaign file never has any"));
         }
         if size <= CHECKED_WHOLE {
             let found: String =

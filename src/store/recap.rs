@@ -74,7 +74,7 @@ fn paragraph(opening: String, events: &[Event]) -> String {
         }
     }
     if rolls > 0 {
-        sentences.push(format!("The dice fell {rolls} times, {won} times well."));
+        sentences.push(format!("{rolls} rolls, {won} of them successes."));
     }
     let mut changes: Vec<_> = net.into_iter().filter(|(_, (_, from, to))| from != to).collect();
     changes.sort_by_key(|(_, (at, ..))| *at);

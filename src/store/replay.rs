@@ -143,7 +143,7 @@ impl Campaign {
             let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
             kept.replay(&part, &mut find).map_err(|message| StoreError::Diverged { entry: row.id, message })?;
             let before = lines(&kept.take_events());
-            let mut stay = |_: &str| Err("here the rules change, and the comparison ends".to_owned());
+            let mut stay = |_: &str| Err("the rules change here, so the comparison ends".to_owned());
             let went = changed.replay(&part, &mut stay);
             let mut after = lines(&changed.take_events());
             if let Err(message) = went {

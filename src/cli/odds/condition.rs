@@ -108,7 +108,7 @@ impl Condition {
             return Err(format!("`{}` compares with nothing: write a value behind `{sign}`", text.trim()));
         }
         if !matches!(relation, Relation::Is | Relation::IsNot) && value.parse::<i64>().is_err() {
-            return Err(format!("`{sign}` compares whole numbers, and `{value}` is none"));
+            return Err(format!("`{sign}` compares whole numbers; `{value}` is not one"));
         }
         Ok(Condition { title, field, relation: *relation, value })
     }
@@ -177,7 +177,7 @@ mod tests {
         assert!(refusal("Bandit >= 3").starts_with("`Bandit` names no field"));
         assert!(refusal("A.b").contains("is no condition"));
         assert!(refusal("A.b >= ").contains("a value behind `>=`"));
-        assert_eq!(refusal("A.b >= two"), "`>=` compares whole numbers, and `two` is none");
+        assert_eq!(refusal("A.b >= two"), "`>=` compares whole numbers; `two` is not one");
         assert!(refusal("").contains("is no condition"));
     }
 

@@ -36,11 +36,11 @@ pub struct Args {
     #[arg(long, value_name = "SCENARIO", conflicts_with_all = ["what", "actor", "against", "answer", "scenario", "position"])]
     game: Option<String>,
 
-    /// Who plays a seat of the game: a policy, or absent; can be given again
+    /// Who plays a seat of the game: a policy, or absent; can be repeated
     #[arg(long, value_name = "SEAT=POLICY", value_parser = pair, requires = "game")]
     seat: Vec<(String, String)>,
 
-    /// Dice: how they do against other dice
+    /// Compares the dice with other dice
     #[arg(long = "against", value_name = "DICE")]
     other: Option<String>,
 
@@ -48,7 +48,7 @@ pub struct Args {
     #[arg(long = "where", value_name = "NAME.FIELD >= N", value_parser = Conditions::read)]
     condition: Option<Conditions>,
 
-    /// Of those outcomes in which this holds: the chance of the outcomes, or of `--where`, under this condition
+    /// Counts only outcomes in which this holds (a conditional chance)
     #[arg(long = "if", value_name = "NAME.FIELD >= N", value_parser = Conditions::read)]
     given_that: Option<Conditions>,
 
@@ -64,11 +64,11 @@ pub struct Args {
     #[arg(long = "as", value_name = "NAME")]
     actor: Option<String>,
 
-    /// Against whom, or on whom: names for the question that has them among its options
+    /// The targets, by name
     #[arg(long = "vs", value_name = "NAME,NAME...")]
     against: Option<String>,
 
-    /// An answer to something that the card asks; `--TOPIC ANSWER` says the same
+    /// An answer to a question of the card; short form: `--TOPIC ANSWER`
     #[arg(long, value_name = "TOPIC=ANSWER", value_parser = pair)]
     answer: Vec<(String, String)>,
 
@@ -80,7 +80,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", conflicts_with = "position")]
     scenario: Option<String>,
 
-    /// A file with the position, written like a scenario
+    /// A file with the position, in the form of a scenario
     #[arg(long, value_name = "FILE.toml")]
     position: Option<PathBuf>,
 
@@ -92,24 +92,24 @@ pub struct Args {
     #[arg(long, value_name = "ID,ID...", value_delimiter = ',')]
     layers: Vec<String>,
 
-    /// The value of a house rule; can be given again
+    /// The value of a house rule; can be repeated
     #[arg(long, value_name = "SWITCH=VALUE", value_parser = pair)]
     set: Vec<(String, String)>,
 
-    /// Something changed by hand before the card is played; can be given again
+    /// Changes a field before the card is played; can be repeated
     #[arg(long, value_name = "NAME.FIELD=VALUE", value_parser = edit)]
     edit: Vec<(String, String, String)>,
 
-    /// An answer to what is asked on the way to the card; can be given again
+    /// An answer to a question that comes before the card; can be repeated
     #[arg(long, value_name = "TOPIC=ANSWER", value_parser = pair)]
     way: Vec<(String, String)>,
 
-    /// The seed of the dice that are rolled before the card is played
+    /// The seed of the dice rolled before the card
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
     /// A second column: the same with another value of a house rule, or by another ruleset, whose card may have another
-    /// name; can be given again
+    /// name; can be repeated
     #[arg(long, value_name = "SWITCH=VALUE or RULESET[:CARD]")]
     compare: Vec<String>,
 

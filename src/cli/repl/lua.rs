@@ -11,7 +11,7 @@ impl Repl {
     /// Runs a line of Lua, or begins a program of several.
     pub(super) fn lua(&mut self, source: &str) -> Done {
         if source.is_empty() {
-            return Err(Complaint::wrong("Lua stands behind the `=`: `= 1 + 2`"));
+            return Err(Complaint::wrong("Type Lua after the `=`: `= 1 + 2`"));
         }
         self.run_lua(source, false)
     }

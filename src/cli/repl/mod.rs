@@ -518,7 +518,9 @@ impl Repl {
             .map(|question| self.whom(question))
             .collect();
         let first = names.first()?;
-        Some(Row::at(2).faint(format!("Also open: {}. `{first}: ANSWER` answers for {first}.", names.join(", "))))
+        Some(
+            Row::at(2).faint(format!("Also open: {}. Type `{first}: ANSWER` to answer for {first}.", names.join(", "))),
+        )
     }
 
     /// The question that a bare answer goes to.

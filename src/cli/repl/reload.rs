@@ -8,7 +8,7 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use riskbreaker::{Checker, Library, Problem, Ruleset, Step, Watched, Watcher};
+use riskbreaker::{Library, Problem, Ruleset, Step, Watched, Watcher, findings_at_save};
 use serde_json::json;
 
 use super::command::Command;
@@ -87,7 +87,6 @@ impl Check {
         let stop = Arc::new(AtomicBool::new(false));
         let (library, id, layers, given_up) = (library.clone(), id.clone(), layers.clone(), stop.clone());
         let work = move || {
-            let mut checker = Checker::default();
             // Files of versions whose check was given up, and problems that have been told.
             let (mut unchecked, mut known) = (BTreeSet::new(), Vec::new());
             while let Ok(first) = versions.recv() {
@@ -98,7 +97,7 @@ impl Check {
                 }
                 given_up.store(false, Ordering::Relaxed);
                 let changed: Vec<String> = unchecked.iter().map(|line| file_of(line).to_owned()).collect();
-                let found = checker.findings_after(&library, (&id, &layers), &changed, &given_up);
+                let found = findings_at_save(&library, &id, &layers, &given_up);
                 if given_up.load(Ordering::Relaxed) {
                     continue;
                 }

@@ -160,7 +160,7 @@ impl Game {
         let (switches, seats) = (in_force.switches.clone(), self.seats_back(in_force));
         let mut context = ActionContext::new(to, switches, seats, self.context.dice.clone(), 0);
         context.state = before.state.clone();
-        let text = "as it was: nothing has been done since the rules changed".to_owned();
+        let text = "the same as before: nothing has been done since the rules changed".to_owned();
         let notes = vec![MigrationNote { fate: MigrationFate::Returned, topic: "everything".into(), text, rule: None }];
         let (from, to) = (self.context.rules.name(), to.name());
         Some(Ready { migration: Migration { from, to, notes, waits_for: None }, context })
