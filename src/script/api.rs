@@ -212,7 +212,7 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Entities,
         "each",
-        "rb.each(\"wound\", { bearer = self })",
+        "rb.each(\"coin\", { bearer = self })",
         "Each",
         "The entities of a kind in order of id: a frozen list. With a table, those whose fields hold these values. Do not keep it over a spawn.",
     ),
