@@ -230,7 +230,7 @@ fn at_the_table_odds_are_told_of_each_answer_and_by_another_house_rule() {
     let _ = session.advance().unwrap();
     let before = session.state_bytes();
     let question = session.questions()[0].id;
-    let each = session.odds_of_each(question, None).unwrap();
+    let each = session.odds_of_each(question, None, None).unwrap();
     let told: Vec<(String, bool)> = each.iter().map(|(answer, odds)| (format!("{answer:?}"), odds.is_ok())).collect();
     assert_eq!(each.len(), 2, "{told:?}");
     assert_eq!(values(each[0].1.as_ref().unwrap(), "at"), [(-1, of(5, 10)), (1, of(5, 10))]);
@@ -660,7 +660,7 @@ fn an_edit_to_a_card_shows_in_its_odds_and_in_no_other_card() {
     });
     let now = Ruleset::load(&Library::from_files(edited), "tug").unwrap_or_else(|error| panic!("{error}"));
     let variant = |rules: &Arc<Ruleset>| Variant::new("tug", rules, Setup::default()).unwrap();
-    let cards = compare_cards(&variant(&rules("tug")), &variant(&now)).unwrap();
+    let cards = compare_cards(&variant(&rules("tug")), &variant(&now), None).unwrap();
     let changed: Vec<&str> = cards.iter().filter(|card| card.differs()).map(|card| &*card.card).collect();
     assert_eq!((cards.len(), changed), (2, vec!["pull"]));
     let chances = |odds: &Odds| values(odds, "at").into_iter().map(|(_, chance)| chance).collect::<Vec<_>>();

@@ -3,16 +3,18 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use riskbreaker::{
-    CardOdds, Driver, Findings, MemoUse, Odds, Rate, Refusal, Ruleset, Scenario, Setup, Simulation, Value, Variant,
-    compare_cards,
+    CardOdds, Driver, Findings, MemoUse, Odds, Progress, Rate, Refusal, Ruleset, Scenario, Setup, Simulation, Value,
+    Variant, compare_cards,
 };
 use serde_json::json;
 
 use super::edition::{Edition, Editions, Named};
 use super::figures::likeliest;
+use super::interrupt::{INTERRUPTED, watched};
 use super::odds::odds_json;
 use super::play::pair;
 use super::row::{Row, Span};
@@ -83,7 +85,8 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         let setup = setup(&args, scenario.as_deref(), side);
         variants.push(Variant::new(&*side.name, &side.rules, setup).map_err(|error| call_error(error.to_string()))?);
     }
-    let cards = compare_cards(&variants[0], &variants[1]);
+    let interrupted = watched();
+    let cards = compare_cards(&variants[0], &variants[1], Some(&interrupted));
     let scenario = scenario.or_else(|| sides[1].rules.default_scenario().map(String::from)).unwrap_or_default();
     let simulation = Simulation {
         scenario: scenario.clone(),
@@ -95,8 +98,8 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         actions: 20_000,
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let findings =
-        simulation.run(threads, None, None, &mut |_, _| true).map_err(|error| call_error(error.to_string()))?;
+    let mut go_on = |_: &Findings, _: Progress| !interrupted.load(Ordering::Relaxed);
+    let findings = simulation.run(threads, None, None, &mut go_on).map_err(|error| call_error(error.to_string()))?;
     let ids = |at: usize| sides[at].rules.cards().iter().map(|card| card.id.clone()).collect::<BTreeSet<Arc<str>>>();
     let gone = ids(0).difference(&ids(1)).cloned().collect();
     let [before, now] = sides;
@@ -108,6 +111,10 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         screen.verbatim(&found.markdown(args.trials, args.seed))?;
     } else {
         found.show(&mut screen, args.seed)?;
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        eprintln!("interrupted: what is above is what was known by then");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Odds, OddsQuery, Variant, explore};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
@@ -35,7 +36,12 @@ const QUESTIONS: usize = 600;
 ///
 /// A scenario that does not start, a script that fails on the way, or rules that declare other kinds and fields, so that
 /// no position is one of both.
-pub fn compare_cards(before: &Variant, now: &Variant) -> Result<Vec<CardOdds>, Refusal> {
+pub fn compare_cards(
+    before: &Variant,
+    now: &Variant,
+    interrupt: Option<&Arc<AtomicBool>>,
+) -> Result<Vec<CardOdds>, Refusal> {
+    let is_interrupted = || interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed));
     let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
     if kinds(&before.rules) != kinds(&now.rules) {
         return Err(Refusal::new(
@@ -63,16 +69,19 @@ pub fn compare_cards(before: &Variant, now: &Variant) -> Result<Vec<CardOdds>, R
                 if !seen.insert(option.id.clone()) {
                     continue;
                 }
+                if is_interrupted() {
+                    break;
+                }
                 let (topic, value) = (question.topic.to_string(), Value::Text(option.id.clone()));
                 let given = vec![Given { topic, about: question.about, value }];
-                let query = OddsQuery { given, ..OddsQuery::default() };
+                let query = OddsQuery { given, interrupt: interrupt.cloned(), ..OddsQuery::default() };
                 let actor = question.about.map(|about| session.view().title(about));
                 let by_old = by_other(&session, before, &question, query.clone());
                 let by_new = session.odds_at(question.id, query);
                 found.push(CardOdds { card: option.id.clone(), actor, before: by_old, now: by_new });
             }
         }
-        if seen.len() == now.cards().len() {
+        if seen.len() == now.cards().len() || is_interrupted() {
             break;
         }
         let suggested = match drivers.get(&question.seat) {

@@ -1,5 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
@@ -303,7 +304,7 @@ impl Session {
     }
 
     /// Works out what every answer to an open question can come to, as they are offered, with the default answers to what
-    /// is asked further. Nothing changes.
+    /// is asked further. Nothing changes. Once `interrupt` is set, what is known is given and the rest says that it is not.
     ///
     /// # Errors
     ///
@@ -313,6 +314,7 @@ impl Session {
         &mut self,
         question: QuestionId,
         viewer: Option<Viewer>,
+        interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Vec<(Answer, Result<Odds, Refusal>)>, Refusal> {
         let Some(open) = self.questions().iter().find(|open| open.id == question).cloned() else {
             return Err(Refusal::Stale { question });
@@ -324,8 +326,12 @@ impl Session {
         let ways = FOR_ALL / answers.len().max(1) as u64;
         let limits = Limits { ways, samples: SAMPLES, ..Limits::default() };
         let tell = |answer: Answer| {
+            if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+                return (answer, Err(Refusal::new("it was interrupted before anything was known")));
+            }
             let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: answer.to_value() }];
-            let query = OddsQuery { given, viewer: viewer.clone(), limits, ..OddsQuery::default() };
+            let interrupt = interrupt.cloned();
+            let query = OddsQuery { given, viewer: viewer.clone(), limits, interrupt, ..OddsQuery::default() };
             (answer, self.odds_at(question, query))
         };
         Ok(answers.into_iter().map(tell).collect())

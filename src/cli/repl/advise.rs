@@ -117,7 +117,7 @@ impl Repl {
     /// `odds` alone: what each answer can come to, in the order in which they are offered.
     fn odds_of_each(&mut self, question: &Question) -> Done {
         let viewer = self.viewer();
-        let found = self.session.odds_of_each(question.id, Some(viewer))?;
+        let found = self.session.odds_of_each(question.id, Some(viewer), Some(&watched_anew()))?;
         if self.screen.json() {
             let rows: Vec<_> = found
                 .iter()
