@@ -349,9 +349,7 @@ mod tests {
             resolve(&[("a", "layers = [\"x\", \"y\"]"), ("x", "after = [\"y\"]"), ("y", "after = [\"x\"]")], "a", &[]);
         assert_eq!(
             told.unwrap_err(),
-            [
-                "x/ruleset.toml:4:10: layers want each other below them in a circle: x -> y -> x (take one `after` out of it)"
-            ]
+            ["x/ruleset.toml:4:10: layers require each other in a circle: x -> y -> x (take one `after` out of it)"]
         );
     }
 
@@ -382,7 +380,7 @@ mod tests {
         assert_eq!(
             resolve(&rulesets, "c", &["x"]).unwrap_err(),
             [
-                "x/ruleset.toml:4:9: lies over `a` or `b`, and none is below it here: c (take `x` off the list of layers, or \
+                "x/ruleset.toml:4:9: lies over `a` or `b`, but none of them is below it here: c (take `x` off the list of layers, or \
                  add to its `over` what it can lie on)"
             ]
         );
