@@ -38,17 +38,21 @@ impl Source {
             Err(error) => return Err(vec![not_utf8(&path, bytes, error.valid_up_to())]),
         };
         let mut problems = Vec::new();
-        let control = text.char_indices().find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
-        if let Some((offset, c)) = control {
-            let problem = Problem::new(&*path, format!("holds the control character U+{:04X}", u32::from(c)));
-            problems.push(
-                problem.at(position(text, offset)).with_cure("delete it; in a text of a script write `\\u{...}`"),
-            );
-        }
-        if let Some((offset, c)) = text.char_indices().find(|&(_, c)| turns_direction(c)) {
-            let message =
-                format!("holds U+{:04X}, which turns the direction of writing and can hide code", u32::from(c));
-            problems.push(Problem::new(&*path, message).at(position(text, offset)).with_cure("delete it"));
+        // Most files hold nothing else, which is quickly seen.
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\r' | b'\t');
+        if !text.bytes().all(is_plain) {
+            let control = text.char_indices().find(|(_, c)| c.is_control() && !matches!(c, '\n' | '\r' | '\t'));
+            if let Some((offset, c)) = control {
+                let problem = Problem::new(&*path, format!("holds the control character U+{:04X}", u32::from(c)));
+                problems.push(
+                    problem.at(position(text, offset)).with_cure("delete it; in a text of a script write `\\u{...}`"),
+                );
+            }
+            if let Some((offset, c)) = text.char_indices().find(|&(_, c)| turns_direction(c)) {
+                let message =
+                    format!("holds U+{:04X}, which turns the direction of writing and can hide code", u32::from(c));
+                problems.push(Problem::new(&*path, message).at(position(text, offset)).with_cure("delete it"));
+            }
         }
         if SourceKind::of(&path) == Some(SourceKind::Script) && text.trim().is_empty() {
             let cure = "a script returns one declaration; delete the file if it is not wanted";
