@@ -346,11 +346,13 @@ impl<'p> Chain<'p> {
     }
 }
 
+/// Whether somebody has interrupted the work.
+pub(super) fn is_set(interrupt: Option<&AtomicBool>) -> bool {
+    interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+}
+
 fn check(interrupt: Option<&AtomicBool>) -> Result<(), Unsolved> {
-    match interrupt {
-        Some(interrupt) if interrupt.load(Ordering::Relaxed) => Err(Unsolved::Interrupted),
-        _ => Ok(()),
-    }
+    if is_set(interrupt) { Err(Unsolved::Interrupted) } else { Ok(()) }
 }
 
 fn target(edge: Edge) -> Target {

@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
+use super::chain::is_set;
 use super::{Odds, OddsQuery, Variant, explore};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
@@ -41,7 +42,7 @@ pub fn compare_cards(
     now: &Variant,
     interrupt: Option<&Arc<AtomicBool>>,
 ) -> Result<Vec<CardOdds>, Refusal> {
-    let is_interrupted = || interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed));
+    let is_interrupted = || is_set(interrupt.map(|interrupt| &**interrupt));
     let kinds = |rules: &Ruleset| serde_json::to_value(rules.schema()).ok();
     if kinds(&before.rules) != kinds(&now.rules) {
         return Err(Refusal::new(

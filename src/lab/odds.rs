@@ -1,12 +1,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-use super::chain::{Chain, Unsolved, Worth};
+use super::chain::{Chain, Unsolved, Worth, is_set};
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::DiceRng;
@@ -341,7 +341,7 @@ impl Exploration<'_> {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.query.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+        is_set(self.query.interrupt.as_deref())
     }
 
     /// Follows every way.

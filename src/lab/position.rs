@@ -1,7 +1,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
+use super::chain::is_set;
 use super::{Limits, Odds, OddsQuery, explore};
 use crate::play::{
     Answer, Ask, Driver, Edit, Game, Given, Machine, Question, QuestionId, Refusal, Ruleset, Session, Setup, Slot,
@@ -326,7 +327,7 @@ impl Session {
         let ways = FOR_ALL / answers.len().max(1) as u64;
         let limits = Limits { ways, samples: SAMPLES, ..Limits::default() };
         let tell = |answer: Answer| {
-            if interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+            if is_set(interrupt.map(|interrupt| &**interrupt)) {
                 return (answer, Err(Refusal::new("it was interrupted before anything was known")));
             }
             let given = vec![Given { topic: open.topic.to_string(), about: open.about, value: answer.to_value() }];

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-use super::chain::{Chain, Row, Target, Unsolved};
+use super::chain::{Chain, Row, Target, Unsolved, is_set};
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
     write_whole_state,
@@ -80,10 +80,6 @@ pub fn game_odds(
         }
     };
     rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
-}
-
-fn is_set(interrupt: Option<&AtomicBool>) -> bool {
-    interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
 }
 
 enum Failure {
