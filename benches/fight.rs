@@ -11,7 +11,8 @@ use std::time::Duration;
 
 use by_hand::{Compiled, Machine, dice, fight, play, rules, simulation, told};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use riskbreaker::{EntityId, MemoUse, Ruleset, Simulation, Tally};
+use riskbreaker::lab::{MemoUse, Simulation, Tally};
+use riskbreaker::{EntityId, Ruleset};
 
 /// Fights in one round of measuring, and those that are compared.
 const FIGHTS: u64 = 2_000;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
-use riskbreaker::{Library, Position, Ruleset, Scenario, Setup};
+use riskbreaker::lab::Position;
+use riskbreaker::{Library, Ruleset, Scenario, Setup};
 
 /// A card where it can be played: who plays it (whoever is asked first if nobody is named), and what is changed by hand before.
 struct Played {

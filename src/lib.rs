@@ -35,55 +35,70 @@
 //! }
 //! ```
 //!
-//! A client of one seat uses [`Session::seat`]: what it gives is built for that seat. `docs/embedding.md` has the rest.
+//! A client of one seat uses [`Session::seat`]: what it gives is built for that seat. Exact odds, simulations and advice
+//! come from [`lab`]:
+//!
+//! ```no_run
+//! use riskbreaker::lab::OddsQuery;
+//! use riskbreaker::{Library, Ruleset, Session, Setup};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     # #[cfg(feature = "bundled")] {
+//!     let rules = Ruleset::load(&Library::embedded(), "riskbreaker-0.0.1")?;
+//!     let mut session = Session::start(&rules, Setup::scenario("duel").seed(1))?;
+//!     let _ = session.advance()?;
+//!     if let Some(question) = session.questions().first().cloned() {
+//!         let odds = session.odds_at(question.id, OddsQuery::default())?;
+//!         odds.lines().iter().for_each(|line| println!("{line}"));
+//!     }
+//!     # }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! What a game needs is at the root; the rest stands in modules:
+//!
+//! | module | holds | feature |
+//! |---|---|---|
+//! | [`play`] | sessions, seats, questions, events, moving to other rules | |
+//! | [`ruleset`] | libraries, cards, house rules, what is wrong with a ruleset | |
+//! | [`state`] | values, entities, schemas, audiences | |
+//! | [`dice`] | notation, rolls, seeded dice, distributions | |
+//! | [`lab`] | odds, simulation, comparison, advice | |
+//! | [`spec`] | tests that rulesets bring along | |
+//! | [`script`] | Luau at the table, the types and the reference for authors | |
+//! | `check` | mistakes that show only when they are played | `check` |
+//! | `store` | campaigns that survive | `store` |
+//! | `watch` | rules that are edited while a game runs | `watch` |
+//! | `serve` | the protocol for other languages | `serve` |
+//!
+//! `bundled` puts the rulesets of the repository into the program. An enum to which a kind may be added is
+//! `#[non_exhaustive]`. `docs/embedding.md` has the rest.
+
+#![deny(missing_docs, unnameable_types)]
 
 #[cfg(feature = "check")]
-mod check;
-mod dice;
-mod lab;
-mod play;
-mod ruleset;
-mod script;
+pub mod check;
+pub mod dice;
+pub mod lab;
+pub mod play;
+pub mod ruleset;
+pub mod script;
 #[cfg(feature = "serve")]
 pub mod serve;
-mod spec;
-mod state;
+pub mod spec;
+pub mod state;
 #[cfg(feature = "store")]
-mod store;
+pub mod store;
 #[cfg(feature = "watch")]
-mod watch;
+pub mod watch;
 
-#[cfg(feature = "check")]
-pub use crate::check::{findings, findings_at_save};
-pub use crate::dice::{Dice, DiceRng, Distribution, Face, FacesError, Fate, NotationError, Roll, TooWide};
-pub use crate::lab::{
-    Advice, Advised, CardOdds, CardUse, Effect, Estimate, FieldOdds, Findings, GameLimits, GameOdds, LeftOut, Limits,
-    MemoReport, MemoUse, Odds, OddsQuery, Outcome, Place, Plan, PlannedVariant, PlayedOut, Position, Progress, Rate,
-    Shard, Simulation, SimulationError, Sum, Tally, Variant, compare_cards, game_odds,
-};
 pub use crate::play::{
-    Answer, Answering, Ask, Bound, Cause, Choice, DiceSource, Driver, Edit, Event, Explanation, Fault, FreeAct, Given,
-    Happening, Known, Machines, Migration, MigrationError, MigrationFate, MigrationNote, Question, QuestionId, Refusal,
-    ReloadReport, Remedy, Ruleset, Scenario, Seat, SeatEvent, Session, SessionError, Setup, Snapshot, SnapshotEntity,
-    StartError, Step, Term, Undone, View, Viewer,
+    Answer, Ask, Choice, DiceSource, Driver, Edit, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal,
+    Remedy, Ruleset, Scenario, Seat, SeatEvent, Session, SessionError, Setup, StartError, Step, Undone, View, Viewer,
 };
-pub use crate::ruleset::{
-    Breach, Card, Contrast, ContrastSection, Differing, Fact, FreeName, Library, LibraryError, LoadError, Manifest,
-    Problem, Rulebook, Switch, SwitchKind, SwitchRefusal, SwitchValue, changes_between,
-};
-pub use crate::script::{Evaluated, Table, reference_page, type_module};
-pub use crate::spec::{
-    Coverage, FileLines, LineCoverage, RuleLine, SpecFailure, SpecReport, SpecResult, SpecSource,
-    Standing as RuleStanding, measure_specs, run_only, run_specs, spec_of_fault,
-};
-pub use crate::state::{Audience, AudienceRule, Converted, EntityId, Entry, EntryId, Field, Kind, Schema, Type, Value};
-#[cfg(feature = "store")]
-pub use crate::store::{
-    Campaign, CampaignInfo, Character, Difference, Holder, Kept, LogEntry, Note, RecoveredCampaign, Recovery,
-    ReplaySummary, Replayed, Roster, Store, StoreError, Verification, recover,
-};
-#[cfg(feature = "watch")]
-pub use crate::watch::{Watched, Watcher};
+pub use crate::ruleset::{Card, Library, LoadError};
+pub use crate::state::{Audience, EntityId, Value};
 
 /// The Rust of the book, which is tested as it stands there.
 #[cfg(all(doctest, feature = "watch"))]
@@ -148,6 +163,15 @@ mod tests {
         }
         assert!(looked_at > 100, "only {looked_at} files were looked at");
         assert_eq!(upward, Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_front_door_has_about_thirty_names() {
+        let text = include_str!("lib.rs");
+        let exports = text.lines().skip_while(|line| !line.starts_with("pub use crate::"));
+        let exports: String = exports.take_while(|line| !line.is_empty()).collect();
+        let names = exports.split(|c: char| !c.is_alphanumeric()).filter(|word| word.starts_with(char::is_uppercase));
+        assert!((25..=35).contains(&names.count()), "{exports}");
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! Watching the folders of rulesets: what is saved comes as the next generation of the rules.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +29,12 @@ pub struct Watcher {
 #[non_exhaustive]
 pub enum Watched {
     /// The next generation. What changed is told file by file; nothing, where the files are again what is in force.
-    Loaded { rules: Arc<Ruleset>, changed: Vec<String> },
+    Loaded {
+        /// The rules from now on.
+        rules: Arc<Ruleset>,
+        /// What changed, a line each.
+        changed: Vec<String>,
+    },
     /// The files as they are now cannot be loaded; the last good rules stay in force.
     Broken(LoadError),
     /// How it watches has changed.

@@ -5,7 +5,8 @@ mod files;
 
 use std::collections::BTreeMap;
 
-use riskbreaker::{Library, findings};
+use riskbreaker::Library;
+use riskbreaker::check::findings;
 
 fn found(files: BTreeMap<String, String>) -> Vec<String> {
     findings(&Library::from_files(files), "tug", &[]).iter().map(ToString::to_string).collect()

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use num_rational::BigRational;
-use riskbreaker::{DiceRng, Limits, OddsQuery, Position, Ruleset};
+use riskbreaker::Ruleset;
+use riskbreaker::dice::DiceRng;
+use riskbreaker::lab::{Limits, OddsQuery, Position};
 
 mod programs;
 

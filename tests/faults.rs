@@ -2,10 +2,8 @@
 
 mod files;
 
-use riskbreaker::{
-    DiceSource, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, SpecSource, Step, Value, run_specs,
-    spec_of_fault,
-};
+use riskbreaker::spec::{SpecSource, run_specs, spec_of_fault};
+use riskbreaker::{DiceSource, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 
 /// The tug of war with a hook put in, and one text in the place of another.
 fn tug_with(path: &str, from: &str, to: &str, hook: &str) -> Library {

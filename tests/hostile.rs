@@ -12,10 +12,10 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use bad::{HONEST, KINDS, PLAY};
-use riskbreaker::{
-    Driver, Edit, EntityId, Fault, Library, Limits, MemoUse, Position, Remedy, Ruleset, Session, Setup, Simulation,
-    SpecSource, Step, Value, Variant, findings, run_specs,
-};
+use riskbreaker::check::findings;
+use riskbreaker::lab::{Limits, MemoUse, Position, Simulation, Variant};
+use riskbreaker::spec::{SpecSource, run_specs};
+use riskbreaker::{Driver, Edit, EntityId, Fault, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 
 const MANIFEST: &str = r#"id = "bad"
 title = "Bad"

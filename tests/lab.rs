@@ -7,10 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use num_rational::BigRational;
-use riskbreaker::{
-    Answering, CardUse, Driver, Edit, Effect, Findings, Given, Happening, Library, MemoUse, Odds, OddsQuery, Position,
-    Ruleset, Session, Setup, Shard, Simulation, Value, Variant, Viewer, compare_cards,
+use riskbreaker::lab::{
+    CardUse, Effect, Findings, MemoUse, Odds, OddsQuery, Position, Shard, Simulation, Variant, compare_cards,
 };
+use riskbreaker::play::{Answering, Given};
+use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Value, Viewer};
 
 fn library(folder: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()

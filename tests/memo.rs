@@ -5,7 +5,8 @@ mod files;
 use std::path::Path;
 use std::sync::Arc;
 
-use riskbreaker::{Driver, Findings, Library, MemoUse, Ruleset, Setup, Simulation, Variant};
+use riskbreaker::lab::{Findings, MemoUse, Simulation, Variant};
+use riskbreaker::{Driver, Library, Ruleset, Setup};
 
 fn found(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, memo: MemoUse) -> Findings {
     let variant = Variant::new("one", rules, setup.clone()).unwrap();

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use riskbreaker::{
-    Answer, Edit, EntityId, Library, MigrationError, MigrationFate, Ruleset, Session, Setup, Step, SwitchKind, Value,
-};
+use riskbreaker::play::{MigrationError, MigrationFate};
+use riskbreaker::ruleset::SwitchKind;
+use riskbreaker::{Answer, Edit, EntityId, Library, Ruleset, Session, Setup, Step, Value};
 
 const OLD: &str = "riskbreaker-0.0.1";
 const NEW: &str = "riskbreaker-0.0.3";
@@ -345,6 +345,7 @@ fn flip_all(id: &str) {
                 SwitchKind::Choice { values } => values.iter().map(Value::text).collect(),
                 SwitchKind::Toggle => vec![true.into(), false.into()],
                 SwitchKind::Range { min, max } => vec![(*min).into(), (*max).into()],
+                other => panic!("{other:?}"),
             };
             let before = session.switch(&switch.name).cloned();
             for value in values {

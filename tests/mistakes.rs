@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-use riskbreaker::{Library, findings};
+use riskbreaker::Library;
+use riskbreaker::check::findings;
 
 /// The file with its ruleset's folder, what stands there, what is put in its place, and a piece of what is told or of the cure.
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
@@ -385,7 +386,7 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
         let placed = problem.path == *path && problem.line.is_some_and(|line| lines.contains(&(line as usize)));
         placed && problem.column.is_some() && problem.cure.is_some() && problem.to_string().contains(told)
     });
-    let elsewhere = |problem: &&riskbreaker::Problem| !problem.message.starts_with("`over` names");
+    let elsewhere = |problem: &&riskbreaker::ruleset::Problem| !problem.message.starts_with("`over` names");
     let found: Vec<_> = found.iter().filter(elsewhere).collect();
     let told_of = found.len() <= 4 && found.iter().all(|problem| problem.cure.is_some());
     (!right || !told_of).then(|| format!("{from} -> {to} in {path}:{line}: {found:#?}"))

@@ -18,9 +18,10 @@ use std::sync::{Arc, OnceLock};
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use riskbreaker::{
-    Answering, Dice, Effect, Given, Library, Limits, Odds, OddsQuery, Outcome, Position, Refusal, Ruleset, Value,
-};
+use riskbreaker::dice::Dice;
+use riskbreaker::lab::{Effect, Limits, Odds, OddsQuery, Outcome, Position};
+use riskbreaker::play::{Answering, Given};
+use riskbreaker::{Library, Refusal, Ruleset, Value};
 
 /// Plays programs as cards and compares what they say with the chances that were counted, to the last digit.
 fn play_programs(folder: &str, counted: &[(&str, &str, enumeration::Chances)]) {

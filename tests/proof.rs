@@ -8,7 +8,8 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use answers::any_answer;
-use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, SwitchKind, Value};
+use riskbreaker::ruleset::SwitchKind;
+use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
@@ -206,6 +207,7 @@ fn every_value_of_every_switch_can_be_played() {
                 SwitchKind::Choice { values } => values.iter().map(Value::text).collect(),
                 SwitchKind::Toggle => vec![Value::Bool(true), Value::Bool(false)],
                 SwitchKind::Range { min, max } => vec![Value::Int(*min), Value::Int(*max)],
+                other => panic!("{other:?}"),
             };
             for value in values {
                 for seed in 0..scenarios.len() as u64 {

@@ -5,8 +5,9 @@ mod files;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use riskbreaker::play::ReloadReport;
 use riskbreaker::{
-    DiceSource, Driver, Edit, EntityId, Happening, Library, ReloadReport, Remedy, Ruleset, Session, Setup, Step, Value,
+    DiceSource, Driver, Edit, EntityId, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value,
 };
 
 /// The files of the small game, to be changed at will.

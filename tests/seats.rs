@@ -8,9 +8,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use answers::any_answer;
+use riskbreaker::lab::{Limits, OddsQuery};
+use riskbreaker::play::Given;
+use riskbreaker::state::Type;
 use riskbreaker::{
-    Answer, Ask, Audience, Driver, Edit, Given, Happening, Library, Limits, OddsQuery, Question, Refusal, Ruleset,
-    SeatEvent, Session, Setup, Step, Type, Value, Viewer,
+    Answer, Ask, Audience, Driver, Edit, Happening, Library, Question, Refusal, Ruleset, SeatEvent, Session, Setup,
+    Step, Value, Viewer,
 };
 
 fn library(folder: &str) -> Library {

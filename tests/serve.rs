@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use riskbreaker::Library;
-use riskbreaker::serve::{Connection, Host, Received, methods::METHODS, schema};
+use riskbreaker::serve::{Connection, Host, METHODS, Received, schema};
 use serde_json::{Value as Json, json};
 
 const RULESETS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/rulesets");
@@ -705,7 +705,7 @@ fn the_published_schema_is_that_of_the_program() {
     assert!(same, "TRYCMD=overwrite cargo test --test serve schema");
     let page = fs::read_to_string(root("docs/protocol.md")).unwrap();
     for method in METHODS {
-        let row = format!("| `{}` | {} | {} |", method.name, method.who.words(), method.text);
+        let row = format!("| `{}` | {} | {} |", method.name, method.callers(), method.text);
         assert!(page.contains(&row), "docs/protocol.md lacks: {row}");
     }
 }

@@ -1,8 +1,7 @@
 //! The core, driven through its front door with the smallest game.
 
-use riskbreaker::{
-    Answer, DiceSource, Driver, Edit, Happening, Library, Machines, Ruleset, Session, Setup, Step, Value,
-};
+use riskbreaker::play::Machines;
+use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
 use std::path::Path;
 use std::sync::Arc;
 

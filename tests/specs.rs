@@ -3,7 +3,8 @@
 mod mutants;
 
 use mutants::mutants;
-use riskbreaker::{Library, RuleStanding, Ruleset, SpecSource, measure_specs, run_only, run_specs};
+use riskbreaker::spec::{SpecSource, Standing, measure_specs, run_only, run_specs};
+use riskbreaker::{Library, Ruleset};
 use std::path::Path;
 
 fn folder(path: &str) -> Library {
@@ -20,7 +21,7 @@ fn is_proved(library: &Library) {
             let failure = result.failure.as_ref()?;
             Some(format!("{}: {}: {}", result.path, result.name, failure.fault))
         }));
-        let uncovered = report.coverage.rules.iter().filter(|rule| rule.standing == RuleStanding::Uncovered);
+        let uncovered = report.coverage.rules.iter().filter(|rule| rule.standing == Standing::Uncovered);
         wrong.extend(uncovered.map(|rule| format!("{} is covered by no spec", rule.id)));
         wrong.extend(report.coverage.unknown.iter().map(|rule| format!("a spec names {rule}, which RULES.md lacks")));
         if report.passed() == 0 && !report.coverage.rules.is_empty() {
@@ -110,7 +111,7 @@ fn the_readmes_card_works_in_both_versions() {
         [("riskbreaker-0.0.1", "kill_damage", "-2"), ("riskbreaker-0.0.3", "inflict_kill", "{ 0, 2 }")]
     {
         let name = format!("{name}+my-house");
-        let found = riskbreaker::findings(&library, &name, &[]);
+        let found = riskbreaker::check::findings(&library, &name, &[]);
         assert!(found.is_empty(), "{name}: {found:?}");
         let text = format!(
             r#"local rb = require("@riskbreaker")
@@ -138,7 +139,8 @@ fn a_layer_over_something_unknown_is_told() {
     let manifest = "id = \"low\"\ntitle = \"Low\"\nversion = \"1\"\nover = [\"tug\", \"tugg\"]\n";
     let library = Library::overlay(Library::from_files([("low/ruleset.toml", manifest)]), folder("tests/rulesets"));
     assert_eq!(library.ways_to_play("low"), ["tug+low"]);
-    let found: Vec<String> = riskbreaker::findings(&library, "tug+low", &[]).iter().map(ToString::to_string).collect();
+    let found: Vec<String> =
+        riskbreaker::check::findings(&library, "tug+low", &[]).iter().map(ToString::to_string).collect();
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].starts_with("low/ruleset.toml:4:16: `over` names `tugg`, which is not there"), "{found:?}");
 }
@@ -494,7 +496,7 @@ fn house_rules_overrule_specs_of_what_lies_below() {
 fn contrast(first: &str, second: &str, title: &str, name: &str) -> Option<(Option<String>, Option<String>)> {
     let library = folder("rulesets");
     let load = |id: &str| riskbreaker::Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{error}"));
-    let contrast = riskbreaker::Contrast::between(&load(first), &load(second));
+    let contrast = riskbreaker::ruleset::Contrast::between(&load(first), &load(second));
     let section = contrast.sections.into_iter().find(|section| section.title == title)?;
     let found = section.differences.into_iter().find(|differing| differing.name == name)?;
     Some((found.first, found.second))

@@ -14,10 +14,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use answers::any_answer;
-use riskbreaker::{
-    Campaign, Character, DiceRng, Driver, Edit, Happening, Kept, Library, Ruleset, Session, Setup, Step, Store,
-    StoreError, recover,
-};
+use riskbreaker::dice::DiceRng;
+use riskbreaker::store::{Campaign, Character, Kept, Store, StoreError, recover};
+use riskbreaker::{Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step};
 
 fn library(folder: &str) -> Library {
     Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap()

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step, Watched, Watcher};
+use riskbreaker::watch::{Watched, Watcher};
+use riskbreaker::{Driver, Library, Ruleset, Session, Setup, Step};
 
 /// A copy of the small game on the disk, with a house rule that lies on it.
 struct Table {

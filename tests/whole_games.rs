@@ -5,7 +5,8 @@ use std::path::Path;
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
-use riskbreaker::{GameLimits, Library, Ruleset, Setup, game_odds};
+use riskbreaker::lab::{GameLimits, game_odds};
+use riskbreaker::{Library, Ruleset, Setup};
 
 fn of(part: i64, whole: i64) -> BigRational {
     BigRational::new(part.into(), whole.into())

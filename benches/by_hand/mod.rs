@@ -12,9 +12,9 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
-use riskbreaker::{
-    DiceRng, Driver, EntityId, Happening, Library, MemoUse, Ruleset, Session, Setup, Simulation, Step, Value, Variant,
-};
+use riskbreaker::dice::DiceRng;
+use riskbreaker::lab::{MemoUse, Simulation, Variant};
+use riskbreaker::{Driver, EntityId, Happening, Library, Ruleset, Session, Setup, Step, Value};
 
 pub const SCENARIO: &str = "four-against-four";
 

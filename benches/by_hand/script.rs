@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use mlua::chunk::Compiler;
 use mlua::{Function, Lua, LuaString, Table};
-use riskbreaker::DiceRng;
+use riskbreaker::dice::DiceRng;
 
 use super::{Ending, PEOPLE, Standing, dice};
 

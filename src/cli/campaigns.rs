@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Campaign, Library, Store, StoreError};
+use riskbreaker::Library;
+use riskbreaker::store::{Campaign, Store, StoreError};
 use serde_json::json;
 
 use super::row::{Row, Span};

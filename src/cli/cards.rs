@@ -3,7 +3,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Card, Driver, Fact, Ruleset, Session, Setup, Value};
+use riskbreaker::ruleset::Fact;
+use riskbreaker::{Card, Driver, Ruleset, Session, Setup, Value};
 
 use super::figures::escaped;
 use super::row::{Row, Tone};

@@ -2,7 +2,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Library, Problem, Ruleset, findings};
+use riskbreaker::check::findings;
+use riskbreaker::ruleset::Problem;
+use riskbreaker::{Library, Ruleset};
 use serde_json::json;
 
 use super::row::{Row, Tone};

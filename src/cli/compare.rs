@@ -6,10 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::Result;
-use riskbreaker::{
-    CardOdds, Driver, Findings, MemoUse, Odds, Progress, Rate, Refusal, Ruleset, Scenario, Setup, Simulation, Value,
-    Variant, compare_cards,
-};
+use riskbreaker::lab::{CardOdds, Findings, MemoUse, Odds, Progress, Rate, Simulation, Variant, compare_cards};
+use riskbreaker::{Driver, Refusal, Ruleset, Scenario, Setup, Value};
 use serde_json::json;
 
 use super::edition::{Edition, Editions, Named};

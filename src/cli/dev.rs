@@ -3,7 +3,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use riskbreaker::{Library, LoadError, Problem, SpecReport, Watched, Watcher, findings, run_specs};
+use riskbreaker::check::findings;
+use riskbreaker::ruleset::Problem;
+use riskbreaker::spec::{SpecReport, run_specs};
+use riskbreaker::watch::{Watched, Watcher};
+use riskbreaker::{Library, LoadError};
 use serde_json::json;
 
 use super::row::{Row, Tone};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::Store;
+use riskbreaker::store::Store;
 
 use super::report::system;
 use super::{call_error, campaigns, library};

@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
-use riskbreaker::{Odds, Value};
+use riskbreaker::Value;
+use riskbreaker::lab::Odds;
 use serde_json::{Value as Json, json};
 
 /// A fraction longer than this is told in percent only; `--json` has it whole.

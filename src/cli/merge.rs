@@ -2,7 +2,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::Findings;
+use riskbreaker::lab::Findings;
 
 use super::{call_error, sim};
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use include_dir::{Dir, include_dir};
-use riskbreaker::{
-    Driver, Fact, Happening, Library, Question, Ruleset, Session, Setup, Step, Value, findings, run_specs,
-};
+use riskbreaker::check::findings;
+use riskbreaker::ruleset::Fact;
+use riskbreaker::spec::run_specs;
+use riskbreaker::{Driver, Happening, Library, Question, Ruleset, Session, Setup, Step, Value};
 
 use super::row::{Row, Tone};
 use super::screen::Screen;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use riskbreaker::{Findings, Tally};
+use riskbreaker::lab::{Findings, Tally};
 
 use super::figures::{escaped, percent};
 use super::sim::{self, rate_text, results};

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use clap::Parser;
-use riskbreaker::{
-    Campaign, DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value, changes_between,
-};
+use riskbreaker::ruleset::changes_between;
+use riskbreaker::store::Campaign;
+use riskbreaker::{DiceSource, Driver, Library, Ruleset, Scenario, Session, Setup, StartError, Value};
 use serde_json::json;
 
 use super::nearest::nearest;

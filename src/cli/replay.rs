@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Event, Session, StoreError};
+use riskbreaker::store::StoreError;
+use riskbreaker::{Event, Session};
 use serde_json::json;
 
 use super::campaigns::counted;

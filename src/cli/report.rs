@@ -3,7 +3,8 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
-use riskbreaker::{Fault, Library, Problem};
+use riskbreaker::ruleset::Problem;
+use riskbreaker::{Fault, Library};
 
 use super::call_error;
 use super::row::{folded, harmless};

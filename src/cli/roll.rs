@@ -1,7 +1,7 @@
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Dice, DiceRng, Roll};
+use riskbreaker::dice::{Dice, DiceRng, Roll};
 use serde_json::json;
 
 use super::call_error;

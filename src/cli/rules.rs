@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::Subcommand;
-use riskbreaker::{Card, Contrast, Fact, Happening, Library, Ruleset, Session, Step, Value};
+use riskbreaker::ruleset::{Contrast, Fact};
+use riskbreaker::{Card, Happening, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
 
 use super::nearest::{Named, named, nearest};

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::Table;
+use riskbreaker::script::Table;
 
 use super::row::harmless;
 use super::screen::Screen;

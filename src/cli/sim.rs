@@ -5,10 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use riskbreaker::{
-    Driver, Findings, MemoUse, Plan, Rate, Scenario, Setup, Shard, Simulation, SimulationError, Sum, Tally, Value,
-    Variant,
-};
+use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant};
+use riskbreaker::{Driver, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
 
 use super::figures::{bar, percent};

@@ -3,10 +3,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Result;
-use riskbreaker::{
-    Coverage, Library, LineCoverage, LoadError, RuleStanding, Session, SpecReport, SpecResult, SpecSource, Watched,
-    Watcher, measure_specs, run_only, run_specs, spec_of_fault,
+use riskbreaker::spec::{
+    Coverage, LineCoverage, SpecReport, SpecResult, SpecSource, Standing, measure_specs, run_only, run_specs,
+    spec_of_fault,
 };
+use riskbreaker::watch::{Watched, Watcher};
+use riskbreaker::{Library, LoadError, Session};
 use serde_json::json;
 
 use super::row::{Row, Span, Tone};
@@ -266,7 +268,7 @@ pub fn tell_failure(result: &SpecResult, screen: &mut Screen) -> Result<()> {
 }
 
 fn covers_all(coverage: &Coverage) -> bool {
-    coverage.count(RuleStanding::Uncovered) == 0 && coverage.unknown.is_empty()
+    coverage.count(Standing::Uncovered) == 0 && coverage.unknown.is_empty()
 }
 
 fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
@@ -277,9 +279,9 @@ fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     }
     let cells = coverage.rules.iter().map(|rule| {
         let (mark, tone) = match rule.standing {
-            RuleStanding::Covered => ("", Tone::Plain),
-            RuleStanding::GameMaster => ("the game master's", Tone::Faint),
-            RuleStanding::Uncovered => ("no spec", Tone::Bad),
+            Standing::Covered => ("", Tone::Plain),
+            Standing::GameMaster => ("the game master's", Tone::Faint),
+            Standing::Uncovered => ("no spec", Tone::Bad),
         };
         let text = if rule.specs.is_empty() { mark.to_owned() } else { rule.specs.join(" · ") };
         vec![Span::plain(&rule.id), Span::new(text, tone)]
@@ -292,9 +294,9 @@ fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     let total = format!(
         "{} rules: {} with a spec, {} the game master's, {} without",
         coverage.rules.len(),
-        coverage.count(RuleStanding::Covered),
-        coverage.count(RuleStanding::GameMaster),
-        coverage.count(RuleStanding::Uncovered)
+        coverage.count(Standing::Covered),
+        coverage.count(Standing::GameMaster),
+        coverage.count(Standing::Uncovered)
     );
     screen.row(&Row::at(0).strong(&told.ruleset).plain(format!(": {total}")))?;
     match &told.lines {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Ruleset, reference_page, type_module};
+use riskbreaker::Ruleset;
+use riskbreaker::script::{reference_page, type_module};
 
 use super::row::{Row, Tone};
 use super::screen::Screen;

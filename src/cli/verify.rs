@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::{Store, StoreError, recover as recover_file};
+use riskbreaker::store::{Store, StoreError, recover as recover_file};
 use serde_json::json;
 
 use super::campaigns::counted;
@@ -39,7 +39,9 @@ pub fn verify(args: &VerifyArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     let found = match Store::read(&path, &library).and_then(|store| store.verify()) {
         Ok(found) => found,
-        Err(StoreError::Damaged { what }) => riskbreaker::Verification { problems: vec![what], ..Default::default() },
+        Err(StoreError::Damaged { what }) => {
+            riskbreaker::store::Verification { problems: vec![what], ..Default::default() }
+        }
         Err(other) => return Err(other.into()),
     };
     if args.json {

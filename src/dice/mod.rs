@@ -11,6 +11,8 @@ mod weights;
 
 pub use distribution::{Distribution, TooWide};
 pub use notation::{Dice, NotationError};
+/// A chance, as an exact fraction.
+pub use num_rational::BigRational;
 pub(crate) use partition::{Partition, Seen};
 pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};

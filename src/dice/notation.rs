@@ -9,7 +9,7 @@ use super::reader::Reader;
 /// What is rolled: a sum of dice and constants, such as `2d6+1` or `4d6kh3 - 2*d4`.
 ///
 /// ```
-/// use riskbreaker::Dice;
+/// use riskbreaker::dice::Dice;
 ///
 /// let dice = Dice::parse("4D6 kh3 + 1 + d%")?;
 /// assert_eq!(dice.to_string(), "4d6kh3+d100+1");
@@ -17,7 +17,7 @@ use super::reader::Reader;
 ///
 /// let unclear = Dice::parse("4d6r1").unwrap_err();
 /// assert!(unclear.to_string().ends_with("write `4d6ro1` or `4d6rr1`"));
-/// # Ok::<(), riskbreaker::NotationError>(())
+/// # Ok::<(), riskbreaker::dice::NotationError>(())
 /// ```
 ///
 /// | written | means |

@@ -60,7 +60,7 @@ impl Dice {
     /// # Errors
     ///
     /// [`TooWide`] if there are too many outcomes or branches.
-    pub fn partition(&self, seen: &Seen) -> Result<Partition, TooWide> {
+    pub(crate) fn partition(&self, seen: &Seen) -> Result<Partition, TooWide> {
         match seen {
             Seen::Total => {
                 let totals = self.distribution()?;

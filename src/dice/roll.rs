@@ -46,6 +46,7 @@ pub struct Face {
 /// What became of a face.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Fate {
     /// It counts.
     Kept,

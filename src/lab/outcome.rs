@@ -20,6 +20,7 @@ pub struct Outcome {
 /// One thing that is different after an action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Effect {
     /// A field has another value, all changes in between left out.
     Changed {

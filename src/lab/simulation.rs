@@ -36,6 +36,7 @@ pub struct Simulation {
 
 /// Whether a simulation records what agenda entries do, and replays it where the same is found again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MemoUse {
     /// Every script is run.
     Never,
@@ -139,6 +140,7 @@ pub enum SimulationError {
     /// A game cannot begin.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// A part that there is not.
     #[error("a shard is one of several, such as 1/4 or 4/4, not {index}/{count}")]
     Shard {
         /// Which part was asked for.
@@ -155,6 +157,7 @@ pub enum SimulationError {
     /// A policy looks ahead, but the ruleset does not say what a state is worth.
     #[error("{0} looks ahead but does not say what a state is worth: it needs `value = function(seat)` in play.luau")]
     NoValue(String),
+    /// What was recorded and what the script does are not the same.
     #[error(
         "the trace cache and the script of `{entry}` differ, in trial {trial} of seed {seed}: this is a bug of the host, or the \
          script keeps something between calls. Recorded: {known}. The script: {found}. `--every-script` plays without the cache"

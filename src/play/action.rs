@@ -10,6 +10,7 @@ use crate::state::{Audience, Change, EntityId, EntryId};
 /// Why an action runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Cause {
     /// The start of the game.
     Start,

@@ -12,6 +12,7 @@ use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Edit {
     /// Writes a field. The value is checked against the field's type. By the name of a relation it makes one to the entity that
     /// is the value, and with no value it ends those of the entity.

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::Term;
+use super::{Term, in_one_line, marked};
 use crate::state::{Audience, EntityId, Value};
 
 /// Something that happened, numbered so that a re-run of its action does not tell it twice.
@@ -25,6 +25,7 @@ pub struct Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Happening {
     /// A line of the story.
     Said {
@@ -136,7 +137,10 @@ pub enum Happening {
         text: String,
     },
     /// Something said beside the log: why an answer was refused, what was passed over.
-    Aside { text: String },
+    Aside {
+        /// What is said, as a line.
+        text: String,
+    },
     /// The events of this action from number `from` on did not happen after all: it was run again and went another way.
     Withdrawn {
         /// The number of the first event that does not stand.
@@ -145,10 +149,14 @@ pub enum Happening {
 }
 
 impl Happening {
-    /// The event in one plain line.
+    /// The event in one plain line. Words of the rules that could be taken for the host's are in quotation marks: see
+    /// [`marked`].
     pub fn line(&self) -> String {
         match self {
-            Happening::Said { text } | Happening::Edited { text } | Happening::Notice { text } => text.clone(),
+            Happening::Said { text } | Happening::Cut { reason: text } | Happening::Over { text } => {
+                marked(text).into_owned()
+            }
+            Happening::Edited { text } | Happening::Notice { text } => in_one_line(text).into_owned(),
             Happening::Rolled { label, dice, faces, total, need, success, result, explain, .. } => {
                 let rolled = match explain {
                     Some(explain) => explain.clone(),
@@ -162,25 +170,28 @@ impl Happening {
                 };
                 if let Some(result) = result {
                     outcome.push_str(if outcome.is_empty() { ": " } else { ", " });
-                    outcome.push_str(result);
+                    outcome.push_str(&marked(result));
                 }
+                let label = marked(label);
                 match need {
-                    Some(need) => format!("{label}: needs {need}, {rolled}{outcome}"),
+                    Some(need) => format!("{label}: needs {}, {rolled}{outcome}", marked(need)),
                     None => format!("{label}: {rolled}{outcome}"),
                 }
             }
-            Happening::Changed { title, label, text, reason, .. } => match reason {
-                Some(reason) => format!("{title}  {label} {text} ({reason})"),
-                None => format!("{title}  {label} {text}"),
-            },
-            Happening::Spawned { title, kind, .. } => format!("{title}  ({kind}) is there"),
-            Happening::Removed { title, kind, .. } => format!("{title}  ({kind}) is gone"),
+            Happening::Changed { title, label, text, reason, .. } => {
+                let (title, label, text) = (in_one_line(title), in_one_line(label), in_one_line(text));
+                match reason {
+                    Some(reason) => format!("{title}  {label} {text} ({})", marked(reason)),
+                    None => format!("{title}  {label} {text}"),
+                }
+            }
+            Happening::Spawned { title, kind, .. } => format!("{}  ({kind}) is there", in_one_line(title)),
+            Happening::Removed { title, kind, .. } => format!("{}  ({kind}) is gone", in_one_line(title)),
             Happening::Answered { seat, topic, about, text } => match about {
-                Some(about) => format!("{about}  {topic}: {text}"),
-                None => format!("{seat}  {topic}: {text}"),
+                Some(about) => format!("{}  {topic}: {}", marked(about), in_one_line(text)),
+                None => format!("{seat}  {topic}: {}", in_one_line(text)),
             },
-            Happening::Cut { reason } => reason.clone(),
-            Happening::Over { text } | Happening::Back { text, .. } | Happening::Aside { text } => text.clone(),
+            Happening::Back { text, .. } | Happening::Aside { text } => in_one_line(text).into_owned(),
             Happening::Withdrawn { .. } => {
                 "This action was replayed and went differently; ignore the lines above.".into()
             }

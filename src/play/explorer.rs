@@ -17,6 +17,7 @@ use crate::state::{Change, EntityId, Entry, FieldId, State, Value};
 
 /// How questions are answered that are met on the way and that nobody has answered beforehand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Answering {
     /// By the default, or where there is none by the first answer that is possible.
     #[default]

@@ -45,6 +45,7 @@ fn is_zero(length: &u32) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Remedy {
     /// Run the action again, with what is already on its tape.
     Retry,

@@ -58,6 +58,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Ask {
     /// One of the options; where `other` is set, any line of text besides.
     Choose {
@@ -148,6 +149,7 @@ impl Ask {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Answer {
     /// The id of an option.
     Choice(Arc<str>),

@@ -68,6 +68,7 @@ pub struct Undone {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
+    /// A scenario that the ruleset does not have.
     #[error("{ruleset} has no scenario `{name}`; {instead}")]
     NoScenario {
         /// The id of the ruleset.
@@ -86,8 +87,12 @@ pub enum StartError {
     /// The rules of a saved game cannot be loaded.
     #[error(transparent)]
     Load(#[from] crate::ruleset::LoadError),
+    /// Tables lie in one another too deep.
     #[error("a table in the starting position is nested more than {most} levels deep")]
-    TooDeep { most: usize },
+    TooDeep {
+        /// How deep they may lie.
+        most: usize,
+    },
     /// The saved game cannot be read: what is wrong with it.
     #[error("the saved game cannot be read: {0}")]
     Unreadable(String),

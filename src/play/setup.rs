@@ -27,6 +27,7 @@ pub struct Setup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Scenario {
     /// The one that the manifest names.
     Default,
@@ -40,6 +41,7 @@ pub enum Scenario {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum Driver {
     /// A person: questions go out.
     Human,
@@ -53,6 +55,7 @@ pub enum Driver {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum DiceSource {
     /// The generator.
     #[default]

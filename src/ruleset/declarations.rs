@@ -62,6 +62,7 @@ pub(crate) struct EntryName {
 /// An act that is nobody's turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FreeName {
+    /// What it is named by.
     pub name: Arc<str>,
     /// What it is called at the table.
     pub title: Arc<str>,

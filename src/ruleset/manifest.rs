@@ -69,7 +69,7 @@ impl Manifest {
     ///
     /// Everything that is wrong with it: keys that do not exist, values of a wrong kind, what is missing, an id that is
     /// not the folder's name, an engine older than it asks for. Where it is not TOML at all, only that.
-    pub fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
+    pub(crate) fn read(id: &str, source: &Source) -> Result<Self, Vec<Problem>> {
         Document::read(source, |document| {
             let mut reader = Reader { document, problems: Vec::new() };
             match reader.manifest(id) {

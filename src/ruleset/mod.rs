@@ -26,8 +26,7 @@ mod stack;
 mod switch;
 mod version;
 
-#[cfg(feature = "store")]
-pub(crate) use content_hash::ContentHash;
+pub use content_hash::ContentHash;
 pub use contrast::{Contrast, ContrastSection, Differing};
 pub(crate) use data::Data;
 pub use declarations::FreeName;
@@ -35,18 +34,17 @@ pub(crate) use declarations::{Declarations, EntryName, Statistic};
 pub use difference::changes_between;
 #[cfg(feature = "check")]
 pub(crate) use document::{Document, in_order};
+pub use folder::Folder;
 pub(crate) use layering::with_layers;
 pub use library::{Library, LibraryError};
-pub use manifest::Manifest;
+pub use manifest::{Manifest, Mention};
 pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use read_folder::read_regular;
 pub(crate) use rulebook::plain;
 pub use rulebook::{Breach, Card, Fact, Rulebook};
-pub(crate) use source::Source;
-#[cfg(any(feature = "check", feature = "watch"))]
-pub(crate) use source::SourceKind;
 #[cfg(feature = "watch")]
 pub(crate) use source::is_litter;
+pub use source::{Source, SourceKind};
 pub(crate) use stack::{Role, Stack};
 pub use switch::{Switch, SwitchKind, SwitchRefusal, SwitchValue};

@@ -69,6 +69,7 @@ impl Switch {
 /// The values that a switch may have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SwitchKind {
     /// One of some texts.
     Choice {
@@ -130,6 +131,7 @@ impl fmt::Display for SwitchKind {
 /// The value of a switch.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum SwitchValue {
     /// Of a [`SwitchKind::Toggle`].
     Bool(bool),

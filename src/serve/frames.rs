@@ -47,6 +47,7 @@ pub struct EntityView {
 /// A change of what there is: an entity as it is now, or the id of one that is gone.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Changed {
     Now(EntityView),
     Gone { id: EntityId, gone: bool },
@@ -72,6 +73,7 @@ pub struct UndoState {
 /// Where the game stands.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum State {
     /// Questions are open.
     Asking,

@@ -62,6 +62,7 @@ pub struct Job {
 
 /// What a message came to.
 #[must_use]
+#[non_exhaustive]
 pub enum Received {
     /// It is answered already.
     Done,
@@ -77,6 +78,7 @@ impl Job {
         &self.table.name
     }
 
+    /// Does the work; the answer is in the outbox then.
     pub fn run(self) {
         (self.work)();
     }

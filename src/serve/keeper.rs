@@ -1,9 +1,11 @@
 //! The campaign file behind a table: what is acknowledged is on the disk.
 
-#[cfg(feature = "store")]
-pub(super) use with_store::Keeper;
-#[cfg(not(feature = "store"))]
-pub(super) use without_store::Keeper;
+use std::path::Path;
+
+use super::error::Failure;
+use crate::play::Session;
+use crate::ruleset::Library;
+use crate::store::{Campaign, LogEntry, Store, StoreError};
 
 /// How the name of a campaign file ends.
 const ENDING: &str = ".rbsave";
@@ -13,139 +15,74 @@ pub(super) fn is_campaign(path: &str) -> bool {
     path.ends_with(ENDING)
 }
 
-#[cfg(feature = "store")]
-mod with_store {
-    use std::path::Path;
+/// The campaign that keeps a table's game.
+pub struct Keeper {
+    campaign: Campaign,
+}
 
-    use super::super::error::Failure;
-    use super::super::messages::CampaignEntry;
-    use crate::play::Session;
-    use crate::ruleset::Library;
-    use crate::store::{Campaign, Store, StoreError};
-
-    /// The campaign that keeps a table's game.
-    pub struct Keeper {
-        campaign: Campaign,
+impl Keeper {
+    /// Opens the campaign of a file, with its game as it stood.
+    pub fn open(library: &Library, path: &str) -> Result<(Keeper, Session), Failure> {
+        // To open a file is to make it, where there is none.
+        if !Path::new(path).is_file() {
+            return Err(Failure::File { message: format!("{path}: there is no such campaign file") });
+        }
+        let store = Store::open(path, library).map_err(failed)?;
+        let campaign = store.first().map_err(failed)?;
+        let Some(mut campaign) = campaign.filter(Campaign::has_scene) else {
+            return Err(Failure::File { message: format!("{path}: there is no game in it") });
+        };
+        let session = campaign.session().map_err(failed)?;
+        Ok((Keeper { campaign }, session))
     }
 
-    impl Keeper {
-        /// Opens the campaign of a file, with its game as it stood.
-        pub fn open(library: &Library, path: &str) -> Result<(Keeper, Session), Failure> {
-            // To open a file is to make it, where there is none.
-            if !Path::new(path).is_file() {
-                return Err(Failure::File { message: format!("{path}: there is no such campaign file") });
-            }
-            let store = Store::open(path, library).map_err(failed)?;
-            let campaign = store.first().map_err(failed)?;
-            let Some(mut campaign) = campaign.filter(Campaign::has_scene) else {
-                return Err(Failure::File { message: format!("{path}: there is no game in it") });
-            };
-            let session = campaign.session().map_err(failed)?;
-            Ok((Keeper { campaign }, session))
+    /// Makes a campaign file for a game; all of the game is in it then.
+    pub fn create(library: &Library, path: &str, session: &mut Session) -> Result<Keeper, Failure> {
+        if std::fs::symlink_metadata(path).is_ok() {
+            let message = format!("{path}: it is there already; `table.load` goes on with a campaign");
+            return Err(Failure::File { message });
         }
-
-        /// Makes a campaign file for a game; all of the game is in it then.
-        pub fn create(library: &Library, path: &str, session: &mut Session) -> Result<Keeper, Failure> {
-            if std::fs::symlink_metadata(path).is_ok() {
-                let message = format!("{path}: it is there already; `table.load` goes on with a campaign");
-                return Err(Failure::File { message });
-            }
-            let store = Store::open(path, library).map_err(failed)?;
-            let name = Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy());
-            let mut campaign = store.create(&name).map_err(failed)?;
-            let title = session.ruleset().title().to_owned();
-            campaign.adopt(session, &title).map_err(failed)?;
-            campaign.keep(session).map_err(failed)?;
-            Ok(Keeper { campaign })
-        }
-
-        /// Writes what the game did since the last call. Where that fails, the game is again as it is on the disk: the second
-        /// value says that it is another session.
-        pub fn keep(&mut self, session: &mut Session) -> Result<(), (Failure, bool)> {
-            let Err(error) = self.campaign.keep(session) else { return Ok(()) };
-            let message = format!("this was not done, since it cannot be kept: {error}");
-            match self.campaign.session() {
-                Ok(kept) => *session = kept,
-                Err(worse) => return Err((Failure::internal(format!("{message}; {worse}")), false)),
-            }
-            Err((Failure::File { message }, true))
-        }
-
-        /// The number before the first step of a table that goes on with the campaign: none that was told before comes again.
-        pub fn seq(&self) -> u64 {
-            u64::from(self.campaign.entries()) << 20
-        }
-
-        /// The entry that an undo or a redo leads to, beyond what the game has in memory.
-        pub fn next(&self, back: bool) -> Result<Option<u32>, Failure> {
-            if back { self.campaign.before() } else { self.campaign.after() }.map_err(failed)
-        }
-
-        pub fn go_to(&mut self, entry: u32) -> Result<Session, Failure> {
-            self.campaign.go_to(entry).map_err(failed)
-        }
-
-        /// The last entries; with `all` those as well that were undone.
-        pub fn entries(&self, all: bool, most: usize) -> Result<Vec<CampaignEntry>, Failure> {
-            let entries = self.campaign.log(all, most).map_err(failed)?;
-            let told = entries.into_iter().map(|entry| CampaignEntry {
-                entry: entry.entry,
-                after: entry.after,
-                text: entry.text,
-                stands: entry.stands,
-                here: entry.here,
-                last: entry.last,
-            });
-            Ok(told.collect())
-        }
+        let store = Store::open(path, library).map_err(failed)?;
+        let name = Path::new(path).file_stem().map_or("table".into(), |name| name.to_string_lossy());
+        let mut campaign = store.create(&name).map_err(failed)?;
+        let title = session.ruleset().title().to_owned();
+        campaign.adopt(session, &title).map_err(failed)?;
+        campaign.keep(session).map_err(failed)?;
+        Ok(Keeper { campaign })
     }
 
-    fn failed(error: StoreError) -> Failure {
-        Failure::File { message: error.to_string() }
+    /// Writes what the game did since the last call. Where that fails, the game is again as it is on the disk: the second
+    /// value says that it is another session.
+    pub fn keep(&mut self, session: &mut Session) -> Result<(), (Failure, bool)> {
+        let Err(error) = self.campaign.keep(session) else { return Ok(()) };
+        let message = format!("this was not done, since it cannot be kept: {error}");
+        match self.campaign.session() {
+            Ok(kept) => *session = kept,
+            Err(worse) => return Err((Failure::internal(format!("{message}; {worse}")), false)),
+        }
+        Err((Failure::File { message }, true))
+    }
+
+    /// The number before the first step of a table that goes on with the campaign: none that was told before comes again.
+    pub fn seq(&self) -> u64 {
+        u64::from(self.campaign.entries()) << 20
+    }
+
+    /// The entry that an undo or a redo leads to, beyond what the game has in memory.
+    pub fn next(&self, back: bool) -> Result<Option<u32>, Failure> {
+        if back { self.campaign.before() } else { self.campaign.after() }.map_err(failed)
+    }
+
+    pub fn go_to(&mut self, entry: u32) -> Result<Session, Failure> {
+        self.campaign.go_to(entry).map_err(failed)
+    }
+
+    /// The last entries; with `all` those as well that were undone.
+    pub fn entries(&self, all: bool, most: usize) -> Result<Vec<LogEntry>, Failure> {
+        self.campaign.log(all, most).map_err(failed)
     }
 }
 
-#[cfg(not(feature = "store"))]
-mod without_store {
-    use super::super::error::Failure;
-    use super::super::messages::CampaignEntry;
-    use crate::play::Session;
-    use crate::ruleset::Library;
-
-    /// There is none: this build keeps no campaigns.
-    pub enum Keeper {}
-
-    impl Keeper {
-        pub fn open(_: &Library, _: &str) -> Result<(Keeper, Session), Failure> {
-            Err(unavailable())
-        }
-
-        pub fn create(_: &Library, _: &str, _: &mut Session) -> Result<Keeper, Failure> {
-            Err(unavailable())
-        }
-
-        pub fn keep(&mut self, _: &mut Session) -> Result<(), (Failure, bool)> {
-            match *self {}
-        }
-
-        pub fn seq(&self) -> u64 {
-            match *self {}
-        }
-
-        pub fn next(&self, _: bool) -> Result<Option<u32>, Failure> {
-            match *self {}
-        }
-
-        pub fn go_to(&mut self, _: u32) -> Result<Session, Failure> {
-            match *self {}
-        }
-
-        pub fn entries(&self, _: bool, _: usize) -> Result<Vec<CampaignEntry>, Failure> {
-            match *self {}
-        }
-    }
-
-    fn unavailable() -> Failure {
-        Failure::Unavailable { reason: "this host keeps no campaign files".into() }
-    }
+fn failed(error: StoreError) -> Failure {
+    Failure::File { message: error.to_string() }
 }

@@ -12,6 +12,7 @@ use super::frames::Snapshot;
 use super::viewer::RoleName;
 use crate::play::{DiceSource, Driver, Edit, Explanation, FreeAct, MigrationNote, QuestionId, Remedy, Undone};
 use crate::state::{EntityId, Value};
+use crate::store::LogEntry;
 
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
@@ -34,6 +35,7 @@ pub struct Hello {
     pub protocol: u32,
     /// What the client calls itself.
     #[serde(default)]
+    #[expect(dead_code, reason = "for whoever reads the messages")]
     pub client: Option<String>,
     /// An invitation.
     #[serde(default)]
@@ -115,11 +117,6 @@ pub struct ActParams {
     /// For a game master: the seat that acts.
     #[serde(rename = "as", default)]
     pub acting: Option<String>,
-}
-
-#[derive(Debug, Deserialize, JsonSchema)]
-pub struct QuestionParams {
-    pub question: QuestionId,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -424,23 +421,7 @@ pub struct EntriesParams {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Entries {
-    pub entries: Vec<CampaignEntry>,
-}
-
-/// A decision in a campaign.
-#[derive(Debug, Serialize, JsonSchema)]
-pub struct CampaignEntry {
-    pub entry: u32,
-    /// The entry that it follows; 0 for the first.
-    pub after: u32,
-    /// What was decided, in words.
-    pub text: String,
-    /// Whether it is on the way to where the game stands.
-    pub stands: bool,
-    /// Whether the game stands here.
-    pub here: bool,
-    /// Whether nothing follows it: the end of a branch.
-    pub last: bool,
+    pub entries: Vec<LogEntry>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -7,19 +7,20 @@ use super::messages::*;
 
 /// A method of the protocol.
 pub struct Method {
+    /// What a request names it by.
     pub name: &'static str,
-    pub who: Who,
+    pub(super) who: Who,
     /// Whether it changes a game: then a `key` counts.
     pub changes: bool,
     /// What it does, in a sentence.
     pub text: &'static str,
-    pub params: fn(&mut SchemaGenerator) -> Schema,
-    pub result: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) params: fn(&mut SchemaGenerator) -> Schema,
+    pub(super) result: fn(&mut SchemaGenerator) -> Schema,
 }
 
 /// Who may call a method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub(super) enum Who {
     Anyone,
     /// Seats, game masters and the operator.
     Players,
@@ -27,9 +28,10 @@ pub enum Who {
     Operator,
 }
 
-impl Who {
-    pub fn words(self) -> &'static str {
-        match self {
+impl Method {
+    /// Which roles may call it, in words.
+    pub fn callers(&self) -> &'static str {
+        match self.who {
             Who::Anyone => "all",
             Who::Players => "seat, game master",
             Who::Masters => "game master",

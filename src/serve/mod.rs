@@ -1,15 +1,15 @@
 //! The protocol: one set of messages for every client, and a host that serves many games by it.
 //!
 //! [`Host`] and [`Connection`] know no transport; [`stdio`] is one. The messages are JSON-RPC 2.0. [`schema`] describes them,
-//! made from the types in [`messages`] and [`frames`].
+//! made from the types that are read and written; [`METHODS`] lists the requests.
 
 mod commands;
 mod error;
-pub mod frames;
+mod frames;
 mod host;
 mod keeper;
-pub mod messages;
-pub mod methods;
+mod messages;
+mod methods;
 mod outbox;
 mod queue;
 mod saved;
@@ -18,8 +18,9 @@ pub mod stdio;
 mod table;
 mod viewer;
 
-pub use error::Failure;
 pub use host::{Connection, Host, Job, Received};
+pub use methods::{METHODS, Method};
 pub use outbox::Outbox;
 pub use schema::schema;
-pub use viewer::{Role, RoleName};
+/// Any JSON.
+pub use serde_json::Value as Json;

@@ -12,7 +12,7 @@ pub fn schema() -> Json {
     for method in METHODS {
         let told = json!({
             "description": method.text,
-            "who": method.who.words(),
+            "who": method.callers(),
             "key": method.changes,
             "params": (method.params)(&mut generator),
             "result": (method.result)(&mut generator),

@@ -1,3 +1,5 @@
+//! Serving one client over standard input and output, or any other pair of streams.
+
 use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 

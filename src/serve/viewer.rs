@@ -25,6 +25,7 @@ pub enum Role {
 /// The word for a role in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum RoleName {
     Operator,
     GameMaster,

@@ -87,12 +87,14 @@ impl SpecReport {
         self.results.iter().filter(|result| result.overruled)
     }
 
+    /// Whether every spec was read and holds.
     pub fn is_green(&self) -> bool {
         self.failed() == 0 && self.broken.is_empty()
     }
 }
 
 impl SpecResult {
+    /// Whether it does not hold, and is not overruled.
     pub fn has_failed(&self) -> bool {
         self.failure.is_some() && !self.overruled
     }

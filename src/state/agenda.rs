@@ -21,14 +21,22 @@ pub struct Key {
 
 /// A key that cannot be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum KeyError {
+    /// It has no place, or too many: how many.
     #[error("a key has 1 to {most} places, not {0}", most = Key::PLACES)]
     Length(usize),
 }
 
 impl Key {
+    /// Most places of a key.
     pub const PLACES: usize = 8;
 
+    /// A key of these places.
+    ///
+    /// # Errors
+    ///
+    /// No place, or more than eight.
     pub fn new(places: &[i64]) -> Result<Key, KeyError> {
         if places.is_empty() || places.len() > Key::PLACES {
             return Err(KeyError::Length(places.len()));
@@ -38,6 +46,7 @@ impl Key {
         Ok(key)
     }
 
+    /// Its places.
     pub fn places(&self) -> &[i64] {
         &self.places[..self.length as usize]
     }

@@ -19,6 +19,7 @@ pub enum Audience {
 
 /// How a ruleset declares who sees an entity or a field of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum AudienceRule {
     /// Always the same.
     Fixed(Audience),
@@ -170,7 +171,7 @@ impl Schema {
     /// # Errors
     ///
     /// What is wrong with it, to follow the name of who declares it.
-    pub fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
+    pub(crate) fn check_audience(&self, kind: KindId, rule: &AudienceRule) -> Result<(), String> {
         let AudienceRule::Path(path) = rule else { return Ok(()) };
         let mut kind = self.kind(kind);
         for (at, name) in path.iter().enumerate() {

@@ -636,11 +636,6 @@ impl State {
 
     // Journal
 
-    /// How many changes wait in the journal.
-    pub fn mark(&self) -> usize {
-        self.journal.len()
-    }
-
     /// The changes made since the mark.
     pub fn since(&self, mark: usize) -> &[Change] {
         &self.journal[mark..]

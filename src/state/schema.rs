@@ -7,12 +7,12 @@ use super::{AudienceRule, State, Value};
 /// Place of a kind in its [`Schema`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct KindId(pub u16);
+pub struct KindId(pub(crate) u16);
 
 /// Place of a field in its [`Kind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct FieldId(pub u16);
+pub struct FieldId(pub(crate) u16);
 
 /// The kinds of entities that a ruleset declares, in the order of their names.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -62,6 +62,7 @@ pub struct Field {
     pub name: Arc<str>,
     /// Its name in messages.
     pub label: Arc<str>,
+    /// What it may hold.
     #[serde(rename = "type")]
     pub ty: Type,
     /// What it holds where nothing is said.
@@ -79,9 +80,15 @@ pub struct Field {
 /// What a field may hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Type {
     /// A whole number, bounds included.
-    Int { min: Option<i64>, max: Option<i64> },
+    Int {
+        /// The smallest that is allowed.
+        min: Option<i64>,
+        /// The largest that is allowed.
+        max: Option<i64>,
+    },
     /// True or false.
     Bool,
     /// A text.
@@ -99,6 +106,7 @@ pub enum Type {
 }
 
 impl Schema {
+    /// The kind at a place.
     pub fn kind(&self, id: KindId) -> &Kind {
         &self.kinds[id.0 as usize]
     }
@@ -112,6 +120,7 @@ impl Schema {
         (*takes == Type::Ref(Some(self.kind(kind).name.clone()))).then_some(id)
     }
 
+    /// The place of the kind of a name.
     pub fn kind_named(&self, name: &str) -> Option<KindId> {
         let at = self.kinds.binary_search_by(|kind| (*kind.name).cmp(name)).ok()?;
         Some(KindId(at as u16))
@@ -119,6 +128,7 @@ impl Schema {
 }
 
 impl Kind {
+    /// The field at a place.
     pub fn field(&self, id: FieldId) -> &Field {
         &self.fields[id.0 as usize]
     }
@@ -128,7 +138,7 @@ impl Kind {
     /// # Errors
     ///
     /// What is wanted and what was found, to follow "the field NAME".
-    pub fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+    pub(crate) fn check(&self, field: FieldId, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         self.field(field).ty.check(value, schema, state)?;
         if *value == Value::None && self.relates.contains(&field) {
             return Err(format!("is never empty: a {} goes when what it refers to goes", self.name));
@@ -136,6 +146,7 @@ impl Kind {
         Ok(())
     }
 
+    /// The place of the field of a name.
     pub fn field_named(&self, name: &str) -> Option<FieldId> {
         let at = self.fields.binary_search_by(|field| (*field.name).cmp(name)).ok()?;
         Some(FieldId(at as u16))
@@ -162,7 +173,7 @@ impl Type {
     /// # Errors
     ///
     /// What is wanted and what was found, to follow "the field NAME".
-    pub fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
+    pub(crate) fn check(&self, value: &Value, schema: &Schema, state: &State) -> Result<(), String> {
         let wrong = |wanted: &str| Err(format!("takes {wanted}, not {} ({value})", value.type_name()));
         match (self, value) {
             (Type::Int { min, max }, Value::Int(n)) => {

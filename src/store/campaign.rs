@@ -75,6 +75,7 @@ struct NowPlayed {
 
 /// What [`Campaign::keep`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kept {
     /// There was nothing new.
     Nothing,

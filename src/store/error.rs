@@ -10,30 +10,70 @@ use crate::ruleset::LoadError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
+    /// Another process or store has it open.
     #[error("{} is held by {holder}", .path.display())]
-    Held { path: PathBuf, holder: Holder },
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// Who has it.
+        holder: Holder,
+    },
+    /// Not one of ours.
     #[error("{} is not a file of campaigns", .0.display())]
     Foreign(PathBuf),
+    /// A later program wrote it.
     #[error("{} has format {found}; this program reads formats up to {known}: use a newer program", .path.display())]
-    Newer { path: PathBuf, found: i64, known: i64 },
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        found: i64,
+        /// The last format that is known.
+        known: i64,
+    },
     /// Something in the file is not what was written there.
     #[error("the file is damaged: {what}; `riskbreaker recover` saves what can be read")]
-    Damaged { what: String },
+    Damaged {
+        /// What it is.
+        what: String,
+    },
+    /// No campaign of that name.
     #[error("there is no campaign `{name}`; {instead}")]
-    Unknown { name: String, instead: String },
+    Unknown {
+        /// The name that was given.
+        name: String,
+        /// The nearest name, or all names, as a clause.
+        instead: String,
+    },
+    /// The name is taken.
     #[error("there is a campaign `{0}` already")]
     Exists(String),
     /// The kept rules lead to another game than the one that was kept.
     #[error("entry {entry}: {message}")]
-    Diverged { entry: u32, message: String },
+    Diverged {
+        /// The entry at which it shows.
+        entry: u32,
+        /// What is different.
+        message: String,
+    },
+    /// The disk is full.
     #[error("no space left for {}: nothing was written", .0.display())]
     Full(PathBuf),
+    /// The system refused to read or write.
     #[error("{}: {message}", .path.display())]
-    Io { path: PathBuf, message: String },
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        message: String,
+    },
+    /// What was asked for cannot be done; a sentence.
     #[error("{0}")]
     Refused(String),
+    /// A game cannot begin.
     #[error(transparent)]
     Start(#[from] StartError),
+    /// Rules cannot be loaded.
     #[error(transparent)]
     Rules(#[from] LoadError),
 }

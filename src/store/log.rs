@@ -9,6 +9,7 @@ use crate::play::{Slot, told};
 
 /// One entry of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
 pub struct LogEntry {
     /// Its number, from 1.
     pub entry: u32,

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
+use riskbreaker::lab::{Findings, Limits, MemoUse, OddsQuery, Simulation, Tally, Variant};
+use riskbreaker::play::Given;
 use riskbreaker::{
-    DiceSource, Driver, EntityId, Event, Findings, Given, Library, Limits, MemoUse, OddsQuery, QuestionId, Refusal,
-    Remedy, Ruleset, Session, Setup, Simulation, Step, Tally, Value, Variant,
+    DiceSource, Driver, EntityId, Event, Library, QuestionId, Refusal, Remedy, Ruleset, Session, Setup, Step, Value,
 };
 
 use super::answers::any_answer;
@@ -603,7 +604,7 @@ fn enumerated(
     }
     for (outcome, chance) in &odds.outcomes {
         for effect in &outcome.effects {
-            if let riskbreaker::Effect::Over { text } = effect {
+            if let riskbreaker::lab::Effect::Over { text } = effect {
                 *chances.entry(format!("over {text}")).or_insert_with(BigRational::zero) += chance;
             }
         }

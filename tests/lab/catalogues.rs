@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::{Effect, Given, Library, Odds, OddsQuery, Outcome, Position, Ruleset, Scenario, Setup, Value};
+use riskbreaker::lab::{Effect, Odds, OddsQuery, Outcome, Position};
+use riskbreaker::play::Given;
+use riskbreaker::{Library, Ruleset, Scenario, Setup, Value};
 
 /// Ways of 1728 by the result of a contest, for what A is ahead of B (CON, T2): the lead, the results -4 to +4, and in
 /// how many A wins, nobody does, and B wins.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use riskbreaker::DiceRng;
+use riskbreaker::dice::DiceRng;
 
 use super::enumeration::{Chances, Every, enumerated};
 use super::play_programs;

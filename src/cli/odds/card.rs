@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::{
-    Answering, Given, Odds, OddsQuery, Outcome, Place, Position, Refusal, Ruleset, Scenario, Setup, Value,
-};
+use riskbreaker::lab::{Odds, OddsQuery, Outcome, Place, Position};
+use riskbreaker::play::{Answering, Given};
+use riskbreaker::{Refusal, Ruleset, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, percent, plain_json, svg_bars};

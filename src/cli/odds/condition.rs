@@ -3,7 +3,8 @@
 use std::fmt;
 
 use num_rational::BigRational;
-use riskbreaker::{Odds, Outcome, Value};
+use riskbreaker::Value;
+use riskbreaker::lab::{Odds, Outcome};
 
 /// What has to hold of an outcome: all of one of these lists.
 #[derive(Clone, Debug, PartialEq)]

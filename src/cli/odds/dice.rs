@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::{Dice, Distribution};
+use riskbreaker::dice::{Dice, Distribution};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_json, float, fraction, percent, svg_bars};

@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::{Driver, GameLimits, Scenario, Setup, Value, Variant, game_odds};
+use riskbreaker::lab::{GameLimits, Variant, game_odds};
+use riskbreaker::{Driver, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_json, float, fraction, percent};
@@ -97,8 +98,8 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
 /// Who plays a seat, in a word.
 fn told(driver: &Driver) -> String {
     match driver {
-        Driver::Human => "nobody".into(),
         Driver::Absent => "absent".into(),
         Driver::Policy(policy) => policy.to_string(),
+        _ => "nobody".into(),
     }
 }

@@ -13,7 +13,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::{Dice, Library, Ruleset};
+use riskbreaker::dice::Dice;
+use riskbreaker::{Library, Ruleset};
 
 use self::condition::Conditions;
 use super::play::pair;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::Odds;
+use riskbreaker::lab::Odds;
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{

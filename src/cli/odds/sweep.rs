@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use num_rational::BigRational;
-use riskbreaker::{Fact, Library, Ruleset, Value};
+use riskbreaker::ruleset::Fact;
+use riskbreaker::{Library, Ruleset, Value};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, float, fraction_of, percent};

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use riskbreaker::{
-    Ask, Campaign, Dice, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value,
-};
+use riskbreaker::dice::Dice;
+use riskbreaker::store::Campaign;
+use riskbreaker::{Ask, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value};
 use serde_json::json;
 
 use super::difference::{Difference, Picture};

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use num_traits::Zero;
-use riskbreaker::{Advice, Advised, Answering, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
+use riskbreaker::lab::{Advice, Advised, Limits, Odds, OddsQuery, PlayedOut};
+use riskbreaker::play::{Answering, Given};
+use riskbreaker::{Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use riskbreaker::{Campaign, Character, Edit, Roster, Session, StoreError, Value};
+use riskbreaker::store::{Campaign, Character, Roster, StoreError};
+use riskbreaker::{Edit, Session, Value};
 use serde_json::json;
 
 use super::line::split_first;

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use riskbreaker::play::{in_one_line, marked};
 use riskbreaker::{Event, Happening};
 
 use crate::cli::row::{Row, Span, Tone, columns};
@@ -54,7 +55,7 @@ pub fn tell(
                 own.remove(at);
                 continue;
             }
-            let said = format!("{} {text}", topic.replace('_', " "));
+            let said = format!("{} {}", topic.replace('_', " "), in_one_line(text));
             match &mut answers {
                 Some(before) if before.who == *who => before.said.push(said),
                 _ => {
@@ -68,13 +69,17 @@ pub fn tell(
         match &event.happening {
             Happening::Changed { title, label, text, reason, .. } => {
                 let text = match reason {
-                    Some(reason) => Cow::Owned(format!("{text} ({reason})")),
-                    None => Cow::Borrowed(text.as_str()),
+                    Some(reason) => Cow::Owned(format!("{} ({})", in_one_line(text), marked(reason))),
+                    None => in_one_line(text),
                 };
-                changes.push(Changed { title, label, text });
+                changes.push(Changed { title: in_one_line(title), label: in_one_line(label), text });
             }
-            Happening::Spawned { title, .. } => changes.push(Changed { title, label: "is there", text: "".into() }),
-            Happening::Removed { title, .. } => changes.push(Changed { title, label: "is gone", text: "".into() }),
+            Happening::Spawned { title, .. } => {
+                changes.push(Changed { title: in_one_line(title), label: "is there".into(), text: "".into() })
+            }
+            Happening::Removed { title, .. } => {
+                changes.push(Changed { title: in_one_line(title), label: "is gone".into(), text: "".into() })
+            }
             other => rows.push(told(other)),
         }
     }
@@ -85,8 +90,8 @@ pub fn tell(
 
 /// Something that became different, or came or went.
 struct Changed<'e> {
-    title: &'e str,
-    label: &'e str,
+    title: Cow<'e, str>,
+    label: Cow<'e, str>,
     text: Cow<'e, str>,
 }
 
@@ -101,11 +106,11 @@ fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     for (at, change) in changes.iter().enumerate() {
         let same: Vec<&Changed<'_>> = changes.iter().filter(|other| alike(change, other)).collect();
         if same.len() < MANY {
-            cells.push(vec![Span::strong(change.title), Span::plain(change.label), Span::plain(&*change.text)]);
+            cells.push(vec![Span::strong(&*change.title), Span::plain(&*change.label), Span::plain(&*change.text)]);
         } else if !changes[..at].iter().any(|before| alike(change, before)) {
             rows.extend(columns(2, std::mem::take(&mut cells), width));
             let what = format!("{} {}", change.label, change.text);
-            let who: Vec<&str> = same.iter().map(|one| one.title).collect();
+            let who: Vec<&str> = same.iter().map(|one| &*one.title).collect();
             rows.push(Row::at(2).plain(format!("{}: ", what.trim_end())).plain(who.join(", ")));
         }
     }
@@ -145,7 +150,7 @@ struct Answers {
 
 fn answered(Answers { who, said, faint }: Answers) -> Row {
     let said = format!(": {}", said.join(" · "));
-    if faint { Row::at(2).faint(who).faint(said) } else { Row::at(2).strong(who).plain(said) }
+    if faint { Row::at(2).faint(marked(&who)).faint(said) } else { Row::at(2).strong(marked(&who)).plain(said) }
 }
 
 fn told(happening: &Happening) -> Row {

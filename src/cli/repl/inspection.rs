@@ -1,6 +1,8 @@
 //! The commands that only look.
 
-use riskbreaker::{EntityId, Explanation, Happening, Ruleset, Schema, Step, Term};
+use riskbreaker::play::{Explanation, Term};
+use riskbreaker::state::Schema;
+use riskbreaker::{EntityId, Happening, Ruleset, Step};
 use serde_json::json;
 
 use super::act::count;
@@ -576,5 +578,5 @@ fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
 /// The field that names an entity of a kind: it stands before the others anyway.
 fn title_field<'s>(schema: &'s Schema, kind: &str) -> Option<&'s str> {
     let kind = schema.kind(schema.kind_named(kind)?);
-    kind.fields.get(usize::from(kind.title?.0)).map(|field| &*field.name)
+    Some(&*kind.field(kind.title?).name)
 }

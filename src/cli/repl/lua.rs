@@ -1,6 +1,7 @@
 //! Lua at the prompt: a program of one line or several that may play, ask and edit like anyone at the table.
 
-use riskbreaker::{Evaluated, Fault, Table};
+use riskbreaker::Fault;
+use riskbreaker::script::{Evaluated, Table};
 use serde_json::json;
 
 use super::{Complaint, Done, Repl};

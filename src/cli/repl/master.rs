@@ -1,6 +1,7 @@
 //! The commands by which the game master puts things right by hand.
 
-use riskbreaker::{Driver, Edit, Field, Type, Value, View};
+use riskbreaker::state::{Field, Type};
+use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
 
 use super::line::split_first;
@@ -129,9 +130,9 @@ impl Repl {
 /// Who plays a seat, in a word.
 pub(super) fn driver_name(driver: &Driver) -> String {
     match driver {
-        Driver::Human => "human".into(),
         Driver::Policy(id) => id.to_string(),
         Driver::Absent => "absent (defaults are taken)".into(),
+        _ => "human".into(),
     }
 }
 
@@ -177,6 +178,7 @@ fn typed_value(view: &View<'_>, ty: &Type, typed: &str) -> Option<Value> {
             });
             pairs.collect::<Option<Vec<_>>>().map(Value::map)
         }
+        _ => None,
     }
 }
 
@@ -197,5 +199,6 @@ fn allowed(ty: &Type) -> String {
         Type::Ratio => "a fraction such as 2/3".into(),
         Type::List(item) => format!("a list with commas, each {}, or `none`", allowed(item)),
         Type::Map(item) => format!("pairs such as `bow 2, axe 3`, each {}, or `none`", allowed(item)),
+        _ => "a value".into(),
     }
 }

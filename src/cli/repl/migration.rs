@@ -1,6 +1,6 @@
 //! The rules and house rules of a running game: which are in force, what others would change, going over to them.
 
-use riskbreaker::Migration;
+use riskbreaker::play::Migration;
 use serde_json::json;
 
 use super::line::split_first;

@@ -33,9 +33,13 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
+use riskbreaker::dice::DiceRng;
+use riskbreaker::script::Table;
+use riskbreaker::state::Kind;
+use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Answer, Audience, Campaign, DiceRng, Driver, EntityId, Event, Kind, Library, Question, QuestionId, Refusal,
-    Session, SessionError, Setup, Step, Table, Viewer,
+    Answer, Audience, Driver, EntityId, Event, Library, Question, QuestionId, Refusal, Session, SessionError, Setup,
+    Step, Viewer,
 };
 use serde_json::json;
 

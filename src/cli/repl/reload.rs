@@ -8,7 +8,10 @@ use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
 
-use riskbreaker::{Library, Problem, Ruleset, Step, Watched, Watcher, findings_at_save};
+use riskbreaker::check::findings_at_save;
+use riskbreaker::ruleset::Problem;
+use riskbreaker::watch::{Watched, Watcher};
+use riskbreaker::{Library, Ruleset, Step};
 use serde_json::json;
 
 use super::command::Command;

@@ -3,9 +3,11 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
+use riskbreaker::lab::Advised;
+use riskbreaker::play::{Explanation, Known};
 use riskbreaker::{
-    Advised, Answer, Driver, Edit, EntityId, Event, Explanation, Fault, FreeAct, Happening, Known, Question,
-    QuestionId, Refusal, Remedy, Seat, SeatEvent, Session, Step, Undone, Value, View, Viewer,
+    Answer, Driver, Edit, EntityId, Event, Fault, FreeAct, Happening, Question, QuestionId, Refusal, Remedy, Seat,
+    SeatEvent, Session, Step, Undone, Value, View, Viewer,
 };
 
 /// The game at the prompt: here, except while a Lua program has it.

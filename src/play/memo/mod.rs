@@ -66,9 +66,11 @@ pub(crate) struct Difference {
 pub struct NotRecorded {
     /// The entry, or the function of play.luau.
     pub entry: String,
+    /// What it did that cannot be recorded.
     pub reason: String,
     /// File and line, where a script was running.
     pub place: String,
+    /// How often that was.
     pub count: u64,
 }
 

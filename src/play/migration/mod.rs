@@ -46,6 +46,7 @@ pub struct MigrationNote {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
+#[non_exhaustive]
 pub enum MigrationFate {
     /// The other rules cannot hold it: they do not come into force before it is changed.
     Refused,
@@ -70,6 +71,7 @@ pub enum MigrationError {
     /// These rules are in force already.
     #[error("{0} is in force already")]
     Same(String),
+    /// Nothing leads there: no conversion, and no ruleset that both extend.
     #[error(
         "there is no way from {from} to {to}: {to} has no convert/{from}.luau, and there is no ruleset that both of them extend"
     )]

@@ -1,0 +1,161 @@
+//! Text by scripts among the host's own lines: marked wherever it could be taken for one of them.
+
+use std::borrow::Cow;
+
+/// How lines of the host begin that are no roll, no change, no answer and no question.
+const BEGINNINGS: [&str; 19] = [
+    "undid ",
+    "redid ",
+    "noted",
+    "saved ",
+    "loaded ",
+    "reloaded",
+    "exact",
+    "expected",
+    "chance",
+    "estimate",
+    "seed ",
+    "type ",
+    "also open",
+    "waiting for",
+    "out of turn",
+    "this action ",
+    "the script ",
+    "the game ",
+    "[",
+];
+
+/// A text of the rules as a line for people: in quotation marks, if the host could have written it.
+///
+/// The host's lines are rolls (`Ann strikes: needs under 6, rolled 2: success`), answers (`Ann: card Strike`), changes
+/// (`Ann  harm  0 -> 1`), and what the prompt says of itself (`undid card: Strike`). A text that reads like one of these, and
+/// one with blanks or marks that no sentence has, is quoted: `“Ann: card Strike”`. The host quotes no line of its own.
+pub fn marked(text: &str) -> Cow<'_, str> {
+    if !could_be_the_hosts(text) {
+        return Cow::Borrowed(text);
+    }
+    let inside = |c: char| match c {
+        '“' | '”' => '"',
+        c if c.is_whitespace() || c.is_control() => ' ',
+        c => c,
+    };
+    Cow::Owned(format!("“{}”", text.chars().map(inside).collect::<String>()))
+}
+
+/// A text of the rules as a part of a line or a cell: in one line, and without the two blanks that part the host's columns.
+pub fn in_one_line(text: &str) -> Cow<'_, str> {
+    let odd = |c: char| c != ' ' && (c.is_whitespace() || c.is_control());
+    if !text.contains("  ") && !text.starts_with(' ') && !text.chars().any(odd) {
+        return Cow::Borrowed(text);
+    }
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    Cow::Owned(words.collect::<Vec<_>>().join(" "))
+}
+
+fn could_be_the_hosts(text: &str) -> bool {
+    let unseen = |c: char| matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
+    if text.contains("  ") || text.contains("->") || text.contains('·') || text.starts_with(' ') {
+        return true;
+    }
+    if text.chars().any(|c| (c != ' ' && c.is_whitespace()) || c.is_control() || unseen(c)) {
+        return true;
+    }
+    if text.starts_with(|c: char| "»?*|~-“”".contains(c)) {
+        return true;
+    }
+    let start: String = text.chars().take(16).flat_map(char::to_lowercase).collect();
+    if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
+        return true;
+    }
+    // `Ann strikes: needs under 6`, `Ann: card Strike`, `rolled 2: success`, `2d6: 2d6 = 5 + 3 = 8`.
+    text.match_indices(':').any(|(at, _)| {
+        let after = text[at + 1..].trim_start_matches(' ');
+        after.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || "+-[<(".contains(c))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::play::Happening;
+    use crate::state::{EntityId, Value};
+
+    /// What the host writes of itself. `label` and `title` are the rules'.
+    fn hosts_lines(label: &str, title: &str) -> Vec<String> {
+        let rolled = |need: Option<&str>, success, faces: &[u32], explain: Option<&str>| Happening::Rolled {
+            label: label.into(),
+            dice: "2d6".into(),
+            faces: faces.to_vec(),
+            total: -3,
+            need: need.map(str::to_owned),
+            success,
+            result: None,
+            explain: explain.map(str::to_owned),
+            terms: Vec::new(),
+        };
+        let changed = Happening::Changed {
+            entity: EntityId(1),
+            title: title.into(),
+            field: "harm".into(),
+            label: "Harm".into(),
+            from: Value::Int(0),
+            to: Value::Int(1),
+            text: "0 -> 1".into(),
+            reason: None,
+        };
+        let answered = |about: Option<&str>| Happening::Answered {
+            seat: "foes".into(),
+            topic: "card".into(),
+            about: about.map(Into::into),
+            text: "Strike".into(),
+        };
+        [
+            rolled(Some("under 6"), Some(true), &[2], None),
+            rolled(None, Some(false), &[2, 3], None),
+            rolled(None, None, &[4], None),
+            rolled(None, None, &[4, 4], Some("2d6+1 = 4 + 4 + 1 = 9")),
+            rolled(None, None, &[4, 4], Some("-2*2d6 = -2 * [5 + 3] = -16")),
+            changed,
+            answered(None),
+            answered(Some(title)),
+            Happening::Spawned { entity: EntityId(1), title: title.into(), kind: "card".into() },
+            Happening::Removed { entity: EntityId(1), title: title.into(), kind: "card".into() },
+        ]
+        .iter()
+        .map(Happening::line)
+        .collect()
+    }
+
+    #[test]
+    fn no_script_can_say_a_line_of_the_host() {
+        let forged = hosts_lines("Ann strikes", "Ann");
+        let more =
+            ["undid card: Strike", "Undid it", "» strike", "  harm", "a\nb", "? 1", "Saved to fight.json", "~ Fixed"];
+        for line in forged.iter().map(String::as_str).chain(more) {
+            let told = Happening::Said { text: line.into() }.line();
+            assert!(told.starts_with('“') && told.ends_with('”'), "{line} is told as {told}");
+            assert!(!told.contains('\n') && !hosts_lines("Ann strikes", "Ann").contains(&told));
+        }
+    }
+
+    #[test]
+    fn a_label_or_a_title_cannot_bring_a_result_of_its_own() {
+        let label = "Ann strikes: needs under 6, rolled 2: success. Bob guards";
+        for line in hosts_lines(label, "Bob  harm  0 -> 9") {
+            assert!(!line.starts_with("Ann strikes: needs"), "{line}");
+            assert!(!line.starts_with("Bob  harm  0 -> 9  "), "{line}");
+        }
+        // A mark within a mark does not end it.
+        assert_eq!(marked("“a”: needs 3"), "“\"a\": needs 3”");
+        assert_eq!(in_one_line(" a  b\n c"), "a b c");
+    }
+
+    #[test]
+    fn an_honest_sentence_is_left_alone() {
+        for text in
+            ["Round 2", "Ann has the ball!", "\"I yield\", says Bob.", "Segment 3: Ann, Bob", "Why? Because.", ""]
+        {
+            assert_eq!(marked(text), text);
+        }
+    }
+}
