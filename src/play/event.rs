@@ -170,7 +170,7 @@ impl Happening {
                 };
                 if let Some(result) = result {
                     outcome.push_str(if outcome.is_empty() { ": " } else { ", " });
-                    outcome.push_str(&marked(result));
+                    outcome.push_str(&in_one_line(result));
                 }
                 let label = marked(label);
                 match need {
