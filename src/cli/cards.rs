@@ -7,6 +7,7 @@ use riskbreaker::{Card, Driver, Fact, Ruleset, Session, Setup, Value};
 
 use super::figures::escaped;
 use super::row::{Row, Tone};
+use super::rule_text::paragraphs;
 use super::screen::Screen;
 use super::{call_error, check, file, library, report};
 
@@ -159,7 +160,7 @@ fn blank_card(title: &str) -> String {
 /// The text of a rule: that of the list item or table row that begins with its id, alone or among others.
 fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
     for (_, text) in rules.rule_texts() {
-        for line in text.lines() {
+        for line in paragraphs(text) {
             let Some(item) = line.trim_start().strip_prefix(['-', '*', '|']) else { continue };
             let item = item.trim_start().trim_start_matches(['*', '`']);
             let (ids, rest) = leading_ids(item);

@@ -25,6 +25,7 @@ mod report;
 mod revision;
 mod roll;
 mod row;
+mod rule_text;
 mod rules;
 mod ruleset_path;
 mod run;

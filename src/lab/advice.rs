@@ -103,6 +103,11 @@ const MOST: usize = 40;
 /// How often an action is run for one answer, and how often it is played at random where that is too little.
 const WAYS: u64 = 5_000;
 const SAMPLES: u64 = 500;
+/// The same at first, for all answers: games with long actions have no time for more.
+const FIRST_WAYS: u64 = 100;
+const FIRST_SAMPLES: u64 = 50;
+/// The share of the time that goes to the odds of the next step; the rest belongs to games that are played out.
+const FOR_ODDS: f64 = 0.5;
 /// The same where nobody waits for a reason: somebody who looks ahead does so many times in a game.
 const WAYS_AHEAD: u64 = 1_000;
 /// After these shares of the time the less promising half of the answers is left.
@@ -163,10 +168,30 @@ fn advise(
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
     };
     let mut advice: Vec<Advice> = Vec::new();
+    let (mut first, for_odds) = (Vec::new(), time.mul_f64(FOR_ODDS));
     for answer in answers {
-        let odds = weigh(game, vm, question, &answer);
-        let worth = odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
-        advice.push(Advice { text: question.tell(&answer), answer, odds, worth, played: None });
+        let from = Instant::now();
+        let odds = weigh(
+            game,
+            vm,
+            question,
+            &answer,
+            Limits { ways: FIRST_WAYS, samples: FIRST_SAMPLES, ..Limits::default() },
+        );
+        first.push(from.elapsed());
+        advice.push(Advice { text: question.tell(&answer), answer, odds, worth: None, played: None });
+    }
+    // Those that a second, longer look can tell more of, as far as the time goes.
+    let longer = u32::try_from(WAYS / FIRST_WAYS).unwrap_or(u32::MAX);
+    for (one, took) in advice.iter_mut().zip(first) {
+        let settled = one.odds.as_ref().is_ok_and(Odds::is_exact);
+        if !settled && began.elapsed() + took * longer < for_odds {
+            one.odds =
+                weigh(game, vm, question, &one.answer, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
+        }
+    }
+    for one in &mut advice {
+        one.worth = one.odds.as_ref().ok().and_then(|odds| odds.worth.get(&question.seat).cloned());
     }
     let mut now = None;
     let mut probe = game.fork();
@@ -180,9 +205,14 @@ fn advise(
 }
 
 /// What one answer can come to, with the best answers to whatever it asks further.
-fn weigh(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Result<Odds, Refusal> {
-    let limits = limits_in(game, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
-    let mut query = query_of(question, answer, limits);
+fn weigh(
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    answer: &Answer,
+    limits: Limits,
+) -> Result<Odds, Refusal> {
+    let mut query = query_of(question, answer, limits_in(game, limits));
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;

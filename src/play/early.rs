@@ -56,6 +56,23 @@ impl EarlyAnswers {
         }))
     }
 
+    /// Takes what was given ahead of a question that has only one answer, and so is not put: it must be that answer.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not.
+    pub fn take_only(&mut self, question: &Question, answer: &Answer) -> Result<(), Refusal> {
+        let Some((viewer, action)) = &self.from else { return Ok(()) };
+        if question.id.action != *action || !viewer.plays(&question.seat) {
+            return Ok(());
+        }
+        let Some(at) = self.replies.iter().position(|(topic, _)| *topic == *question.topic) else { return Ok(()) };
+        if take_reply(&mut self.replies, at, question)? == *answer {
+            return Ok(());
+        }
+        Err(Refusal::OnlyAnswer { topic: question.topic.to_string(), answer: question.tell(answer) })
+    }
+
     /// The decisions that were taken in the run that is over.
     pub(super) fn take_decisions(&mut self) -> impl Iterator<Item = (u32, Op)> {
         std::mem::take(&mut self.taken).into_iter()

@@ -412,6 +412,20 @@ impl ActionContext {
         Ok(roll)
     }
 
+    /// Notes a question that is not put, since only one answer is possible. What was given ahead of it must be that answer.
+    pub fn note_only_answer(&mut self, question: Question, answer: Answer) -> Result<(), Stop> {
+        // In a run that goes through its tape again, the answers given ahead are for what comes after the tape.
+        if self.cursor >= self.tape.slots.len()
+            && let Err(refusal) = self.early.take_only(&question, &answer)
+        {
+            let stop = self.fault(refusal.to_string());
+            self.contradicted = Some(refusal);
+            return Err(stop);
+        }
+        self.autos.push((question, answer));
+        Ok(())
+    }
+
     /// Something that was said of a question to which only another answer was possible.
     fn contradiction(&self) -> Option<Refusal> {
         self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())

@@ -15,12 +15,14 @@ pub(super) fn read(question: &Question, reply: &Value) -> Result<Answer, Refusal
     };
     match &question.ask {
         Ask::Choose { options, other } => match reply {
-            Value::List(items) if items.len() == 1 => Ok(Answer::Choice(find(question, options, &items[0])?)),
+            Value::List(items) if items.len() == 1 => read(question, &items[0]),
             Value::List(_) | Value::Map(_) | Value::None => Err(wanted()),
-            reply => match find(question, options, reply) {
-                Err(_) if *other => Ok(Answer::Choice(Arc::from(reply.to_string().trim()))),
-                found => found.map(Answer::Choice),
-            },
+            // A number may be somebody's own words, so it is no place in the list.
+            reply if *other => Ok(Answer::Choice(match find_named(question, options, reply, false) {
+                Ok(id) => id,
+                Err(_) => Arc::from(reply.to_string().trim()),
+            })),
+            reply => find(question, options, reply).map(Answer::Choice),
         },
         Ask::ChooseMany { options, .. } => Ok(Answer::Choices(find_all(question, options, reply)?)),
         Ask::Order { options } => {
@@ -100,6 +102,11 @@ fn find_all(question: &Question, options: &[Choice], reply: &Value) -> Result<Ve
 
 /// Finds an option by id, label, place in the list, entity number, or an unambiguous beginning.
 fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<str>, Refusal> {
+    find_named(question, options, reply, true)
+}
+
+/// The same; `by_place` says whether a number may be a place in the list.
+fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: bool) -> Result<Arc<str>, Refusal> {
     let text = match reply {
         Value::Text(text) => text.trim().to_string(),
         Value::Entity(id) => {
@@ -120,7 +127,8 @@ fn find(question: &Question, options: &[Choice], reply: &Value) -> Result<Arc<st
     };
     let mut found: Vec<&Choice> = options.iter().filter(exact).collect();
     if found.is_empty() {
-        if let Ok(place) = text.parse::<usize>()
+        if by_place
+            && let Ok(place) = text.parse::<usize>()
             && let Some(option) = place.checked_sub(1).and_then(|at| options.get(at))
         {
             return Ok(option.id.clone());
@@ -260,6 +268,18 @@ mod tests {
         assert_eq!(told("run"), "`run` does not answer the question `card`. Type one of: Keep, Kick.");
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
+    }
+
+    #[test]
+    fn where_words_of_ones_own_are_allowed_a_number_is_such_words_unless_an_option_is_called_so() {
+        let options = vec![option("five", "5", None), option("seven", "7", None), option("far", "Far away", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: true });
+        let chosen = |reply: Value| asked.read(&reply).unwrap();
+        assert_eq!(chosen("2".into()), Answer::Choice("2".into()));
+        assert_eq!(chosen(Value::Int(1)), Answer::Choice("1".into()));
+        assert_eq!(chosen(Value::Int(7)), Answer::Choice("seven".into()));
+        assert_eq!(chosen(Value::list([Value::Int(3)])), Answer::Choice("3".into()));
+        assert_eq!(chosen("far".into()), Answer::Choice("far".into()));
     }
 
     #[test]

@@ -2,6 +2,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::lines::cards_in;
 use super::{Shelf, events};
 use crate::play::plain::value_of;
 use crate::play::{
@@ -206,9 +207,7 @@ impl Case {
                 let Some(at) = left.iter().position(|reply| *reply.topic == *question.topic) else { continue };
                 let Some((value, name)) = for_question(session, question, &left[at].value) else { continue };
                 let answer = question.read(&value).map_err(wrong)?;
-                if &*question.topic == "card" {
-                    self.cards.push(question.tell(&answer));
-                }
+                self.cards.extend(cards_in(&self.rules, &answer));
                 session.answer(question.id, answer).map_err(wrong)?;
                 taken = true;
                 match name {
@@ -281,9 +280,7 @@ impl Case {
                 }
                 let Some((own, name)) = for_question(self.session()?, &question, value) else { continue };
                 let answer = question.read(&own).map_err(wrong)?;
-                if topic == "card" {
-                    self.cards.push(question.tell(&answer));
-                }
+                self.cards.extend(cards_in(&self.rules, &answer));
                 self.session()?.answer(question.id, answer).map_err(wrong)?;
                 taken = true;
                 match name {

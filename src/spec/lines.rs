@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::dice::DiceRng;
-use crate::play::{Driver, Hits, Ruleset, Scenario, Session, Setup, Step};
+use crate::play::{Answer, Driver, Hits, Ruleset, Scenario, Session, Setup, Step};
 use crate::ruleset::Rulebook;
 
 /// What was reached of a ruleset's own scripts.
@@ -55,9 +55,8 @@ impl LineCoverage {
                 coverage.files.push(FileLines { path: path.clone(), unreached });
             }
         }
-        // A spec tells what was chosen by its title.
         let cards = rules.cards().iter();
-        let cards = cards.filter(|card| !played.contains(&*card.id) && !played.contains(&*card.title));
+        let cards = cards.filter(|card| !played.contains(&*card.id));
         coverage.unplayed = cards.map(|card| card.id.to_string()).collect();
         coverage
     }
@@ -88,6 +87,16 @@ pub(crate) fn play_at_random(rules: &Arc<Ruleset>) -> BTreeSet<String> {
     played
 }
 
+/// The cards that an answer chooses, whatever it was asked for: a reaction and a spell are played like any other card.
+pub(super) fn cards_in(rules: &Rulebook, answer: &Answer) -> Vec<String> {
+    let chosen: &[Arc<str>] = match answer {
+        Answer::Choice(id) => std::slice::from_ref(id),
+        Answer::Choices(ids) => ids,
+        _ => &[],
+    };
+    chosen.iter().filter(|id| rules.card(id).is_some()).map(ToString::to_string).collect()
+}
+
 /// Answers the first question at random; false where no answer is known.
 fn answer_one(session: &mut Session, chance: &mut DiceRng, played: &mut BTreeSet<String>) -> bool {
     let Some(question) = session.questions().first().cloned() else { return false };
@@ -97,11 +106,7 @@ fn answer_one(session: &mut Session, chance: &mut DiceRng, played: &mut BTreeSet
         None => question.default.clone(),
     };
     let Some(answer) = answer else { return false };
-    if &*question.topic == "card"
-        && let crate::play::Answer::Choice(id) = &answer
-    {
-        played.insert(id.to_string());
-    }
+    played.extend(cards_in(session.ruleset(), &answer));
     // An answer that its question's own check refuses is asked for again.
     session.answer(question.id, answer).is_ok()
 }

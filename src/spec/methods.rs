@@ -1,6 +1,7 @@
 use num_rational::BigRational;
 
 use super::case::{Case, Checked, same, some_reason, take_default, words, wrong};
+use super::lines::cards_in;
 use super::odds;
 use crate::play::plain::{self, replies, value_of};
 use crate::play::{Edit, Session, Step};
@@ -397,7 +398,7 @@ impl Case {
         let answers = replies(args.value(2))?;
         let question = self.turn_of(&about, "card")?;
         if let Ok(answer) = question.read(&Value::text(&card)) {
-            self.cards.push(question.tell(&answer));
+            self.cards.extend(cards_in(&self.rules, &answer));
         }
         odds::compare(self.session()?, &question, &card, answers, &expected, within.as_ref())
     }

@@ -120,12 +120,11 @@ impl Repl {
     }
 
     /// A refusal with what to type instead, where that can be known.
-    fn advised(&self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
-        let rules = self.session.ruleset();
-        let words: Vec<(&String, &String)> = rules.words().iter().collect();
+    fn advised(&mut self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
+        let rules = self.session.ruleset().clone();
         let small = |topic: &str| {
-            let own = words.iter().find(|(word, of)| *of == topic && *word != topic);
-            own.map_or_else(|| topic.to_owned(), |(word, _)| (*word).clone())
+            let own = rules.words().iter().find(|(word, of)| *of == topic && *word != topic);
+            own.map_or_else(|| topic.replace('_', " "), |(word, _)| word.clone())
         };
         if let Refusal::NotAsked { asked, .. } = &refusal
             && let [asked] = asked.as_slice()
@@ -141,14 +140,40 @@ impl Repl {
         }
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
-        let near = nearest(behind[0], words.iter().map(|(word, _)| word.as_str()));
-        Complaint::Wrong(match near {
-            Some(near) => format!("Cannot read `{}` after `{option}`. Did you mean `{near}`?", behind[0]),
-            None => format!(
-                "Cannot read `{}` after `{option}`. Put a word before each answer, for example `with` (`help words`).",
-                behind.join(" ")
-            ),
+        let rest = behind.join(" ");
+        // Words that answer a question that comes lack only the word for it.
+        let next = self.questions_after(question, &option);
+        let reads = next.iter().find(|next| next.read(&rest.as_str().into()).is_ok());
+        let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
+        Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
+            (Some(next), ..) => {
+                format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
+            }
+            (None, Some(near), _) => format!("{} Did you mean `{near}`?", cannot(behind[0])),
+            (None, None, Some(next)) => {
+                let word = small(&next.topic);
+                format!("{} The next answer comes after the word `{word}`: `{option} {word} ...`.", cannot(&rest))
+            }
+            (None, None, None) => format!("{} Nothing else is asked there: type `{option}` alone.", cannot(&rest)),
         })
+    }
+
+    /// The questions that follow in the same action once `option` answers a question. The game stays as it is.
+    fn questions_after(&mut self, question: &Question, option: &str) -> Vec<Question> {
+        let Ok(answer) = question.read(&option.into()) else { return Vec::new() };
+        if self.session.answer(question.id, answer).is_err() {
+            return Vec::new();
+        }
+        let stepped = self.session.advance();
+        let open = match stepped {
+            Ok(Step::Ask) => self.session.questions().to_vec(),
+            _ => Vec::new(),
+        };
+        if self.session.undo().is_ok() {
+            let _ = self.session.advance();
+        }
+        self.session.take_events();
+        open.into_iter().filter(|next| next.id.action == question.id.action && next.id != question.id).collect()
     }
 
     pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {

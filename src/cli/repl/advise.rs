@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::{Advice, Advised, Answering, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
+use riskbreaker::{Advice, Advised, Answering, Effect, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;
+use super::event_rows::Untold;
 use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
@@ -172,11 +174,11 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(text))?;
         }
         let wins = answers.iter().filter_map(|one| one.played).any(|played| played.win_rate().is_some());
-        // Answers that lead to the same are one row.
+        let untold = self.untold();
         let mut rows: Vec<Ranked> = Vec::new();
-        for one in answers.iter().map(Ranked::of) {
-            match rows.iter_mut().find(|row| row.odds == one.odds && (row.played == one.played || !measured)) {
-                Some(row) => row.answer = format!("{}, {}", row.answer, one.answer),
+        for one in answers.iter().map(|one| Ranked::of(one, &untold)) {
+            match rows.iter_mut().find(|row| !row.differs_from(&one, measured)) {
+                Some(row) => row.join(one),
                 None => rows.push(one),
             }
         }
@@ -193,7 +195,9 @@ impl Repl {
                 line = line.plain(format!(": {number}{from}{give}"));
             }
             self.screen.row(&line)?;
-            self.screen.row(&Row::prose(6).faint(&row.odds))?;
+            if let Some(odds) = &row.odds {
+                self.screen.row(&Row::prose(6).faint(odds))?;
+            }
         }
         if more > 0 {
             self.screen.row(&Row::at(2).faint(format!("and {more} more answers, no better than these")))?;
@@ -206,7 +210,10 @@ impl Repl {
                 self.screen.row(&Row::at(2).plain(text))?;
             }
             let text = match games {
-                0 => "Ranked by the average position after the next step, whose odds stand below.".to_owned(),
+                0 if rows.len() == 1 => {
+                    "None is better than another after the next step. `odds ANSWER` shows what one leads to.".to_owned()
+                }
+                0 => "Ranked by the average position after the next step.".to_owned(),
                 games => format!("From {games} games played to the end. Below each answer: the odds of the next step."),
             };
             self.screen.row(&Row::at(2).faint(text))?;
@@ -215,19 +222,19 @@ impl Repl {
     }
 }
 
-/// An answer with the one number that it is ranked by.
+/// An answer, or several that do not differ, with the one number that it is ranked by.
 struct Ranked {
     answer: String,
     played: Option<PlayedOut>,
     /// `wins 64 %`, or the average worth, and how far it may be off.
     number: Option<String>,
     margin: Option<String>,
-    /// The odds of the next step, in a few words.
-    odds: String,
+    /// The odds of the next step, in a few words; nothing where several answers have different ones.
+    odds: Option<String>,
 }
 
 impl Ranked {
-    fn of(advice: &Advice) -> Ranked {
+    fn of(advice: &Advice, untold: &Untold) -> Ranked {
         let best = with_best(advice);
         let answer =
             if best.is_empty() { advice.text.clone() } else { format!("{} ({})", advice.text, best.join(", ")) };
@@ -240,20 +247,55 @@ impl Ranked {
             (None, None) => (None, None),
         };
         let odds = match &advice.odds {
-            Ok(odds) => {
-                let lines = odds.lines();
-                let told = lines.iter().zip(&odds.outcomes).take(NAMED);
-                let mut parts: Vec<String> =
-                    told.map(|(line, (_, chance))| format!("{:.0} % {line}", 100.0 * float(chance))).collect();
-                if lines.len() > NAMED {
-                    parts.push("...".into());
-                }
-                parts.join("; ")
-            }
+            Ok(odds) => next_step(odds, untold),
             Err(refusal) => refusal.to_string(),
         };
-        Ranked { answer, played: advice.played, number, margin, odds }
+        Ranked { answer, played: advice.played, number, margin, odds: Some(odds) }
     }
+
+    /// Whether the two are worth a row each. Numbers within each other's margin do not tell answers with the same odds
+    /// apart; positions that are worth the same after the next step are not ranked at all.
+    fn differs_from(&self, other: &Ranked, measured: bool) -> bool {
+        match (&self.played, &other.played) {
+            _ if !measured => self.odds != other.odds,
+            (Some(one), Some(two)) => {
+                let margin = |played: &PlayedOut| played.win_rate().map_or(played.margin(), |(_, margin)| margin);
+                self.odds != other.odds || (one.score() - two.score()).abs() > margin(one).max(margin(two))
+            }
+            (None, None) => self.number != other.number,
+            _ => true,
+        }
+    }
+
+    /// Takes an answer in that does not differ.
+    fn join(&mut self, other: Ranked) {
+        self.answer = format!("{}, {}", self.answer, other.answer);
+        self.odds = self.odds.take().filter(|odds| Some(odds) == other.odds.as_ref());
+    }
+}
+
+/// The likeliest outcomes of the next step, by what is told of them at the table.
+fn next_step(odds: &Odds, untold: &Untold) -> String {
+    let mut told: Vec<(String, BigRational)> = Vec::new();
+    for (outcome, chance) in &odds.outcomes {
+        let hidden = |effect: &&Effect| match effect {
+            Effect::Came { kind, .. } | Effect::Gone { kind, .. } => untold.kinds.contains(kind),
+            effect => !effect.is_shown(),
+        };
+        let lines: Vec<String> = outcome.effects.iter().filter(|effect| !hidden(effect)).map(Effect::line).collect();
+        let line = if lines.is_empty() { "nothing changes yet".to_owned() } else { lines.join(" \u{b7} ") };
+        match told.iter_mut().find(|(known, _)| *known == line) {
+            Some((_, sum)) => *sum += chance,
+            None => told.push((line, chance.clone())),
+        }
+    }
+    told.sort_by(|(_, one), (_, two)| two.cmp(one));
+    let named = told.iter().take(NAMED).map(|(line, chance)| format!("{:.0} % {line}", 100.0 * float(chance)));
+    let mut parts: Vec<String> = named.collect();
+    if told.len() > NAMED {
+        parts.push(format!("{} more", told.len() - NAMED));
+    }
+    parts.join("; ")
 }
 
 /// The one number of games that were played out, and how far it may be off: `wins 64 %` and `3`.

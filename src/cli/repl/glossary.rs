@@ -3,6 +3,7 @@
 use riskbreaker::{Ruleset, Value};
 
 use super::Repl;
+use crate::cli::rule_text::paragraphs;
 
 /// Rules that are named for a word.
 const MOST_RULES: usize = 4;
@@ -71,11 +72,11 @@ fn rules_about(rules: &Ruleset, word: &str) -> Entry {
     let mut found: Vec<(u8, usize, String, String)> = Vec::new();
     let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
     let mut headed = false;
-    for (order, line) in texts.iter().rev().flat_map(|text| text.lines()).enumerate() {
+    for (order, line) in texts.iter().rev().flat_map(|text| paragraphs(text)).enumerate() {
         if line.starts_with('#') {
-            headed = stands_at(line, word).is_some();
+            headed = stands_at(&line, word).is_some();
         }
-        let Some((id, text)) = numbered(line) else { continue };
+        let Some((id, text)) = numbered(&line) else { continue };
         // A table may only say which spec shows an example.
         if stands_at(text, word).is_none() || text.contains("`specs/") {
             continue;

@@ -8,10 +8,10 @@ use super::command::{COMMANDS, Command, Group};
 use super::line::split_first;
 use super::master::driver_name;
 use super::vocabulary::Vocabulary;
-use super::{Complaint, Done, Repl, names, rule_text};
+use super::{Complaint, Done, Repl, names};
 use crate::cli::nearest::{Named, named, nearest};
 use crate::cli::row::{Row, Span, Tone, width_of};
-use crate::cli::rules;
+use crate::cli::{rule_text, rules};
 
 impl Repl {
     /// `options`: asks again, in full.

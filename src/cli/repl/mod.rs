@@ -21,7 +21,6 @@ mod names;
 mod prompt;
 mod question;
 mod reload;
-mod rule_text;
 mod save_file;
 mod session_slot;
 mod table;
@@ -242,7 +241,9 @@ impl Repl {
         }
         self.play_on()?;
         if matches!(self.step, Step::Ask) && !self.screen.json() {
-            self.look()?;
+            // The prompt says where the game stands; everybody is listed above it.
+            self.gather_words();
+            self.who("")?;
         }
         self.keep_recovery_file()?;
         self.show_standing()

@@ -4,7 +4,8 @@ use crate::cli::row::{Row, Span, Tone, columns};
 
 /// A question as rows: what is asked, the options by number, and what an answer looks like.
 ///
-/// An option that is not open has `-` for a number, and its reason; the one that `ok` takes has a `*`.
+/// An option that is not open has `-` for a number, and its reason; the one that `ok` takes has a `*`. Where any words are an
+/// answer the options have no numbers, since a number is such words, too.
 pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Vec<Row> {
     let mut rows = vec![heading(question, about)];
     let cells = question
@@ -27,13 +28,23 @@ pub fn whom(session: &Session, question: &Question) -> String {
     }
 }
 
+fn takes_words(ask: &Ask) -> bool {
+    matches!(ask, Ask::Choose { other: true, .. })
+}
+
 fn heading(question: &Question, about: Option<&str>) -> Row {
     let why =
         if question.why.is_empty() { format!("{}?", question.topic.replace('_', " ")) } else { question.why.clone() };
     match about.filter(|about| !why.contains(*about)) {
         Some(about) => Row::at(0).strong(about).plain(format!(": {why}")),
-        None => Row::at(0).plain(why),
+        None => Row::at(0).plain(with_capital(&why)),
     }
+}
+
+/// A sentence that begins a line begins with a capital.
+fn with_capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span> {
@@ -45,6 +56,7 @@ fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span
     let beside = beside.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
     if option.enabled {
         let mark = if suggested { "*" } else { " " };
+        let number = if takes_words(ask) { String::new() } else { number.to_string() };
         return vec![Span::plain(format!("{mark}{number}")), Span::strong(&option.label), Span::plain(beside)];
     }
     let reason = option.reason.as_deref().unwrap_or("the rules do not allow this now");
@@ -63,7 +75,7 @@ fn suggested(question: &Question, option: &Choice) -> bool {
 fn wanted(question: &Question) -> Option<Row> {
     let mut text = match &question.ask {
         Ask::Choose { other: true, options } if options.is_empty() => "Type anything, in your own words".to_owned(),
-        Ask::Choose { other: true, .. } => "or type anything else, in your own words".to_owned(),
+        Ask::Choose { other: true, .. } => "Type a name from the list, or anything else in your own words".to_owned(),
         Ask::Choose { .. } => return None,
         Ask::ChooseMany { min: 0, max, options } if *max >= options.len() => {
             "Type names or numbers with commas, `all` or `none`".to_owned()
@@ -148,6 +160,22 @@ mod tests {
         assert_eq!(
             text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
             ["What does Ranger do?", "  1  Lunge  Stake 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
+        );
+    }
+
+    #[test]
+    fn a_question_begins_with_a_capital_and_words_of_ones_own_have_no_numbers_beside_them() {
+        let options = vec![option("Near", None, None, None), option("Far", Some("no way"), None, None)];
+        let asked = Ask::Choose { options, other: true };
+        let asked = Question { why: "where does Ranger go?".into(), ..question(asked, None) };
+        assert_eq!(
+            text(&asked),
+            [
+                "Where does Ranger go?",
+                "     Near",
+                "  -  Far   no way",
+                "  Type a name from the list, or anything else in your own words",
+            ]
         );
     }
 

@@ -94,7 +94,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             if context.listening || context.explorer.is_some() {
                 let question = undefaulted(context, &handles, kind, &q)?;
                 let answer = answer_of(context, &question, &answer)?;
-                context.autos.push((question, answer));
+                context.note_only_answer(question, answer).map_err(stopped)?;
             }
             return Ok(());
         }

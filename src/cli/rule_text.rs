@@ -1,10 +1,38 @@
-//! Finding the line of a rule text that says what a word means.
+//! Reading rule texts: their items and rows, and the one that says what a word means.
+
+/// The lines of a rule text, each with what is wrapped below it: a heading, an item, a row of a table or a paragraph.
+pub fn paragraphs(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    // Whether the next line of plain text belongs to the last one found.
+    let mut goes_on = false;
+    for line in text.lines() {
+        let trimmed = line.trim();
+        if goes_on
+            && !trimmed.is_empty()
+            && !begins_anew(trimmed)
+            && let Some(last) = found.last_mut()
+        {
+            last.push(' ');
+            last.push_str(trimmed);
+            continue;
+        }
+        goes_on = !trimmed.is_empty() && !trimmed.starts_with(['#', '|']);
+        found.push(line.to_owned());
+    }
+    found
+}
+
+/// Whether a line is an item, a row, a heading or the edge of a block, and so no part of the line above it.
+fn begins_anew(line: &str) -> bool {
+    let item = line.strip_prefix(['-', '*', '+']).is_some_and(|rest| rest.starts_with(' '));
+    item || line.starts_with(['#', '|', '`'])
+}
 
 /// The line that begins with `key` - the id of a rule, or a word in backticks - as its text, with cells of a table parted.
 pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<String> {
     // The topmost ruleset's own text comes last, and goes first.
     let texts: Vec<&str> = texts.collect();
-    texts.iter().rev().find_map(|text| text.lines().find_map(|line| told(line, key)))
+    texts.iter().rev().find_map(|text| paragraphs(text).iter().find_map(|line| told(line, key)))
 }
 
 fn told(line: &str, key: &str) -> Option<String> {
@@ -33,6 +61,14 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "# Rules\n\nA-1 is no item.\n- **A-1** Everyone has four stats.\n| A-2, A-3 | the ruling | `x` |\n| `on` | owner | at whom |\n";
+
+    #[test]
+    fn an_item_goes_on_in_the_lines_that_are_wrapped_below_it() {
+        let text = "# Rules\n- **A-1** Everyone has\n  four stats.\n- **A-2** Next.\n\nAside.\n| A-3 | x |\nno row\n";
+        assert_eq!(line_of([text].into_iter(), "A-1").as_deref(), Some("Everyone has four stats."));
+        assert_eq!(line_of([text].into_iter(), "A-2").as_deref(), Some("Next."));
+        assert_eq!(line_of([text].into_iter(), "A-3").as_deref(), Some("x"));
+    }
 
     #[test]
     fn items_and_rows_are_found_by_what_they_begin_with() {
