@@ -5,6 +5,8 @@
 #![cfg(feature = "cli")]
 
 mod answers;
+#[path = "store/failing_disk.rs"]
+mod failing_disk;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -354,7 +356,7 @@ fn characters_go_with_the_campaign_and_their_changes_are_entries() {
     let mut roster = campaign.roster().unwrap();
     assert!(roster.characters.is_empty());
     let fields = [("rests".to_owned(), riskbreaker::Value::Int(2))].into();
-    let ann = Character { ruleset: "tug".into(), kind: "puller".into(), fields };
+    let ann = Character { ruleset: "tug".into(), kind: "puller".into(), fields, sheet: None };
     roster.characters.insert("Ann".into(), ann);
     campaign.set_roster(&roster, "roster: Ann is kept").unwrap();
     assert_eq!((campaign.head(), campaign.keep(&mut session).unwrap()), (campaign.entries(), Kept::Nothing));
@@ -518,6 +520,77 @@ fn rules_travel_with_the_campaign() {
     campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
 }
 
+/// The fields of somebody that a sheet can say, by name; what refers to others in the scene is left out.
+fn fields_of(session: &Session, title: &str) -> std::collections::BTreeMap<String, riskbreaker::Value> {
+    let view = session.view();
+    let entity = view.find(title).unwrap_or_else(|_| panic!("nobody is called {title}"));
+    let own = view.fields(entity).filter(|(_, value)| {
+        let mut refers = false;
+        value.each_entity(&mut |_| refers = true);
+        !refers
+    });
+    own.map(|(field, value)| (field.name.to_string(), value.clone())).collect()
+}
+
+#[test]
+fn whoever_is_on_a_sheet_plays_in_a_scene_and_is_written_down_again_as_the_same() {
+    let library = library("rulesets");
+    for id in ["riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "silent-winter", "rbf"] {
+        let rules = Ruleset::load(&library, id).unwrap_or_else(|error| panic!("{id}: {error}"));
+        let steps = rules.sheet_steps(rules.default_switches()).unwrap_or_else(|fault| panic!("{id}: {fault}"));
+        let foe = rules.cast().values().next().unwrap().clone();
+        for (name, sheet) in rules.cast() {
+            let told = |fault: riskbreaker::Fault| -> ! { panic!("{id}, {name}: {fault}") };
+            let riskbreaker::Value::Map(keys) = sheet else { panic!("{id}, {name}") };
+            for key in keys.keys() {
+                assert!(steps.iter().any(|step| step.key == **key), "{id}, {name}: no step for `{key}`");
+            }
+            let begin = |sheet: &riskbreaker::Value| {
+                let sides = [("Heroes".to_owned(), vec![sheet.clone()]), ("Foes".to_owned(), vec![foe.clone()])];
+                let table = rules.position_of(&sides, rules.default_switches()).unwrap_or_else(|fault| told(fault));
+                let mut session = Session::start(&rules, Setup::table(table).seed(3)).unwrap();
+                let step = session.advance().unwrap();
+                assert!(!matches!(step, Step::Fault(_)), "{id}, {name}: {step:?}");
+                session
+            };
+            let mut session = begin(sheet);
+            let title = keys["name"].as_text().unwrap().to_owned();
+            let entity = session.view().find(&title).unwrap();
+            let written = session.written_sheet(entity).unwrap_or_else(|fault| told(fault)).unwrap();
+            let mut again = begin(&written);
+            let entity = again.view().find(&title).unwrap();
+            assert_eq!(again.written_sheet(entity).unwrap().as_ref(), Some(&written), "{id}, {name}");
+            if fields_of(&session, &title).get("out") != Some(&riskbreaker::Value::Bool(true)) {
+                assert_eq!(fields_of(&again, &title), fields_of(&session, &title), "{id}, {name}");
+            }
+            let price = rules.price_sheet(&written, rules.default_switches()).unwrap_or_else(|fault| told(fault));
+            assert_eq!(price.is_some(), id.starts_with("riskbreaker"), "{id}");
+            let riskbreaker::Value::Map(keys) = &written else { panic!("{id}, {name}") };
+            for key in keys.keys() {
+                assert!(
+                    steps.iter().any(|step| step.key == **key),
+                    "{id}, {name}: no step for `{key}` as it is written"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_sheet_costs_what_its_lines_cost() {
+    let library = library("rulesets");
+    let price = |id: &str, text: &str| {
+        let rules = Ruleset::load(&library, id).unwrap();
+        let price = rules.price_sheet(&riskbreaker::Value::text(text), rules.default_switches()).unwrap().unwrap();
+        (price.cost(), price.have, price.lines.len())
+    };
+    // RB1: stats begin at 4, 10 points; a skill costs 1, a magical one 2.
+    let (cost, have, lines) = price("riskbreaker-0.0.1", "Ann = A5: Maneuver, Sword");
+    assert_eq!((cost - 2, have, lines), (price("riskbreaker-0.0.1", "Ann = A5").0, Some(10), 3));
+    let (_, have, lines) = price("riskbreaker-0.0.3", "Ann = A5: Move, Sword");
+    assert_eq!((have, lines), (Some(50), 6));
+}
+
 // The program
 
 fn program(folder: &Path, args: &[&str]) -> Command {
@@ -670,4 +743,202 @@ fn files_of_every_format_open() {
     assert_eq!(campaign.entries(), 4);
     assert_eq!(campaign.session().unwrap().decisions(), 3);
     campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+}
+
+/// What the program says to these lines; standard error behind it.
+fn said_to(folder: &Path, rules: &str, args: &[&str], lines: &str) -> String {
+    let mut command = program(folder, args);
+    let rulesets = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+    if rules == "shipped" {
+        command = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
+        command.current_dir(folder).args(args).args(["--rulesets", &rulesets.display().to_string()]);
+        command.env("XDG_STATE_HOME", folder.join("state")).env("NO_COLOR", "1");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    }
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn a_sheet_is_written_step_by_step_and_refused_with_the_rule_that_it_breaks() {
+    let folder = folder("sheet");
+    let play = |lines: &str| said_to(&folder, "shipped", &["play", "evening", "--rules", "riskbreaker-0.0.1"], lines);
+    let told = play("roster new Ann\n5: Sword\nagility 4: Maneuver\n");
+    assert!(told.contains("Muscle 5: Sword: costs 6, 4 of 10 left"), "{told}");
+    assert!(told.contains("Agility 4: Maneuver: costs 1, 3 of 10 left"), "{told}");
+    // What is not legal is refused with its rule, and leaves the sheet as it is.
+    let told = play("roster edit Ann\nmuscle 0: Sword\n");
+    assert!(told.contains("Muscle 0 is outside: 1 is the least (RB1-"), "{told}");
+    let told = play("roster edit Ann\nmuscle 6: Sword, Axe, Push, Knockdown, Staff, Spear\n");
+    assert!(told.contains("points, and there are 10 (RB1-"), "{told}");
+    // Each step is an entry: it was kept, and is taken back.
+    let told = play("roster edit Ann\nshow\nundo\nshow\ndone\nroster\n");
+    assert!(told.contains("undid roster: Ann, Agility 4: Maneuver"), "{told}");
+    assert!(told.contains("Ann is in the roster.") && told.contains("muscle 5: Sword"), "{told}");
+}
+
+#[test]
+fn a_scene_of_the_roster_and_the_cast_says_how_likely_it_is_won_and_begins() {
+    let folder = folder("encounter");
+    for (id, hero, foe) in [
+        ("riskbreaker-0.0.1", "fighter", "bandit"),
+        ("riskbreaker-0.0.3", "fighter", "bandit"),
+        ("contest", "knight", "soldier"),
+        ("silent-winter", "lothaire", "imp"),
+        ("rbf", "pc blade", "thug"),
+    ] {
+        let lines = format!(
+            "roster new Ann as {hero}\ndone\nencounter Ann against 2 x {foe}\nencounter yes\nwho\nroster keep Ann\n\
+             encounter Ann, {hero} against {foe}\nencounter Ann against {foe}x\n"
+        );
+        let told = said_to(&folder, "shipped", &["play", id, "--rules", id], &lines);
+        assert!(told.contains(" games, every seat played by a policy") && told.contains(" %"), "{id}: {told}");
+        assert!(told.contains("Ann is kept, with"), "{id}: {told}");
+        assert!(told.contains("There is no sheet"), "{id}: {told}");
+        let told = said_to(&folder, "shipped", &["replay", id, "--verify"], "");
+        assert!(told.contains("the replay is the game that was kept"), "{id}: {told}");
+    }
+}
+
+#[test]
+fn a_reopened_campaign_shows_all_of_it_and_takes_back_whole_lines() {
+    let folder = folder("whole");
+    let play = |lines: &str| said_to(&folder, "tests", &["play", "evening", "--rules", "tug", "--seed", "5"], lines);
+    let says: String = (0..120).map(|n| format!("say first {n}\n")).collect();
+    play(&says);
+    play("new two\nsay second 0\n");
+    let told = play("log all\nrecap all\nlog 3\n");
+    for text in ["first 0", "first 119", "second 0"] {
+        assert!(told.matches(text).count() >= 2, "{text}: {told}");
+    }
+    // Back beyond the beginning of the scene, and beyond what a program that was started anew has in memory.
+    let told = play("undo\nundo\nundo 3\nlog 2\n");
+    assert!(told.contains("undid scene: ") && told.contains("undid the edit: first 117"), "{told}");
+    assert!(told.trim_end().ends_with("first 115\n  first 116"), "{told}");
+    // An entry is what a line decided, and one `undo` takes all of it back, also in a program that was started anew.
+    let folder = folder.join("lines");
+    fs::create_dir_all(&folder).unwrap();
+    let play = |lines: &str| {
+        said_to(&folder, "shipped", &["play", "evening", "--rules", "riskbreaker-0.0.1", "--seed", "3"], lines)
+    };
+    play("yes\nauto\n");
+    let told = play("undo\nlog --all\n");
+    assert!(told.contains("*2 ") && told.contains("-3 "), "{told}");
+}
+
+#[test]
+fn a_disk_that_fails_loses_nothing_and_play_goes_on_when_it_works_again() {
+    let library = library("tests/rulesets");
+    let path = folder("failing-disk").join("evening.rbsave");
+    failing_disk::works_again();
+    let rules = tug(&library);
+    let mut store = Store::open(&path, &library).unwrap();
+    let mut campaign = store.create("evening").unwrap();
+    let mut session = campaign.begin(&rules, Setup::default().seed(5).switch("wins_at", 20), "tug").unwrap();
+    let _ = session.advance().unwrap();
+    campaign.keep(&mut session).unwrap();
+    let (mut failed, mut went_on) = (0, 0);
+    for n in 0..24 {
+        let before = moment(&mut session);
+        match n % 2 {
+            0 => failing_disk::fail_after_syncs((n / 2) % 7),
+            _ => failing_disk::full_after_writes((n / 2) % 7 * 7),
+        }
+        session.edit(Edit::Say { text: format!("line {n} {}", "long ".repeat(60)) }).unwrap();
+        let _ = session.advance().unwrap();
+        let kept = campaign.keep(&mut session);
+        failing_disk::works_again();
+        if let Err(error) = kept {
+            failed += 1;
+            assert!(error.may_pass(), "{n}: {error}");
+            // What was acknowledged before stands, in this program and in the next one.
+            if n % 3 == 0 {
+                drop((campaign, store));
+                store = Store::open(&path, &library).unwrap_or_else(|error| panic!("{n}: {error}"));
+                campaign = store.first().unwrap().unwrap();
+            }
+            session = campaign.session().unwrap_or_else(|error| panic!("{n}: {error}"));
+            assert_eq!(moment(&mut session), before, "{n}");
+        } else {
+            went_on += 1;
+        }
+        assert!(decide(&mut session, n as u64));
+        campaign.keep(&mut session).unwrap_or_else(|error| panic!("{n}: {error}"));
+    }
+    assert!(failed > 8 && went_on > 2, "{failed} {went_on}");
+    assert_eq!(store.verify().unwrap().problems, Vec::<String>::new());
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+}
+
+#[test]
+fn a_folder_in_which_nothing_can_be_written_is_said_and_the_campaign_is_as_it_was() {
+    let folder = folder("unwritable");
+    let play = |lines: &str| said_to(&folder, "tests", &["play", "evening", "--rules", "tug"], lines);
+    play("say here\n");
+    let before = fs::read(folder.join("evening.rbsave")).unwrap();
+    // Where a journal cannot be made, whoever runs this: its name is taken by a folder.
+    fs::create_dir(folder.join("evening.rbsave-journal")).unwrap();
+    let told = play("say there\n");
+    assert!(told.contains("evening.rbsave") && !told.contains("panicked"), "{told}");
+    assert_eq!(fs::read(folder.join("evening.rbsave")).unwrap(), before, "{told}");
+    // When it is gone, all is as it was.
+    fs::remove_dir(folder.join("evening.rbsave-journal")).unwrap();
+    let told = said_to(&folder, "tests", &["replay", "evening", "--verify"], "");
+    assert!(told.contains("the replay is the game that was kept"), "{told}");
+    let told = play("say there\nlog all\n");
+    assert!(told.matches("there").count() >= 2, "{told}");
+}
+
+#[test]
+fn a_file_of_an_older_format_is_copied_verified_and_replaced() {
+    let library = library("tests/rulesets");
+    let saves = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/saves");
+    let folder = folder("upgrade");
+    let path = folder.join("old.rbsave");
+    let old = fs::read(saves.join("format-1.rbsave")).unwrap();
+    let format = |path: &Path| {
+        let bytes = fs::read(path).unwrap();
+        u32::from_be_bytes(bytes[60..64].try_into().unwrap())
+    };
+    fs::write(&path, &old).unwrap();
+    // Reading changes nothing.
+    let read = Store::read(&path, &library).unwrap().first().unwrap().unwrap();
+    let texts: Vec<String> = read.log(true, usize::MAX).unwrap().into_iter().map(|entry| entry.text).collect();
+    drop(read);
+    assert_eq!((fs::read(&path).unwrap(), format(&path)), (old.clone(), 1));
+    // No room for the copy: it stays as it is, and says so.
+    fs::create_dir(folder.join("old.rbsave-upgrading")).unwrap();
+    assert!(Store::open(&path, &library).is_err());
+    assert_eq!(fs::read(&path).unwrap(), old);
+    fs::remove_dir(folder.join("old.rbsave-upgrading")).unwrap();
+    // What an attempt that was cut off has left is no harm.
+    fs::write(folder.join("old.rbsave-upgrading"), &old[..5000]).unwrap();
+    let store = Store::open(&path, &library).unwrap();
+    let mut campaign = store.first().unwrap().unwrap();
+    assert_eq!((campaign.entries(), campaign.session().unwrap().decisions()), (4, 3));
+    let now: Vec<String> = campaign.log(true, usize::MAX).unwrap().into_iter().map(|entry| entry.text).collect();
+    assert_eq!(now, texts);
+    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    let mut session = campaign.session().unwrap();
+    decide(&mut session, 1);
+    campaign.keep(&mut session).unwrap();
+    drop((campaign, store));
+    assert_eq!(format(&path), 2);
+    assert!(!folder.join("old.rbsave-upgrading").exists());
+    // A damaged one is refused, as it is, and recovered.
+    let mut broken = old.clone();
+    let at = broken.windows(5).rposition(|part| part == b"pull\n" || part == b"Ann s").unwrap_or(broken.len() - 700);
+    broken[at] ^= 0x20;
+    fs::write(&path, &broken).unwrap();
+    if Store::open(&path, &library).is_err() {
+        assert_eq!(fs::read(&path).unwrap(), broken);
+    }
+    // One that is newer than the program is left alone.
+    let mut newer = old.clone();
+    newer[60..64].copy_from_slice(&99u32.to_be_bytes());
+    fs::write(&path, &newer).unwrap();
+    assert!(matches!(Store::open(&path, &library), Err(StoreError::Newer { found: 99, .. })));
+    assert_eq!(fs::read(&path).unwrap(), newer);
 }

@@ -126,7 +126,7 @@ impl Reader<'_> {
             ("play", "when") if inside("free") => Some("`when` of a free act"),
             ("play", "prompt") if at_top => Some("the prompt"),
             ("policies", "answer") if at_top => Some("a policy"),
-            ("creation", "check" | "build") if at_top => Some("creation"),
+            ("creation", "check" | "build" | "steps" | "price" | "sheet" | "position") if at_top => Some("creation"),
             _ => None,
         }
     }

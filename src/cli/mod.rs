@@ -9,6 +9,7 @@ mod edition;
 mod export;
 mod figures;
 mod file;
+mod go_on;
 mod interrupt;
 mod library;
 mod merge;
@@ -45,7 +46,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Plays tabletop games whose rules are scripts.
 ///
-/// Without a command, it starts a game.
+/// Without a command, it offers to go on with the last campaign, or starts a game.
 #[derive(Parser)]
 #[command(name = "riskbreaker", version)]
 struct Cli {
@@ -162,7 +163,16 @@ fn carry_out(cli: Cli) -> Result<ExitCode> {
         return Err(call_error("put the options after the command: `riskbreaker play --seed 7`"));
     }
     match cli.command {
-        None => play::play(play::Args { scenario: None, begin: None, table: cli.table }, folder),
+        None => {
+            let asked = cli.table == play::TableArgs::default();
+            let choice = if asked { go_on::offer(folder.as_deref())? } else { go_on::Choice::New };
+            let scenario = match choice {
+                go_on::Choice::Campaign(name) => Some(name),
+                go_on::Choice::New => None,
+                go_on::Choice::Nothing => return Ok(ExitCode::SUCCESS),
+            };
+            play::play(play::Args { scenario, begin: None, table: cli.table }, folder)
+        }
         Some(Command::Play(args)) => play::play(args, folder),
         Some(Command::Campaigns(args)) => campaigns::campaigns(&args, folder),
         Some(Command::Replay(args)) => replay::replay(&args, folder),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::migration::Former;
 use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct};
-use crate::ruleset::{Declarations, LoadError, Stack};
+use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// Makes machines that run the scripts of a ruleset.
@@ -90,8 +90,8 @@ pub(crate) trait Machine {
     /// The acts that are nobody's turn, for every seat that may know of them.
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct>;
 
-    /// Checks a sheet: the breaches as plain data.
-    fn check_sheet(&mut self, context: &mut ActionContext, sheet: &Value) -> Result<Value, Fault>;
+    /// Calls a function of `creation.luau`; what it gives back is plain data.
+    fn creation(&mut self, context: &mut ActionContext, part: CreationPart, argument: &Value) -> Result<Value, Fault>;
 
     /// How often each line of the scripts has run; nothing unless the ruleset was loaded to be measured.
     fn hits(&self) -> Hits;

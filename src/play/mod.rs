@@ -6,6 +6,7 @@ mod answer_space;
 mod answer_value;
 mod card_counts;
 mod context;
+mod creation;
 mod early;
 mod edit;
 mod event;
@@ -46,6 +47,7 @@ mod viewer;
 pub use action::Cause;
 #[cfg(feature = "store")]
 pub(crate) use action::Done;
+pub use creation::BuiltSheet;
 pub use edit::Edit;
 pub use event::{Event, Happening};
 pub use explanation::{Explanation, Term};

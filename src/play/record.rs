@@ -11,7 +11,7 @@ use super::save::{SavedOpen, replay};
 use super::session::Prepared;
 use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use crate::ruleset::{ContentHash, Library};
-use crate::state::{State, Value};
+use crate::state::{EntityId, State, Value};
 
 /// Where a game stands behind the last action that was done: what is under way, what waits, and where the dice stand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -273,10 +273,12 @@ impl Place {
 
 impl Cause {
     /// What a person did outside every question, in words.
-    pub(crate) fn by_hand(&self) -> Option<String> {
+    ///
+    /// `name` says what an entity is called.
+    pub(crate) fn by_hand(&self, name: &dyn Fn(EntityId) -> String) -> Option<String> {
         Some(match self {
             Cause::Free { seat, name } => format!("{seat}: {name}"),
-            Cause::Edit { edit } => edit.words(),
+            Cause::Edit { edit } => edit.words(name),
             Cause::Reload { .. } => "the rules were reloaded".into(),
             Cause::Rules { ruleset, .. } => format!("the rules are {ruleset} now"),
             Cause::Start | Cause::Entry { .. } => return None,
@@ -285,10 +287,16 @@ impl Cause {
 }
 
 impl Edit {
-    fn words(&self) -> String {
+    fn words(&self, name: &dyn Fn(EntityId) -> String) -> String {
         match self {
-            Edit::Set { entity, field, value } => format!("by hand: {entity} {field} {value}"),
-            Edit::Remove { entity } => format!("by hand: {entity} is taken away"),
+            Edit::Set { entity, field, value } => {
+                let value = match value {
+                    Value::Entity(other) => name(*other),
+                    value => value.to_string(),
+                };
+                format!("by hand: {} {} {value}", name(*entity), field.replace('_', " "))
+            }
+            Edit::Remove { entity } => format!("by hand: {} is taken away", name(*entity)),
             Edit::Cancel { entry } => format!("by hand: entry {} is taken off the agenda", entry.0),
             Edit::Face { faces, .. } => format!("by hand: dice {faces:?}"),
             Edit::LeaveOut { name } => format!("by hand: `{name}` is left out"),

@@ -1,12 +1,9 @@
-use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::machine::{Engine, Hits, Machine};
 use super::pool::{Died, Machines, Pool};
-use super::{ActionContext, Fault};
-use crate::ruleset::{Breach, Library, LoadError, Rulebook, Stack, with_layers};
-use crate::state::Value;
+use crate::ruleset::{Library, LoadError, Rulebook, Stack, with_layers};
 
 /// A ruleset that can be played: its [`Rulebook`] and the machines that run its scripts.
 ///
@@ -113,51 +110,6 @@ impl Ruleset {
     /// How often each line of the scripts has run, by file, if they count that.
     pub(crate) fn hits(&self) -> Hits {
         self.run(|vm| vm.hits()).unwrap_or_default()
-    }
-
-    /// Checks a sheet against the rules of creation.
-    ///
-    /// # Errors
-    ///
-    /// The fault of the script that checks.
-    pub fn check_sheet(self: &Arc<Ruleset>, sheet: &Value) -> Result<Vec<Breach>, Fault> {
-        self.check_sheet_under(sheet, self.default_switches())
-    }
-
-    /// Checks a sheet under these values of the switches.
-    ///
-    /// # Errors
-    ///
-    /// The fault of the script that checks.
-    pub fn check_sheet_under(
-        self: &Arc<Ruleset>,
-        sheet: &Value,
-        switches: BTreeMap<String, Value>,
-    ) -> Result<Vec<Breach>, Fault> {
-        let mut context = ActionContext::idle(self);
-        context.switches = Arc::new(switches);
-        let sheet = sheet.clone();
-        let found = self
-            .run(move |vm| vm.check_sheet(&mut context, &sheet))
-            .map_err(|_| Fault::new("the script worker has died"))??;
-        let Value::List(rows) = &found else {
-            return Err(Fault::new("creation.check must return a list of breaches"));
-        };
-        let breach = |row: &Value| -> Option<Breach> {
-            let Value::Map(fields) = row else { return None };
-            let text = |name: &str| fields.get(name).and_then(Value::as_text).map(str::to_string);
-            let number = |name: &str| fields.get(name).and_then(Value::as_int);
-            Some(Breach {
-                rule: text("rule").unwrap_or_default(),
-                text: text("text")?,
-                cost: number("cost"),
-                have: number("have"),
-                warning: fields.get("warning") == Some(&Value::Bool(true)),
-            })
-        };
-        rows.iter()
-            .map(|row| breach(row).ok_or_else(|| Fault::new("a breach is a table with `rule` and `text`")))
-            .collect()
     }
 }
 

@@ -1,8 +1,9 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Card;
+use super::{Card, CreationPart};
 use crate::state::{FieldId, KindId, Schema};
 
 /// What a ruleset declares, as plain data.
@@ -25,7 +26,8 @@ pub(crate) struct Declarations {
     /// What can be looked at by name.
     pub views: Vec<FreeName>,
     pub prompt: bool,
-    pub creation: bool,
+    /// What `creation.luau` can do.
+    pub creation: BTreeSet<CreationPart>,
     /// Whether the ruleset measures what a state is worth to a seat.
     pub value: bool,
     /// Whether it deals anew what a seat cannot see, for those who look ahead.

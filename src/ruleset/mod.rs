@@ -6,6 +6,7 @@
 
 mod content_hash;
 mod contrast;
+mod creation;
 mod data;
 mod declarations;
 mod difference;
@@ -28,6 +29,7 @@ mod version;
 
 pub use content_hash::ContentHash;
 pub use contrast::{Contrast, ContrastSection, Differing};
+pub use creation::{Breach, CreationPart, SheetForm, SheetPrice, SheetStep};
 pub(crate) use data::Data;
 pub use declarations::FreeName;
 pub(crate) use declarations::{Declarations, EntryName, Statistic};
@@ -42,7 +44,7 @@ pub(crate) use nearest::nearest;
 pub use problem::{LoadError, Problem};
 pub(crate) use read_folder::read_regular;
 pub(crate) use rulebook::plain;
-pub use rulebook::{Breach, Card, Fact, Rulebook};
+pub use rulebook::{Card, Fact, Rulebook};
 #[cfg(feature = "watch")]
 pub(crate) use source::is_litter;
 pub use source::{Source, SourceKind};

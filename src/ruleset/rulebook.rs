@@ -50,21 +50,6 @@ fn worked_out<S: serde::Serializer>(serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str("worked out")
 }
 
-/// A rule of creation that a sheet breaks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Breach {
-    /// Id of the rule.
-    pub rule: String,
-    /// What is wrong, as a sentence.
-    pub text: String,
-    /// What it costs, and what there is.
-    pub cost: Option<i64>,
-    /// What the sheet has, where it is a matter of numbers.
-    pub have: Option<i64>,
-    /// Only a warning: the sheet is legal all the same.
-    pub warning: bool,
-}
-
 /// No topic has a longer name, in bytes.
 const LONGEST_TOPIC: usize = 100;
 

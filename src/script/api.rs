@@ -97,9 +97,9 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Declaring,
         "creation",
-        "rb.creation({ check, build })",
+        "rb.creation({ check, build, steps, price, sheet, position })",
         "(creation: CreationBody) -> Declaration",
-        "Building and checking sheets, in `creation.luau`.",
+        "Building, checking and pricing sheets, and positions made of sheets, in `creation.luau`.",
     ),
     reads(
         Declaring,
@@ -600,6 +600,13 @@ pub(crate) const WORDS: &[Word] = &[
         "rb.check_sheet(sheet)",
         "(sheet: any) -> { Breach }",
         "The breaches that `creation.check` finds.",
+    ),
+    reads(
+        Sheets,
+        "price_sheet",
+        "rb.price_sheet(sheet)",
+        "(sheet: any) -> Price",
+        "What `creation.price` says that a sheet costs.",
     ),
     reads(
         Sheets,

@@ -16,7 +16,9 @@ use super::merge::{Declared, Merger};
 use super::prelude::Prelude;
 use super::sandbox::{self, Budget, guarded, spent_at};
 use super::vm::Trusted;
-use crate::ruleset::{Card, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, nearest, plain};
+use crate::ruleset::{
+    Card, CreationPart, Data, Declarations, Fact, LoadError, Manifest, Problem, Stack, nearest, plain,
+};
 
 pub(super) struct Loaded {
     pub lua: Lua,
@@ -259,8 +261,16 @@ impl Loader<'_> {
         merged.raw_set("cast", self.cast()?)?;
         merged.raw_set("play", self.play(&play, of_kinds, &mut declarations)?)?;
         let creation = self.merger.table("creation")?;
-        self.known_keys("creation", "", &creation, &["check", "build"], None)?;
-        declarations.creation = matches!(creation.raw_get::<Lv>("check")?, Lv::Function(_));
+        self.known_keys("creation", "", &creation, &CreationPart::ALL.map(CreationPart::name), None)?;
+        for part in CreationPart::ALL {
+            match creation.raw_get::<Lv>(part.name())? {
+                Lv::Nil => {}
+                Lv::Function(_) => {
+                    declarations.creation.insert(part);
+                }
+                _ => self.missing("creation", "", part.name(), "a function"),
+            }
+        }
         merged.raw_set("creation", creation)?;
 
         if !self.problems.is_empty() {

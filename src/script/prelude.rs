@@ -121,7 +121,7 @@ impl Prelude {
                 tie: get("tie")?,
                 may_act: get("may_act")?,
                 deal: get("deal")?,
-                check_sheet: get("check_sheet")?,
+                creation: get("creation")?,
                 policy_act: get("policy_act")?,
                 refresh: get("refresh")?,
                 stale: get("stale")?,

@@ -17,7 +17,7 @@ use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, Lines, Machine, Phase,
     PolicyAct, Stop,
 };
-use crate::ruleset::{Declarations, LoadError, Stack};
+use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
@@ -102,7 +102,7 @@ pub(super) struct Trusted {
     pub tie: Function,
     pub may_act: Function,
     pub deal: Function,
-    pub check_sheet: Function,
+    pub creation: Function,
     pub policy_act: Function,
     pub refresh: Function,
     pub stale: Function,
@@ -754,17 +754,30 @@ impl Machine for Vm {
         }
     }
 
-    fn check_sheet(&mut self, context: &mut ActionContext, sheet: &Value) -> std::result::Result<Value, Fault> {
-        if !self.declarations.creation {
-            return Err(Fault::new("this ruleset has no rules of creation"));
+    fn creation(
+        &mut self,
+        context: &mut ActionContext,
+        part: CreationPart,
+        argument: &Value,
+    ) -> std::result::Result<Value, Fault> {
+        if !self.declarations.creation.contains(&part) {
+            return Err(Fault::new(format!("creation.luau of this ruleset has no `{}`", part.name())));
         }
         self.reading(context, |vm, context| {
             let (lua, host) = (vm.lua.clone(), vm.host.clone());
             let found = vm.run(context, |trusted| {
-                let sheet = to_lua(&lua, sheet, &host.handles.borrow())?;
-                Ok((trusted.check_sheet.clone(), sheet.into_lua_multi(&lua)?))
+                let argument = to_lua(&lua, argument, &host.handles.borrow())?;
+                Ok((trusted.creation.clone(), (part.name(), argument).into_lua_multi(&lua)?))
             })?;
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
+            let mut found = found.into_iter();
+            let found = match part {
+                // The kind and the fields.
+                CreationPart::Build => {
+                    let both = lua.create_sequence_from(found);
+                    Lv::Table(both.map_err(|error| fault_of(&error, None, None, &vm.stack))?)
+                }
+                _ => found.next().unwrap_or(Lv::Nil),
+            };
             from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))
         })
     }

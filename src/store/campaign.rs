@@ -9,6 +9,7 @@ use super::date;
 use super::error::StoreError;
 use super::file::StoreFile;
 use super::generation::{Files, Generation, embed};
+use super::log::{decided, put_label, scene_words};
 use super::notes::write_note;
 use super::pack::Words;
 use super::roster::Roster;
@@ -43,6 +44,8 @@ pub struct Campaign {
     since_checkpoint: usize,
     /// Whether something has been kept since it was opened.
     sat_down: bool,
+    /// The failures of the file when its rows were read: more of them, and the row in memory may not be that of the file.
+    failures: u64,
 }
 
 /// Numbers of actions, with their sums.
@@ -73,6 +76,16 @@ struct NowPlayed {
     rules: String,
 }
 
+/// A session that was opened at an entry, and the rows that it was made of.
+pub(super) struct Opened {
+    pub session: Session,
+    moment: MomentRow,
+    body: MomentBody,
+    seating: Seating,
+    rows: ActionRows,
+    base: (u32, i64),
+}
+
 /// What [`Campaign::keep`] did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -97,6 +110,7 @@ impl Campaign {
             base: (0, 0),
             since_checkpoint: 0,
             sat_down: false,
+            failures: lock(file).failures,
         };
         let file = lock(file);
         campaign.row = file.game(game)?;
@@ -179,6 +193,10 @@ impl Campaign {
         lock(&self.file)
     }
 
+    pub(super) fn shared_file(&self) -> Arc<Mutex<StoreFile>> {
+        self.file.clone()
+    }
+
     pub(super) fn roster_piece(&self) -> u32 {
         self.head.roster
     }
@@ -194,6 +212,7 @@ impl Campaign {
     ///
     /// As [`Campaign::keep`]. What the session did must be kept before.
     pub fn set_roster(&mut self, roster: &Roster, act: &str) -> Result<(), StoreError> {
+        self.read_anew()?;
         let (game, head) = (self.game, self.head.clone());
         let mut row = self.row.clone();
         let mut guard = lock(&self.file);
@@ -217,7 +236,7 @@ impl Campaign {
                 sum: moment_sum(head.sum, tip, (head.decisions, head.tip, head.state), &packed),
                 body: packed,
             };
-            write_moment(transaction, game, &moment)?;
+            write_moment(transaction, game, &moment, act)?;
             (row.moments, row.head, row.last, row.played) = (moment.id, moment.id, moment.sum, date::now());
             write_game(transaction, words, game, &row)?;
             Ok(moment)
@@ -225,6 +244,25 @@ impl Campaign {
         drop(guard);
         self.row = row;
         self.head = Head::of(moment, &body);
+        Ok(())
+    }
+
+    /// Reads anew how the campaign stands where a write has failed: all that was written may be there, though nobody was
+    /// told so. It stays in the file as a branch; the campaign stands where it stood.
+    fn read_anew(&mut self) -> Result<(), StoreError> {
+        let mut file = lock(&self.file);
+        if file.failures == self.failures {
+            return Ok(());
+        }
+        file.read_anew()?;
+        let failures = file.failures;
+        let found = file.game(self.game)?;
+        let row = GameRow { head: self.head.id, ..found.clone() };
+        if row.head != found.head {
+            file.write(|transaction, words| write_game(transaction, words, self.game, &row))?;
+        }
+        self.row = row;
+        self.failures = failures;
         Ok(())
     }
 
@@ -237,6 +275,7 @@ impl Campaign {
         &mut self,
         work: impl FnOnce(&Transaction<'_>, &mut Words, u32, &mut GameRow) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
+        self.read_anew()?;
         let (game, mut row) = (self.game, self.row.clone());
         lock(&self.file).write(|transaction, words| {
             work(transaction, words, game, &mut row)?;
@@ -292,6 +331,7 @@ impl Campaign {
     /// The file cannot be written: nothing of it is there then, and the session is ahead of the file. Go back with
     /// [`Campaign::session`], or try again.
     pub fn keep(&mut self, session: &mut Session) -> Result<Kept, StoreError> {
+        self.read_anew()?;
         let (tape, unchanged) = session.tape();
         let from = unchanged.min(self.rows.len());
         let base = from.checked_sub(1).map_or(self.base, |at| self.rows[at]);
@@ -318,7 +358,7 @@ impl Campaign {
         if new.is_empty() && from == self.rows.len() && !scene_new && same == self.head.body {
             return Ok(Kept::Nothing);
         }
-        let body = file.words.pack(&MomentBody { act: None, ..body })?;
+        let body = MomentBody { act: None, ..body };
 
         // Where it comes from: the youngest moment on the way here with fewer decisions, all of which stand.
         let parent = if scene_new {
@@ -344,6 +384,21 @@ impl Campaign {
         };
 
         let scene_sum = if from == 0 && self.base.0 == 0 { None } else { Some(base.1) };
+        let text = match parent.id != 0 && parent.scene == scene {
+            true => {
+                // All that was done after the parent, rows that are in the file already included.
+                let at = self.rows[..from].binary_search_by_key(&parent.tip, |(id, _)| *id).map_or(0, |at| at + 1);
+                let view = session.view();
+                let name =
+                    |entity| if view.exists(entity) { view.title(entity).to_string() } else { entity.to_string() };
+                decided(parent.decisions, &tape[at..], body.place.as_ref(), &name)
+            }
+            false => scene_words(&match &self.scene.new {
+                Some(new) => new.title.clone(),
+                None => file.scene(self.game, scene)?.title,
+            }),
+        };
+        let body = file.words.pack(&body)?;
         let bodies: Vec<Vec<u8>> =
             new.iter().map(|done| pack_action(&mut file.words, done)).collect::<Result<_, _>>()?;
 
@@ -472,7 +527,7 @@ impl Campaign {
                 sum: moment_sum(parent.sum, last.1, (decisions, last.0, state), &body),
                 body,
             };
-            write_moment(transaction, game, &moment)?;
+            write_moment(transaction, game, &moment, &text)?;
             row.moments = moment.id;
             row.head = moment.id;
             row.last = moment.sum;
@@ -545,14 +600,27 @@ impl Campaign {
     ///
     /// No scene has begun; the file is damaged; or the game that comes of it is not the one that was kept.
     pub fn session(&mut self) -> Result<Session, StoreError> {
+        self.read_anew()?;
         let id = self.head.id;
         self.session_at(id)
     }
 
     fn session_at(&mut self, id: u32) -> Result<Session, StoreError> {
+        let shared = self.file.clone();
+        let opened = self.open_at(&mut lock(&shared), id, true)?;
+        let Opened { session, moment, body, seating, rows, base } = opened;
+        self.since_checkpoint = rows.len();
+        self.rows = rows;
+        self.base = base;
+        self.scene =
+            NowPlayed { piece: body.scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
+        self.head = Head::of(moment, &body);
+        Ok(session)
+    }
+
+    /// The session of an entry: from the last checkpoint before it, or from the beginning of its scene.
+    pub(super) fn open_at(&self, file: &mut StoreFile, id: u32, checkpoints: bool) -> Result<Opened, StoreError> {
         let game = self.game;
-        let mut guard = lock(&self.file);
-        let file = &mut *guard;
         if id == 0 {
             return Err(StoreError::Refused("no scene has begun yet".into()));
         }
@@ -565,7 +633,8 @@ impl Campaign {
         // Back along the tape to a checkpoint.
         let (mut rows, mut at, mut from) = (Vec::new(), moment.tip, None);
         while at != 0 {
-            if rows.len() >= IN_MEMORY
+            if checkpoints
+                && rows.len() >= IN_MEMORY
                 && let Some((body, sum)) = file.body("checkpoint", key(game, at))?
             {
                 let action = file.action(game, at)?;
@@ -601,14 +670,8 @@ impl Campaign {
             return Err(diverged("the rules make another state of the same tape than the one that was kept".into()));
         }
         session.note_kept();
-        drop(guard);
-        self.rows = rows.iter().map(|row| (row.id, row.sum)).collect();
-        self.base = base;
-        self.since_checkpoint = self.rows.len();
-        self.scene =
-            NowPlayed { piece: body.scene, new: None, seating: Some(seating), rules: session.ruleset().hash() };
-        self.head = Head::of(moment, &body);
-        Ok(session)
+        let rows = rows.iter().map(|row| (row.id, row.sum)).collect();
+        Ok(Opened { session, moment, body, seating, rows, base })
     }
 
     /// Goes to an entry, wherever it stands: what was decided behind it and beside it stays in the file.
@@ -617,6 +680,7 @@ impl Campaign {
     ///
     /// There is no such entry, or as [`Campaign::session`]. The campaign stands where it stood then.
     pub fn go_to(&mut self, entry: u32) -> Result<Session, StoreError> {
+        self.read_anew()?;
         if entry == 0 || entry > self.row.moments {
             return Err(StoreError::Refused(format!(
                 "there is no entry {entry}; they go from 1 to {}",
@@ -703,7 +767,8 @@ fn write_piece(
     Ok(sum)
 }
 
-fn write_moment(transaction: &Transaction<'_>, game: u32, moment: &MomentRow) -> Result<(), StoreError> {
+fn write_moment(transaction: &Transaction<'_>, game: u32, moment: &MomentRow, text: &str) -> Result<(), StoreError> {
+    put_label(transaction, key(game, moment.id), moment.sum, text)?;
     transaction
         .prepare(
             "INSERT INTO moment (id, parent, decisions, tip, state, body, sum) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",

@@ -107,6 +107,15 @@ impl StoreError {
         }
     }
 
+    /// The same of a file that was not named where the error came about.
+    pub(super) fn at(self, file: &std::path::Path) -> StoreError {
+        match self {
+            StoreError::Io { message, .. } => StoreError::Io { path: file.to_path_buf(), message },
+            StoreError::Full(_) => StoreError::Full(file.to_path_buf()),
+            other => other,
+        }
+    }
+
     /// Whether the same may succeed later: what was written before stands.
     pub fn may_pass(&self) -> bool {
         matches!(self, StoreError::Full(_) | StoreError::Io { .. } | StoreError::Held { .. })

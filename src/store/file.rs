@@ -10,11 +10,14 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, Trans
 use super::error::StoreError;
 use super::lock::{Lock, beside};
 use super::pack::Words;
+use super::upgrade::upgrade;
 use crate::play::Ruleset;
 use crate::ruleset::{ContentHash, Library};
 
 /// The format that is written. It stands in the header of the file.
-pub const FORMAT: i64 = 1;
+pub const FORMAT: i64 = 2;
+/// The oldest format that is read. Files of older formats than today's are brought to it when they are opened to be played.
+const OLDEST: i64 = 1;
 /// Marks a database as ours, in its header: "RBSV".
 const APPLICATION: i64 = 0x5242_5356;
 
@@ -36,6 +39,9 @@ CREATE TABLE note (id INTEGER PRIMARY KEY, body BLOB NOT NULL, sum INTEGER NOT N
 CREATE INDEX moment_of ON moment (parent);
 ";
 
+/// What format 2 has besides.
+pub const LABELS: &str = "CREATE TABLE label (id INTEGER PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL);";
+
 /// Files up to this size are looked through whole when they are opened, in bytes.
 const CHECKED_WHOLE: u64 = 64 << 20;
 
@@ -53,6 +59,12 @@ pub struct StoreFile {
     pub path: PathBuf,
     pub library: Library,
     access: Access,
+    /// The format of the file.
+    pub format: i64,
+    /// A write has failed since the file was opened, and what is in memory of it has not been read anew.
+    unsure: bool,
+    /// How often writes have failed: whoever holds rows of the file in memory reads them anew then.
+    pub failures: u64,
     /// Rules in memory, by hash.
     pub rules: HashMap<String, Arc<Ruleset>>,
     /// Rules that are in the file, by hash.
@@ -70,19 +82,33 @@ impl StoreFile {
             Access::Write => Some(Lock::take(path)?),
             Access::Read => None,
         };
+        let mut file = StoreFile::unlocked(path, library, access, lock)?;
+        file.set_up().map_err(|error| file.with_holder(error))?;
+        Ok(file)
+    }
+
+    /// Opens a file for reading of which the caller holds the lock.
+    pub fn read_unlocked(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
+        let mut file = StoreFile::unlocked(path, library, Access::Read, None)?;
+        file.set_up()?;
+        Ok(file)
+    }
+
+    fn unlocked(path: &Path, library: Library, access: Access, lock: Option<Lock>) -> Result<StoreFile, StoreError> {
         let connection = connect(path, access)?;
-        let mut file = StoreFile {
+        Ok(StoreFile {
             connection,
             words: Words::default(),
             path: path.to_path_buf(),
             library,
             access,
+            format: FORMAT,
+            unsure: false,
+            failures: 0,
             rules: HashMap::new(),
             generations: std::collections::HashSet::new(),
             _lock: lock,
-        };
-        file.set_up().map_err(|error| file.with_holder(error))?;
-        Ok(file)
+        })
     }
 
     fn set_up(&mut self) -> Result<(), StoreError> {
@@ -98,15 +124,26 @@ impl StoreFile {
             return Err(StoreError::Foreign(self.path.clone()));
         } else if format > FORMAT {
             return Err(StoreError::Newer { path: self.path.clone(), found: format, known: FORMAT });
+        } else if format < OLDEST {
+            return Err(StoreError::damaged(format!("there is no format {format}")));
         } else {
+            self.format = format;
             self.look_through()?;
+            if format < FORMAT && self.access == Access::Write {
+                // Nobody has it open while it is replaced.
+                self.connection = Connection::open_in_memory().map_err(failed)?;
+                upgrade(&self.path, &self.library)?;
+                self.connection = connect(&self.path, self.access)?;
+                self.format = FORMAT;
+                self.look_through()?;
+            }
         }
         self.read_words()
     }
 
     fn make(&mut self) -> Result<(), StoreError> {
         let made = format!(
-            "BEGIN IMMEDIATE;\n{TABLES}\nPRAGMA application_id = {APPLICATION};\nPRAGMA user_version = {FORMAT};\nCOMMIT;"
+            "BEGIN IMMEDIATE;\n{TABLES}{LABELS}\nPRAGMA application_id = {APPLICATION};\nPRAGMA user_version = {FORMAT};\nCOMMIT;"
         );
         self.connection.execute_batch(&made).map_err(|error| StoreError::of(&self.path, &error))
     }
@@ -114,7 +151,7 @@ impl StoreFile {
     /// Refuses a file whose parts do not fit together: writing into it could destroy more.
     fn look_through(&self) -> Result<(), StoreError> {
         let failed = |error: rusqlite::Error| StoreError::of(&self.path, &error);
-        if schema_of(&self.connection).map_err(failed)? != own_schema() {
+        if schema_of(&self.connection).map_err(failed)? != own_schema(self.format) {
             return Err(StoreError::damaged("its tables are not those of this format"));
         }
         let number = |name: &str| self.connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
@@ -165,6 +202,7 @@ impl StoreFile {
         if self.access == Access::Read {
             return Err(StoreError::Refused(format!("{} is open for reading only", self.path.display())));
         }
+        self.read_anew()?;
         match self.try_write(work) {
             Ok(result) => {
                 self.words.note_stored();
@@ -172,16 +210,29 @@ impl StoreFile {
             }
             Err(error) => {
                 self.words.drop_unstored();
+                let error = error.at(&self.path);
                 // After a failed write nothing in memory is trusted: the file is opened anew, which takes back what
-                // got half way.
-                if matches!(error, StoreError::Io { .. } | StoreError::Full(_))
-                    && let Ok(connection) = connect(&self.path, self.access)
-                {
-                    self.connection = connection;
+                // got half way. All of it may be there: the sync that failed may have been the last one.
+                if matches!(error, StoreError::Io { .. } | StoreError::Full(_)) {
+                    self.unsure = true;
+                    self.failures += 1;
+                    let _ = self.read_anew();
                 }
                 Err(error)
             }
         }
+    }
+
+    /// Reads the file anew where a write has failed.
+    pub fn read_anew(&mut self) -> Result<(), StoreError> {
+        if self.unsure {
+            // The old connection holds its locks until it is closed.
+            self.connection = Connection::open_in_memory().map_err(|error| self.failed(&error))?;
+            self.connection = connect(&self.path, self.access)?;
+            self.read_words()?;
+            self.unsure = false;
+        }
+        Ok(())
     }
 
     fn try_write<R>(
@@ -232,7 +283,7 @@ impl StoreFile {
     }
 }
 
-fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
+pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     let failed = |error: rusqlite::Error| StoreError::of(path, &error);
     let flags = match access {
         Access::Write => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
@@ -279,11 +330,14 @@ fn schema_of(connection: &Connection) -> rusqlite::Result<Vec<(String, Option<St
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
 }
 
-/// The tables as they should be.
-fn own_schema() -> Vec<(String, Option<String>)> {
+/// The tables as they should be in a format.
+fn own_schema(format: i64) -> Vec<(String, Option<String>)> {
     let schema = || -> rusqlite::Result<_> {
         let connection = Connection::open_in_memory()?;
         connection.execute_batch(TABLES)?;
+        if format >= 2 {
+            connection.execute_batch(LABELS)?;
+        }
         schema_of(&connection)
     };
     schema().unwrap_or_default()

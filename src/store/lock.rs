@@ -41,7 +41,13 @@ impl Lock {
     /// Takes the lock of a store.
     pub fn take(store: &Path) -> Result<Lock, StoreError> {
         let path = beside(store, "lock");
-        let failed = |error: &io::Error| StoreError::Io { path: path.clone(), message: told(error) };
+        let failed = |error: &io::Error| StoreError::Io {
+            path: store.to_path_buf(),
+            message: match error.kind() {
+                io::ErrorKind::NotFound => "there is no such folder".into(),
+                _ => format!("its folder cannot be written ({})", told(error)),
+            },
+        };
         loop {
             let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = opened.map_err(|error| failed(&error))?;

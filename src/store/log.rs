@@ -1,11 +1,14 @@
 //! Everything that was ever decided in a campaign, in words: what stands, and what was undone and stays reachable.
 
+use rusqlite::{OptionalExtension as _, Transaction};
 use serde::Serialize;
 
 use super::campaign::Campaign;
 use super::error::StoreError;
-use super::file::StoreFile;
-use crate::play::{Slot, told};
+use super::file::{StoreFile, sum};
+use super::rows::key;
+use crate::play::{Done, Place, Slot, told};
+use crate::state::EntityId;
 
 /// One entry of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -56,7 +59,7 @@ impl Campaign {
                 Ok(LogEntry {
                     entry: *id,
                     after: row.parent,
-                    text: text_of(&file, game, *id)?,
+                    text: label(&file, game, *id)?,
                     stands: way.binary_search(id).is_ok(),
                     here: *id == self.head(),
                     last: file.moments_after(game, *id)?.is_empty(),
@@ -67,8 +70,44 @@ impl Campaign {
 
     /// What was decided with an entry, in words.
     pub fn text(&self, entry: u32) -> Result<String, StoreError> {
-        text_of(&self.file(), self.game(), entry)
+        label(&self.file(), self.game(), entry)
     }
+}
+
+/// The words of an entry as they were kept; those of an entry without any are made of the tape.
+pub(super) fn label(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
+    if file.format < 2 {
+        return text_of(file, game, id);
+    }
+    let found = file
+        .connection
+        .prepare("SELECT label.text, label.sum, moment.sum FROM label JOIN moment USING (id) WHERE id = ?1")
+        .and_then(|mut statement| {
+            statement
+                .query_row([key(game, id)], |row| {
+                    Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))
+                })
+                .optional()
+        })
+        .map_err(|error| file.failed(&error))?;
+    match found {
+        None => text_of(file, game, id),
+        Some((text, known, moment)) if known == label_sum(moment, &text) => Ok(text),
+        Some(_) => Err(StoreError::damaged(format!("the words of entry {id}"))),
+    }
+}
+
+/// Keeps the words of an entry. `moment` is the sum of the entry.
+pub(super) fn put_label(transaction: &Transaction<'_>, id: i64, moment: i64, text: &str) -> Result<(), StoreError> {
+    transaction
+        .prepare("INSERT INTO label (id, text, sum) VALUES (?1, ?2, ?3)")
+        .and_then(|mut statement| statement.execute((id, text, label_sum(moment, text))))
+        .map(|_| ())
+        .map_err(|error| StoreError::of(std::path::Path::new("the file"), &error))
+}
+
+fn label_sum(moment: i64, text: &str) -> i64 {
+    sum(&[b"label", &moment.to_le_bytes(), text.as_bytes()])
 }
 
 pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, StoreError> {
@@ -82,35 +121,39 @@ pub(super) fn text_of(file: &StoreFile, game: u32, id: u32) -> Result<String, St
     };
     let (known, tip) = match &before {
         Some((before, of)) if of.scene == body.scene => (before.decisions, before.tip),
-        _ => (0, 0),
+        _ => return Ok(scene_words(&file.scene(game, body.scene)?.title)),
     };
-    if before.as_ref().is_none_or(|(_, of)| of.scene != body.scene) {
-        return Ok(format!("scene: {}", file.scene(game, body.scene)?.title));
+    let mut done = Vec::new();
+    let mut at = row.tip;
+    while at != tip && at != 0 {
+        let action = file.action(game, at)?;
+        done.push(file.done(&action)?);
+        at = action.parent;
     }
+    done.reverse();
+    Ok(decided(known, &done, body.place.as_ref(), &|entity| entity.to_string()))
+}
+
+pub(super) fn scene_words(title: &str) -> String {
+    format!("scene: {title}")
+}
+
+/// What actions and the place behind them decided after the first `known` decisions, in words.
+pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &dyn Fn(EntityId) -> String) -> String {
     let mut told: Vec<(u32, String)> = Vec::new();
     let mut note = |slot: &Slot| {
         if let Some(seq) = slot.seq().filter(|seq| *seq > known) {
             told.push((seq, words(slot)));
         }
     };
-    let mut at = row.tip;
-    let mut others = Vec::new();
-    while at != tip && at != 0 {
-        let action = file.action(game, at)?;
-        let done = file.done(&action)?;
-        done.tape.slots.iter().flatten().for_each(&mut note);
-        if let Some(text) = done.cause.by_hand() {
-            others.push((done.seq.unwrap_or(0), text));
-        }
-        at = action.parent;
-    }
-    if let Some(place) = &body.place {
+    done.iter().flat_map(|done| done.tape.slots.iter().flatten()).for_each(&mut note);
+    if let Some(place) = place {
         place.slots().for_each(&mut note);
     }
-    told.extend(others);
+    told.extend(done.iter().filter_map(|done| Some((done.seq.unwrap_or(0), done.cause.by_hand(name)?))));
     told.sort();
     let texts: Vec<String> = told.into_iter().map(|(_, text)| text).collect();
-    Ok(if texts.is_empty() { "the game went on".into() } else { texts.join(" · ") })
+    if texts.is_empty() { "the game went on".into() } else { texts.join(" · ") }
 }
 
 fn words(slot: &Slot) -> String {

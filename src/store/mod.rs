@@ -15,6 +15,7 @@
 //!   earlier entry, another decision grows a branch, and an entry that comes again is found and not written twice;
 //! * `checkpoint` holds the whole state behind some actions, so that opening a long campaign plays little again;
 //! * `piece` holds how scenes began, who sat where, and the characters; `note` what people wrote down, with dates;
+//! * `label` is what each entry decided, in words, for who looks through the log of a long campaign;
 //! * `generation` and `source` hold every state of the rules that was in force, by hash;
 //! * `game` says where each campaign stands, and is the only row that changes.
 //!
@@ -26,6 +27,7 @@ mod date;
 mod error;
 mod file;
 mod generation;
+mod history;
 mod lock;
 mod log;
 mod notes;
@@ -37,6 +39,7 @@ mod replay;
 mod roster;
 mod rows;
 mod text;
+mod upgrade;
 mod verify;
 
 use std::path::Path;
@@ -48,6 +51,7 @@ pub use self::campaign::{Campaign, Kept};
 use self::campaign::{lock, write_game};
 pub use self::error::StoreError;
 use self::file::{Access, StoreFile};
+pub use self::history::SceneLog;
 pub use self::lock::Holder;
 pub use self::log::LogEntry;
 pub use self::notes::Note;
@@ -98,7 +102,11 @@ impl Store {
 
     fn of(path: &Path, library: &Library, access: Access, create: bool) -> Result<Store, StoreError> {
         let file = StoreFile::open(path, library.clone(), access, create)?;
-        Ok(Store { file: Arc::new(Mutex::new(file)) })
+        Ok(Store::of_file(file))
+    }
+
+    pub(super) fn of_file(file: StoreFile) -> Store {
+        Store { file: Arc::new(Mutex::new(file)) }
     }
 
     /// The campaigns in the file, in the order of their making.

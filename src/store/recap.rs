@@ -5,15 +5,38 @@ use std::ops::ControlFlow;
 
 use super::campaign::Campaign;
 use super::error::StoreError;
+use super::notes::Note;
 use crate::play::{Event, Happening};
 
 impl Campaign {
     /// Tells what happened since people sat down last, in paragraphs: one a scene. What only some may see is left out.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::replay`].
     pub fn recap(&self) -> Result<Vec<String>, StoreError> {
-        let Some(sitting) = self.last_sitting()? else { return Ok(Vec::new()) };
+        match self.last_sitting()? {
+            Some(sitting) => self.recap_since(&sitting),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Tells the whole campaign in the same way, from the day on which it began.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::replay`].
+    pub fn recap_all(&self) -> Result<Vec<String>, StoreError> {
+        match self.notes()?.into_iter().next() {
+            Some(first) => self.recap_since(&Note { entry: 0, text: None, ..first }),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn recap_since(&self, sitting: &Note) -> Result<Vec<String>, StoreError> {
         let mut scenes: Vec<(String, Vec<Event>)> = Vec::new();
         let mut title = String::new();
-        self.replay(None, |played| {
+        self.replay_since(sitting.entry, None, |played| {
             let began = played.scene.is_some();
             if let Some(scene) = played.scene {
                 title = scene;
@@ -30,6 +53,9 @@ impl Campaign {
         })?;
         let date = sitting.date.get(..10).unwrap_or(&sitting.date);
         let mut told = Vec::new();
+        if scenes.is_empty() {
+            told.push(format!("Of what was played since {date}, nothing stands."));
+        }
         for (at, (title, events)) in scenes.iter().enumerate() {
             let opening = match (at, sitting.entry) {
                 (0, 0) => format!("On {date} you began “{title}”."),

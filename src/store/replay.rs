@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::campaign::Campaign;
 use super::error::StoreError;
 use super::file::StoreFile;
-use super::log::text_of;
+use super::log::label;
 use super::rows::{MomentBody, MomentRow, checkpoint_sum, key};
 use crate::play::Ruleset;
 use crate::play::{Checkpoint, Done, Event, Session};
@@ -67,11 +67,23 @@ impl Campaign {
     pub fn replay(
         &self,
         to: Option<u32>,
+        visit: impl FnMut(Replayed<'_>) -> ControlFlow<()>,
+    ) -> Result<ReplaySummary, StoreError> {
+        self.replay_since(0, to, visit)
+    }
+
+    /// The same without the scenes that were over before the entry `since`: for who wants to see only what came after it.
+    pub(super) fn replay_since(
+        &self,
+        since: u32,
+        to: Option<u32>,
         mut visit: impl FnMut(Replayed<'_>) -> ControlFlow<()>,
     ) -> Result<ReplaySummary, StoreError> {
         let game = self.game();
         let mut summary = ReplaySummary::default();
-        let way = self.way(to.unwrap_or(self.head()))?;
+        let mut way = self.way(to.unwrap_or(self.head()))?;
+        let scene = way.iter().find(|at| at.row.id > since).map(|at| at.body.scene);
+        way.retain(|at| since == 0 || Some(at.body.scene) >= scene);
         let mut played: Option<(u32, Session, u32)> = None;
         for Waypoint { row, body } in way {
             let id = row.id;
@@ -113,7 +125,7 @@ impl Campaign {
                 }
             };
             summary.entries += 1;
-            let text = text_of(file, game, id)?;
+            let text = label(file, game, id)?;
             let events = session.take_events();
             if visit(Replayed { entry: id, text, scene: title, events, checkpoint, session }).is_break() {
                 break;
@@ -145,7 +157,7 @@ impl Campaign {
             let Some((kept, changed)) = &mut sessions else { continue };
             let part = actions_between(file, game, tip, row.tip, body.scene)?;
             tip = row.tip;
-            let text = text_of(file, game, row.id)?;
+            let text = label(file, game, row.id)?;
             let mut find = |hash: &str| file.find_rules(hash).map_err(|error| error.to_string());
             kept.replay(&part, &mut find).map_err(|message| StoreError::Diverged { entry: row.id, message })?;
             let before = lines(&kept.take_events());

@@ -25,6 +25,9 @@ pub struct Character {
     pub kind: String,
     /// Values by the name of the field. Rules that do not have one leave it here.
     pub fields: BTreeMap<String, Value>,
+    /// The sheet, in the form that the ruleset's creation reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<Value>,
 }
 
 impl Campaign {

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::Store;
 use super::campaign::lock;
 use super::error::StoreError;
+use super::log::label;
 use super::rows::{checkpoint_sum, key};
 
 /// Problems that are told.
@@ -82,6 +83,7 @@ impl Store {
                 match file.checked_moment(game, id) {
                     Ok((moment, body)) => {
                         scenes.insert(moment.tip, body.scene);
+                        note(label(file, game, id).map(|_| ()));
                     }
                     Err(error) => {
                         note(Err(error));

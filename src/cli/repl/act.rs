@@ -371,33 +371,39 @@ impl Repl {
                 false => self.undone.pop().unwrap_or(from + 1),
             };
             if back && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
-                let text = self.turn_in_campaign(true)?;
-                turned.extend(text.map(|text| Undone { text, changes: Vec::new(), seat: None }));
-                break;
+                let Some(text) = self.turn_in_campaign(true)? else { break };
+                turned.push(Undone { text, changes: Vec::new(), seat: None });
+                continue;
             }
             let mut arrived = false;
+            let told = turned.len();
             while !arrived {
                 match step(&mut self.session) {
                     Ok(undone) => turned.push(undone),
-                    Err(refusal) if turned.is_empty() => match self.turn_in_campaign(back)? {
+                    // What is not in memory any more is in the campaign.
+                    Err(refusal) => match self.turn_in_campaign(back)? {
                         Some(text) => {
-                            turned.push(Undone { text, seat: None, changes: Vec::new() });
-                            break;
+                            if turned.len() == told {
+                                turned.push(Undone { text, seat: None, changes: Vec::new() });
+                            }
+                            arrived = true;
                         }
-                        None => return Err(refusal.into()),
+                        None if turned.is_empty() => return Err(refusal.into()),
+                        None => break,
                     },
-                    Err(_) => break,
                 }
                 let now = self.session.decisions();
-                arrived = if back { now <= goal } else { now >= goal };
+                arrived = arrived || if back { now <= goal } else { now >= goal };
             }
-            if self.session.decisions() == from {
+            if !arrived && self.session.decisions() == from {
                 break;
             }
             if back { &mut self.undone } else { &mut self.done }.push(from);
             if !arrived {
                 break;
             }
+            self.step = self.session.advance()?;
+            self.keep()?;
         }
         self.step = self.session.advance()?;
         self.follow_rules();

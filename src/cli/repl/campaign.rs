@@ -2,21 +2,44 @@
 
 use std::path::PathBuf;
 
-use riskbreaker::store::{Campaign, Character, Roster, StoreError};
+use riskbreaker::store::{Campaign, Character, Roster, SceneLog, StoreError};
 use riskbreaker::{Edit, Session, Value};
 use serde_json::json;
 
 use super::line::split_first;
+use super::sheet_entry::{fault, typed};
 use super::{Complaint, Done, Repl, names};
 use crate::cli::campaigns;
 use crate::cli::nearest::nearest;
 use crate::cli::row::{Row, Span, Tone};
 
+/// How many lines of a campaign that was opened again are taken back one by one; beyond them, entry by entry.
+const LINES_BACK: usize = 200;
+
 impl Repl {
     /// Keeps what happens at this table in a campaign.
     pub fn in_campaign(mut self, campaign: Option<Campaign>) -> Repl {
         self.campaign = campaign;
+        self.mark_lines();
         self
+    }
+
+    /// Everything that happened in the campaign and stands, scene by scene; in another game, what is in memory.
+    pub(super) fn whole_log(&self) -> Result<Vec<SceneLog>, Complaint> {
+        let Some(campaign) = &self.campaign else {
+            return Ok(vec![SceneLog { title: String::new(), events: self.session.log() }]);
+        };
+        let mut scenes = campaign.history().map_err(wrong)?;
+        for scene in &mut scenes {
+            scene.events.retain(|event| self.may_see(&event.audience));
+        }
+        Ok(scenes)
+    }
+
+    /// Where each line began that can be taken back: an entry of the campaign is a line.
+    fn mark_lines(&mut self) {
+        let marks = self.campaign.as_ref().and_then(|campaign| campaign.decisions_before(LINES_BACK).ok());
+        self.done = marks.unwrap_or_default();
     }
 
     /// Writes what was done since the last call into the campaign. Nothing is told before that.
@@ -35,7 +58,7 @@ impl Repl {
     /// Puts the session of another moment of the campaign on the table.
     fn take_session(&mut self, session: Session) {
         self.session.replace(session);
-        self.done.clear();
+        self.mark_lines();
         self.undone.clear();
         self.turned = true;
         self.machine = None;
@@ -109,11 +132,14 @@ impl Repl {
         let (act, rest) = split_first(rest);
         match act.to_lowercase().as_str() {
             "" => self.show_roster(),
+            "new" => self.new_character(rest),
+            "edit" => self.edit_character(rest),
             "keep" => self.keep_character(rest),
             "use" => self.use_character(rest),
             "drop" => self.drop_character(rest),
             other => Err(Complaint::Wrong(format!(
-                "`roster {other}` is not known: `roster`, `roster keep NAME`, `roster use NAME`, `roster drop NAME`."
+                "`roster {other}` is not known: `roster`, `roster new NAME`, `roster edit NAME`, `roster keep NAME`, `roster use \
+                 NAME`, `roster drop NAME`."
             ))),
         }
     }
@@ -130,7 +156,12 @@ impl Repl {
                 .row(&Row::at(2).faint("Nobody yet. `roster keep NAME` keeps a character of this scene."))?);
         }
         let cells = roster.characters.iter().map(|(name, character)| {
-            let fields = character.fields.iter().map(|(field, value)| format!("{} {value}", field.replace('_', " ")));
+            let fields = match &character.sheet {
+                Some(Value::Map(sheet)) => sheet.iter().map(|(key, value)| (key.to_string(), value)).collect(),
+                _ => character.fields.iter().map(|(key, value)| (key.clone(), value)).collect::<Vec<_>>(),
+            };
+            let fields = fields.iter().filter(|(field, _)| field != "name");
+            let fields = fields.map(|(field, value)| format!("{} {}", field.replace('_', " "), typed(value)));
             vec![
                 Span::strong(name),
                 Span::faint(&character.ruleset),
@@ -157,6 +188,11 @@ impl Repl {
                 return Err(Complaint::Wrong(format!("{name} has no field `{field}`.")));
             }
         }
+        let sheet = match wanted.is_empty() {
+            true => self.session.written_sheet(entity).map_err(fault)?,
+            false => None,
+        };
+        let view = self.session.view();
         let character =
             Character {
                 ruleset: self.session.ruleset().name(),
@@ -173,6 +209,7 @@ impl Repl {
                     })
                     .map(|(field, value)| (field.name.to_string(), value.clone()))
                     .collect(),
+                sheet,
             };
         let count = character.fields.len();
         self.change_roster(&format!("roster: {name} is kept"), |roster| {
@@ -182,19 +219,14 @@ impl Repl {
     }
 
     fn use_character(&mut self, rest: &str) -> Done {
-        let Some(campaign) = &self.campaign else { return Err(no_campaign("roster use")) };
-        let roster = campaign.roster().map_err(wrong)?;
         let (name, whom) = rest.split_once(" for ").unwrap_or((rest, rest));
-        let found = roster.characters.iter().find(|(known, _)| known.eq_ignore_ascii_case(name.trim()));
-        let Some((name, character)) = found else {
-            let near = nearest(name, roster.characters.keys().map(String::as_str));
-            return Err(Complaint::Wrong(match near {
-                Some(near) => format!("There is no `{name}` in the roster. Did you mean `{near}`?"),
-                None => format!("There is no `{name}` in the roster. `roster` lists it."),
-            }));
-        };
+        let (name, mut character) = self.character_named(name)?;
+        if let (true, Some(sheet)) = (character.fields.is_empty(), &character.sheet) {
+            let switches = self.session.switches().clone();
+            character.fields = self.session.ruleset().build_sheet(sheet, switches).map_err(fault)?.fields;
+        }
         let view = self.session.view();
-        let (entity, _) = names::entity(&view, if whom == rest { name } else { whom.trim() })?;
+        let (entity, _) = names::entity(&view, if whom == rest { &name } else { whom.trim() })?;
         let title = view.title(entity).to_string();
         let titled =
             view.fields(entity).find(|(_, value)| value.as_text() == Some(&title)).map(|(field, _)| field.name.clone());
@@ -232,7 +264,26 @@ impl Repl {
         }
     }
 
-    fn change_roster(&mut self, act: &str, change: impl FnOnce(&mut Roster)) -> Done {
+    pub(super) fn campaign_roster(&self) -> Result<Roster, Complaint> {
+        let Some(campaign) = &self.campaign else { return Err(no_campaign("roster")) };
+        campaign.roster().map_err(wrong)
+    }
+
+    /// A character of the roster, by its name in any case.
+    pub(super) fn character_named(&self, name: &str) -> Result<(String, Character), Complaint> {
+        let name = name.trim();
+        let roster = self.campaign_roster()?;
+        let found = roster.characters.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(name, character)| (name.clone(), character.clone())).ok_or_else(|| {
+            let near = nearest(name, roster.characters.keys().map(String::as_str));
+            Complaint::Wrong(match near {
+                Some(near) => format!("There is no `{name}` in the roster. Did you mean `{near}`?"),
+                None => format!("There is no `{name}` in the roster. `roster` lists it."),
+            })
+        })
+    }
+
+    pub(super) fn change_roster(&mut self, act: &str, change: impl FnOnce(&mut Roster)) -> Done {
         let Some(campaign) = &mut self.campaign else { return Err(no_campaign("roster")) };
         let mut roster = campaign.roster().map_err(wrong)?;
         let before = roster.clone();
@@ -263,9 +314,18 @@ impl Repl {
     }
 
     /// `recap`: what happened since people sat down.
-    pub(super) fn recap(&mut self) -> Done {
+    pub(super) fn recap(&mut self, rest: &str) -> Done {
         let Some(campaign) = &self.campaign else { return Err(no_campaign("recap")) };
-        let told = campaign.recap().map_err(wrong)?;
+        let told = match rest {
+            "" => campaign.recap(),
+            "all" => campaign.recap_all(),
+            _ => {
+                return Err(Complaint::wrong(
+                    "Type `recap` for the last session, or `recap all` for the whole campaign.",
+                ));
+            }
+        };
+        let told = told.map_err(wrong)?;
         if self.screen.json() {
             return Ok(self.screen.event("recap", &json!({ "paragraphs": told }))?);
         }

@@ -49,6 +49,7 @@ pub enum Word {
     Goto,
     Reroll,
     Roster,
+    Encounter,
     Note,
     Recap,
     Branch,
@@ -305,11 +306,22 @@ pub static COMMANDS: &[Command] = &[
         Roster,
         Master,
         "roster",
-        "[keep NAME [FIELD, ...] | use NAME [for NAME] | drop NAME]",
-        "lists the characters that the campaign keeps; keeps one, or brings one into the scene",
-        "`roster keep NAME` keeps what the sheet shows, with wounds and points, or only the fields that are named. \
+        "[new NAME [as SHEET] | edit NAME | keep NAME [FIELD, ...] | use NAME [for NAME] | drop NAME]",
+        "lists the characters that the campaign keeps; writes, keeps or drops one, or brings one into the scene",
+        "`roster new NAME` writes a sheet step by step, and says what each step costs; `as SHEET` begins with a copy of one. \
+         `roster keep NAME` keeps what the sheet shows, with wounds and points, or only the fields that are named. \
          `roster use NAME` writes that into the character of the same name in the scene of now, also under other rules: \
          fields that these do not have stay in the roster."
+    ),
+    command!(
+        Encounter,
+        Master,
+        "encounter",
+        "NAMES against NAMES | yes",
+        "puts a new scene together and says how likely each side wins; `encounter yes` begins it",
+        "Names are those of the roster and of the ruleset's cast, with commas: `encounter Ann, Bob against 3 x NAME`. `Heroes: Ann` \
+         names a side; there may be more than two. The first side is that of the players. For a second, games are played out by \
+         policies; the range is where the true share lies in 95 of 100 cases."
     ),
     command!(
         Note,
@@ -319,7 +331,14 @@ pub static COMMANDS: &[Command] = &[
         "writes a note into the campaign, with the date; alone: lists them",
         "A note is no part of the game: no `undo` takes it back. `say` writes into the log of the game."
     ),
-    command!(Recap, Table, "recap", "", "tells what happened since you sat down to play", ""),
+    command!(
+        Recap,
+        Table,
+        "recap",
+        "[all]",
+        "tells what happened since you sat down to play",
+        "`recap all` tells the whole campaign."
+    ),
     command!(
         Goto,
         Table,

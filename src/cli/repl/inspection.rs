@@ -2,7 +2,7 @@
 
 use riskbreaker::play::{Explanation, Term};
 use riskbreaker::state::Schema;
-use riskbreaker::{EntityId, Happening, Ruleset, Step};
+use riskbreaker::{EntityId, Event, Happening, Ruleset, Step};
 use serde_json::json;
 
 use super::act::count;
@@ -254,19 +254,25 @@ impl Repl {
     }
 
     /// The rolls of the game that may be seen here, the last one first.
-    fn rolls(&self) -> impl Iterator<Item = Happening> {
-        let rolls = self
-            .session
-            .log()
-            .into_iter()
-            .rev()
-            .filter(|event| matches!(event.happening, Happening::Rolled { .. }) && self.may_see(&event.audience));
-        rolls.map(|event| event.happening)
+    fn rolls(&self, wanted: usize) -> Result<impl Iterator<Item = Happening>, Complaint> {
+        let of = |log: Vec<Event>| -> Vec<Happening> {
+            let rolls = log
+                .into_iter()
+                .rev()
+                .filter(|event| matches!(event.happening, Happening::Rolled { .. }) && self.may_see(&event.audience));
+            rolls.map(|event| event.happening).collect()
+        };
+        let mut rolls = of(self.session.log());
+        if rolls.len() < wanted {
+            // What is not in memory any more is in the campaign.
+            rolls = of(self.whole_log()?.into_iter().flat_map(|scene| scene.events).collect());
+        }
+        Ok(rolls.into_iter())
     }
 
     /// `why` alone: the open question with the rule behind it, and the last roll.
     fn why_now(&mut self) -> Done {
-        let rolled = self.rolls().next();
+        let rolled = self.rolls(1)?.next();
         let question = self.focused().cloned();
         if question.is_none() && rolled.is_none() {
             return Err(Complaint::wrong(
@@ -304,8 +310,8 @@ impl Repl {
 
     /// `why roll [N]`: the last roll, or the Nth last.
     fn why_roll(&mut self, back: usize) -> Done {
-        let Some(rolled) = self.rolls().nth(back - 1) else {
-            let all = self.rolls().count();
+        let Some(rolled) = self.rolls(back)?.nth(back - 1) else {
+            let all = self.rolls(usize::MAX)?.count();
             return Err(Complaint::Wrong(match all {
                 0 => "Nothing was rolled yet.".into(),
                 all => format!("Type a number from 1 to {all}: `why roll 1` explains the last roll."),
@@ -390,13 +396,35 @@ impl Repl {
     pub(super) fn log(&mut self, rest: &str) -> Done {
         let wanted = count(rest, 20)?;
         let log = self.session.log();
-        let skipped = log.len().saturating_sub(wanted);
+        if log.len() >= wanted || self.campaign.is_none() {
+            let skipped = log.len() - log.len().min(wanted);
+            return self.show_log(&log[skipped..], skipped);
+        }
+        let scenes = self.whole_log()?;
+        let all: usize = scenes.iter().map(|scene| scene.events.len()).sum();
+        let mut left_out = all - all.min(wanted);
+        let several = scenes.len() > 1;
+        for scene in scenes {
+            let skipped = left_out.min(scene.events.len());
+            left_out -= skipped;
+            if skipped == scene.events.len() && skipped > 0 {
+                continue;
+            }
+            if several && !self.screen.json() {
+                self.screen.row(&Row::at(0).strong(&scene.title))?;
+            }
+            self.show_log(&scene.events[skipped..], skipped)?;
+        }
+        Ok(())
+    }
+
+    fn show_log(&mut self, events: &[Event], skipped: usize) -> Done {
         if skipped > 0 {
             let hint = format!("{skipped} earlier events; `log all` shows them");
             self.screen.row(&Row::at(2).faint(hint))?;
         }
         self.own.clear();
-        self.tell(&log[skipped..], true)
+        self.tell(events, true)
     }
 
     /// `cards [NAME]`.

@@ -8,6 +8,7 @@ mod complete;
 mod curtain;
 mod difference;
 mod editor;
+mod encounter;
 mod event_rows;
 mod glossary;
 mod inspection;
@@ -23,6 +24,7 @@ mod question;
 mod reload;
 mod save_file;
 mod session_slot;
+mod sheet_entry;
 mod table;
 mod vocabulary;
 
@@ -44,6 +46,7 @@ use serde_json::json;
 
 use self::command::{Command, Word};
 pub use self::editor::Editor;
+use self::encounter::Encounter;
 use self::event_rows::Untold;
 pub use self::lines::Lines;
 use self::lines::Next;
@@ -53,6 +56,7 @@ use self::prompt::Prompt;
 pub use self::reload::Lookout;
 use self::save_file::Saved;
 use self::session_slot::SessionSlot;
+use self::sheet_entry::SheetEntry;
 pub use self::vocabulary::Vocabulary;
 use super::report;
 use super::row::{Row, Span, Tone};
@@ -91,6 +95,10 @@ pub struct Repl {
     saved: Saved,
     /// Where every line is kept.
     campaign: Option<Campaign>,
+    /// A sheet that is being written.
+    sheet_entry: Option<SheetEntry>,
+    /// A scene that has been put together and not begun.
+    encounter: Option<Encounter>,
     /// How the game was started, for a rematch; `None` of a game that was loaded.
     setup: Option<Setup>,
     /// Whether the end of the game has been told.
@@ -143,6 +151,8 @@ impl Repl {
             left: false,
             saved: Saved::default(),
             campaign: None,
+            sheet_entry: None,
+            encounter: None,
             setup: None,
             ended: false,
             attended: false,
@@ -292,6 +302,9 @@ impl Repl {
             let end = line.trim().is_empty();
             return self.go_on_with_lua(line, end);
         }
+        if let Some(done) = self.sheet_line(line) {
+            return done;
+        }
         let words = self.words();
         let mut line = line;
         self.focus = None;
@@ -370,8 +383,9 @@ impl Repl {
             Word::Log => self.log(rest),
             Word::Reroll => self.reroll(),
             Word::Roster => self.roster(rest),
+            Word::Encounter => self.encounter(rest),
             Word::Note => self.note(rest),
-            Word::Recap => self.recap(),
+            Word::Recap => self.recap(rest),
             Word::Goto => self.go_to(rest),
             Word::Branch => self.entries(true),
             Word::Cards => self.cards(rest),
@@ -576,6 +590,9 @@ impl Repl {
         if self.drawn {
             return Prompt::default();
         }
+        if let Some(parts) = self.sheet_prompt() {
+            return Prompt { parts, continued: false };
+        }
         let mut parts = vec![self.session.prompt()];
         match &self.step {
             Step::Ask => {
@@ -628,7 +645,7 @@ fn knows(question: &Question, text: &str) -> bool {
 fn is_masters(word: Word, rest: &str) -> bool {
     match word {
         Word::Set | Word::Say | Word::Seat | Word::Retry | Word::Skip | Word::Restore | Word::Auto => true,
-        Word::Load | Word::New | Word::Rematch | Word::Recover => true,
+        Word::Load | Word::New | Word::Rematch | Word::Recover | Word::Encounter => true,
         Word::Switches | Word::Rules => !rest.is_empty(),
         _ => false,
     }

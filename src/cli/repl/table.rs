@@ -60,7 +60,7 @@ impl Repl {
     }
 
     /// How the next game is set up: as this one, with other dice. A script that is played again gets the same ones again.
-    fn next_setup(&self) -> Setup {
+    pub(super) fn next_setup(&self) -> Setup {
         let setup = self.setup.clone().unwrap_or_default();
         let seed = if self.attended { random_seed() } else { self.session.seed().wrapping_add(1) };
         let dice = match setup.dice {
@@ -70,17 +70,20 @@ impl Repl {
         Setup { seed, dice, ..setup }
     }
 
-    fn begin(&mut self, setup: Setup) -> Done {
+    pub(super) fn begin(&mut self, setup: Setup) -> Done {
         let rules = self.session.ruleset().clone();
         let mut session = Session::start(&rules, setup.clone()).map_err(|error| Complaint::Wrong(error.to_string()))?;
         if !self.may_leave("the same line")? {
             return Ok(());
         }
-        let name = match &setup.scenario {
-            Scenario::Named(name) => name.as_str(),
-            _ => rules.default_scenario().unwrap_or_default(),
+        let (name, scenario) = match &setup.scenario {
+            Scenario::Named(name) => (name.as_str(), rules.scenarios().get(name)),
+            Scenario::Table(table) => ("", Some(table)),
+            Scenario::Default => {
+                let name = rules.default_scenario().unwrap_or_default();
+                (name, rules.scenarios().get(name))
+            }
         };
-        let scenario = rules.scenarios().get(name);
         let title = scenario.and_then(scenario_title).unwrap_or(name).to_owned();
         if self.screen.json() {
             self.screen.event("start", &json!({ "rules": rules.id(), "scenario": title, "seed": setup.seed }))?;

@@ -1,0 +1,86 @@
+//! `riskbreaker` without a command: offers the campaigns that were played last.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use riskbreaker::Library;
+use riskbreaker::store::{Store, StoreError};
+
+use super::row::{Row, Span};
+use super::screen::Screen;
+use super::{campaigns, library};
+
+/// Campaigns that are offered.
+const MOST_OFFERED: usize = 5;
+
+/// What is to be played.
+pub enum Choice {
+    Campaign(String),
+    New,
+    Nothing,
+}
+
+/// Asks whether a campaign is to be gone on with. Nobody is asked where nobody sits at a terminal, or where there is none.
+pub fn offer(folder: Option<&Path>) -> Result<Choice> {
+    if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
+        return Ok(Choice::New);
+    }
+    let paths: Vec<(PathBuf, String)> = campaigns::remembered()
+        .into_iter()
+        .filter_map(|path| path.to_str().map(str::to_owned).map(|name| (path, name)))
+        .take(MOST_OFFERED)
+        .collect();
+    if paths.is_empty() {
+        return Ok(Choice::New);
+    }
+    let library = library::open(folder)?;
+    let mut screen = Screen::stdout(false);
+    screen.row(&Row::at(0).plain("You can go on with a campaign:"))?;
+    let rows = paths.iter().enumerate().map(|(at, (path, _))| {
+        let name = campaigns::name_of(path);
+        let mut row = vec![Span::plain(format!("{}", at + 1)), Span::strong(name)];
+        row.extend(described(path, &library));
+        row
+    });
+    screen.columns(1, rows.collect())?;
+    loop {
+        print!("Type a number (Enter: 1), `new` for another game, or `quit` » ");
+        std::io::stdout().flush()?;
+        let mut line = String::new();
+        if std::io::stdin().read_line(&mut line)? == 0 {
+            println!();
+            return Ok(Choice::Nothing);
+        }
+        match line.trim() {
+            "" | "yes" | "y" => return Ok(Choice::Campaign(paths[0].1.clone())),
+            "new" | "no" | "n" => return Ok(Choice::New),
+            "quit" | "exit" | "q" => return Ok(Choice::Nothing),
+            other => {
+                let number = other.parse::<usize>().ok().and_then(|number| paths.get(number.wrapping_sub(1)));
+                let named = || paths.iter().find(|(path, _)| campaigns::name_of(path).eq_ignore_ascii_case(other));
+                if let Some((_, name)) = number.or_else(named) {
+                    return Ok(Choice::Campaign(name.clone()));
+                }
+                screen.row(&Row::at(2).plain(format!("`{other}` is none of them.")))?;
+            }
+        }
+    }
+}
+
+/// Where a campaign stands, or why it cannot be opened.
+fn described(path: &Path, library: &Library) -> Vec<Span> {
+    let found = Store::read(path, library).and_then(|store| store.first()).and_then(|first| {
+        first.map(|campaign| Ok((campaign.scene_title()?, campaign.head(), campaign.played().to_owned()))).transpose()
+    });
+    match found {
+        Ok(Some((title, entry, played))) => vec![
+            Span::plain(title),
+            Span::faint(format!("entry {entry}")),
+            Span::faint(format!("played {}", played.get(..16).unwrap_or(&played))),
+        ],
+        Ok(None) => vec![Span::faint("no scene has begun in it")],
+        Err(StoreError::Held { holder, .. }) => vec![Span::faint(format!("is being played by {holder}"))],
+        Err(error) => vec![Span::faint(error.to_string())],
+    }
+}

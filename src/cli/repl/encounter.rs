@@ -1,0 +1,222 @@
+//! `encounter`: a new scene from the roster and the cast, with how likely each side wins, by simulation.
+
+use std::time::{Duration, Instant};
+
+use riskbreaker::lab::{MemoUse, Rate, Simulation, Tally, Variant};
+use riskbreaker::ruleset::CreationPart;
+use riskbreaker::{DiceSource, Setup, Value};
+use serde_json::json;
+
+use super::sheet_entry::{fault, in_words};
+use super::{Complaint, Done, Repl};
+use crate::cli::row::{Row, Span, Tone};
+
+/// How long games are simulated.
+const TIME: Duration = Duration::from_millis(850);
+/// Games that are simulated first, to find out how long one takes.
+const FIRST: u64 = 4;
+/// No more games than so.
+const MOST: u64 = 4_000;
+/// A game that has not ended after so many actions counts as undecided.
+const ACTIONS: u64 = 2_000;
+/// What the first sides are called where nobody says so.
+const SIDES: [&str; 2] = ["Heroes", "Foes"];
+/// Most people on a side.
+const MOST_PEOPLE: usize = 50;
+
+/// A scene that has been put together and not begun.
+#[derive(Clone, Debug)]
+pub struct Encounter(Setup);
+
+impl Repl {
+    /// `encounter NAMES against NAMES`, `encounter yes`.
+    pub(super) fn encounter(&mut self, rest: &str) -> Done {
+        if rest.eq_ignore_ascii_case("yes") {
+            let Some(encounter) = self.encounter.take() else {
+                return Err(Complaint::wrong("Say first who meets whom: `encounter NAMES against NAMES`."));
+            };
+            return self.begin(encounter.0);
+        }
+        let rules = self.session.ruleset().clone();
+        if !rules.creates(CreationPart::Position) {
+            let text =
+                format!("{} does not say how a scene is made of sheets (`position` in creation.luau).", rules.name());
+            return Err(Complaint::Wrong(text));
+        }
+        let lower = rest.to_lowercase();
+        let mut parts = Vec::new();
+        let mut from = 0;
+        for (at, word) in lower.match_indices(" against ") {
+            parts.push(rest.get(from..at).unwrap_or_default());
+            from = at + word.len();
+        }
+        parts.push(rest.get(from..).unwrap_or_default());
+        if parts.len() < 2 || parts.iter().any(|part| part.trim().is_empty()) {
+            return Err(Complaint::wrong(
+                "Say who meets whom: `encounter NAMES against NAMES`, with names of the roster or the cast, as in \
+                 `encounter Ann, Bob against 2 x NAME`.",
+            ));
+        }
+        let mut sides: Vec<(String, Vec<Value>)> = Vec::new();
+        let mut notes = Vec::new();
+        let mut whom = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let (title, names) = match part.split_once(':') {
+                Some((title, names)) => (title.trim().to_owned(), names),
+                None => (SIDES.get(at).map_or_else(|| format!("Side {}", at + 1), ToString::to_string), *part),
+            };
+            let mut sheets = Vec::new();
+            let mut told = Vec::new();
+            for name in names.split(',').map(str::trim).filter(|name| !name.is_empty()) {
+                let (count, name) = counted(name);
+                let (title, sheet) = self.sheet_named(name)?;
+                let sheet = self.fitting(&title, sheet, &mut notes)?;
+                sheets.extend(std::iter::repeat_n(sheet, count));
+                told.push(if count > 1 {
+                    format!("{count} {}", title.replace('_', " "))
+                } else {
+                    title.replace('_', " ")
+                });
+            }
+            if sheets.len() > MOST_PEOPLE {
+                return Err(Complaint::Wrong(format!("A side has at most {MOST_PEOPLE} people.")));
+            }
+            whom.push(told.join(", "));
+            sides.push((title, sheets));
+        }
+        let switches = self.session.switches().clone();
+        let title = whom.join(" against ");
+        let scenario = match rules.position_of(&sides, switches).map_err(fault)? {
+            Value::Map(table) => {
+                let mut table = (*table).clone();
+                table.insert("title".into(), Value::text(&title));
+                Value::Map(table.into())
+            }
+            _ => return Err(Complaint::wrong("creation.position must return a table.")),
+        };
+        // Switches and seats are those of the table; what the position says of seats counts where nobody said otherwise.
+        let setup = Setup { scenario: riskbreaker::Scenario::Table(scenario), ..self.next_setup() };
+        for note in notes {
+            self.screen.row(&Row::at(2).with(note, Tone::Note))?;
+        }
+        self.foretell(&setup, &title)?;
+        self.encounter = Some(Encounter(setup));
+        Ok(self.screen.row(&Row::at(2).with("`encounter yes` begins it.", Tone::Faint))?)
+    }
+
+    /// A sheet without what these rules have no key for, and what is to be said of it.
+    fn fitting(&self, name: &str, sheet: Value, notes: &mut Vec<String>) -> Result<Value, Complaint> {
+        let (rules, switches) = (self.session.ruleset(), self.session.switches().clone());
+        let steps = rules.sheet_steps(switches.clone()).map_err(fault)?;
+        let sheet = match sheet {
+            Value::Map(fields) if !steps.is_empty() => {
+                let (known, strange): (Vec<_>, Vec<_>) = fields
+                    .iter()
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .partition(|(key, _)| steps.iter().any(|step| step.key == **key));
+                if !strange.is_empty() {
+                    let keys: Vec<String> = strange.iter().map(|(key, _)| key.replace('_', " ")).collect();
+                    notes.push(format!("{name}: these rules have no place for {}", keys.join(", ")));
+                }
+                Value::map(known)
+            }
+            sheet => sheet,
+        };
+        if rules.creates(CreationPart::Check) {
+            for breach in rules.check_sheet_under(&sheet, switches).map_err(fault)?.iter().filter(|b| !b.warning) {
+                notes.push(format!("{name}: {}", in_words(breach)));
+            }
+        }
+        Ok(sheet)
+    }
+
+    /// Plays the scene by policies for less than a second, and says how it ended how often.
+    fn foretell(&mut self, setup: &Setup, title: &str) -> Done {
+        let rules = self.session.ruleset().clone();
+        let began = Instant::now();
+        let seated = Setup { dice: DiceSource::Seeded, ..setup.clone() };
+        let variant = Variant::new("rules", &rules, seated).map_err(|error| Complaint::Wrong(error.to_string()))?;
+        let (mut tally, mut games, mut wanted) = (Tally::default(), 0, FIRST);
+        let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        while wanted > 0 {
+            let simulation = Simulation {
+                scenario: title.to_owned(),
+                variants: vec![variant.clone()],
+                trials: wanted,
+                seed: setup.seed.wrapping_add(games),
+                until: None,
+                actions: ACTIONS,
+                memo: MemoUse::Never,
+            };
+            let found = simulation
+                .run(threads, None, None, &mut |_, _| true)
+                .map_err(|error| Complaint::Wrong(error.to_string()))?;
+            if let Some(part) = found.tallies.first() {
+                tally.add(part);
+            }
+            games += wanted;
+            // As many as are sure to be over in half the time that is left.
+            let (spent, left) = (began.elapsed(), TIME.saturating_sub(began.elapsed()));
+            let fit = (games as f64 * left.as_secs_f64() / spent.as_secs_f64() / 2.0) as u64;
+            wanted = fit.min(MOST - games.min(MOST)).min(250);
+        }
+        if let Some(failed) = tally.left_out.first().filter(|_| tally.trials == 0) {
+            return Err(Complaint::Wrong(format!("This scene cannot be played: {}.", failed.why)));
+        }
+        let mut results: Vec<(&String, Rate)> =
+            tally.results.keys().map(|result| (result, tally.rate(result))).collect();
+        results.sort_by_key(|(_, rate)| std::cmp::Reverse(rate.count));
+        if self.screen.json() {
+            let told: Vec<_> = results.iter().map(|(result, rate)| json!({ "result": result, "rate": rate })).collect();
+            let event =
+                json!({ "title": title, "games": tally.trials, "undecided": tally.left_out.len(), "results": told });
+            return Ok(self.screen.event("encounter", &event)?);
+        }
+        self.screen.row(&Row::at(0).strong(title))?;
+        let percent = |share: f64| format!("{:.0}", share * 100.0);
+        let cells = results.iter().map(|(result, rate)| {
+            vec![
+                Span::plain(*result),
+                Span::strong(format!("{} %", percent(rate.share))),
+                Span::faint(format!("{} to {} %", percent(rate.low), percent(rate.high))),
+            ]
+        });
+        self.screen.columns(2, cells.collect())?;
+        let mut text = format!("{} games, every seat played by a policy", tally.trials);
+        if !tally.left_out.is_empty() {
+            text = format!("{text}; {} more had no end after {ACTIONS} actions", tally.left_out.len());
+        }
+        Ok(self.screen.row(&Row::at(2).faint(text))?)
+    }
+}
+
+/// `3 x NAME`, `3 NAME`, `NAME x3`: how many, and who.
+fn counted(text: &str) -> (usize, &str) {
+    let number = |text: &str| text.parse::<usize>().ok().filter(|count| (1..=MOST_PEOPLE).contains(count));
+    if let Some((first, rest)) = text.split_once(' ')
+        && let Some(count) = number(first)
+    {
+        let rest = rest.trim();
+        return (count, rest.strip_prefix("x ").unwrap_or(rest));
+    }
+    if let Some((name, last)) = text.rsplit_once(' ')
+        && let Some(count) = last.strip_prefix('x').and_then(number)
+    {
+        return (count, name.trim_end_matches(" x").trim());
+    }
+    (1, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn people_are_counted() {
+        assert_eq!(counted("Ann"), (1, "Ann"));
+        assert_eq!(counted("3 x Bob"), (3, "Bob"));
+        assert_eq!(counted("3 Bob"), (3, "Bob"));
+        assert_eq!(counted("Bob x3"), (3, "Bob"));
+        assert_eq!(counted("0 Bob"), (1, "0 Bob"));
+    }
+}

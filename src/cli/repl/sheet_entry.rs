@@ -1,0 +1,391 @@
+//! `roster new NAME`, `roster edit NAME`: a sheet is written step by step, each step with what it costs, and refused with
+//! the rule where it breaks one. Each step is an entry of the campaign: it is kept when it is told, and `undo` takes it back.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use riskbreaker::ruleset::{Breach, CreationPart, SheetForm, SheetStep};
+use riskbreaker::store::Character;
+use riskbreaker::{Fault, Value};
+use serde_json::json;
+
+use super::line::split_first;
+use super::{Complaint, Done, Repl};
+use crate::cli::nearest::{Named, named, nearest};
+use crate::cli::row::{Row, Span, Tone};
+
+/// A sheet that is being written.
+#[derive(Clone, Debug)]
+pub struct SheetEntry {
+    /// Whose it is, as in the roster.
+    name: String,
+    /// What is asked for.
+    steps: Vec<SheetStep>,
+    /// The step that a bare line answers.
+    at: usize,
+}
+
+type Sheet = BTreeMap<Arc<str>, Value>;
+
+impl Repl {
+    /// `roster new NAME [as SHEET]`.
+    pub(super) fn new_character(&mut self, rest: &str) -> Done {
+        let (name, model) = match rest.split_once(" as ") {
+            Some((name, model)) => (name.trim(), Some(model.trim())),
+            None => (rest.trim(), None),
+        };
+        if name.is_empty() {
+            return Err(Complaint::wrong("Give a name: `roster new Ann`, or `roster new Ann as SHEET`."));
+        }
+        if name.contains([',', ':']) {
+            return Err(Complaint::wrong("A name has no comma and no colon."));
+        }
+        let roster = self.campaign_roster()?;
+        if let Some(known) = roster.characters.keys().find(|known| known.eq_ignore_ascii_case(name)) {
+            return Err(Complaint::Wrong(format!("{known} is in the roster already: `roster edit {known}`.")));
+        }
+        let steps = self.steps()?;
+        let mut sheet = match model {
+            Some(model) => map_of(self.sheet_named(model)?.1),
+            None => Sheet::new(),
+        };
+        if steps.iter().any(|step| step.key == "name") || model.is_some() {
+            sheet.insert("name".into(), Value::text(name));
+        }
+        let character = Character {
+            ruleset: self.session.ruleset().name(),
+            sheet: Some(Value::Map(Arc::new(sheet))),
+            ..Character::default()
+        };
+        self.change_roster(&format!("roster: {name} is new"), |roster| {
+            roster.characters.insert(name.to_owned(), character);
+        })?;
+        self.write_sheet(name, steps)
+    }
+
+    /// `roster edit NAME`.
+    pub(super) fn edit_character(&mut self, rest: &str) -> Done {
+        let (name, character) = self.character_named(rest)?;
+        if character.sheet.is_none() {
+            return Err(Complaint::Wrong(format!(
+                "{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."
+            )));
+        }
+        let steps = self.steps()?;
+        self.write_sheet(&name, steps)
+    }
+
+    fn steps(&self) -> Result<Vec<SheetStep>, Complaint> {
+        let switches = self.session.switches().clone();
+        let rules = self.session.ruleset();
+        let steps = rules.sheet_steps(switches).map_err(fault)?;
+        if steps.is_empty() {
+            let text = format!("{} does not say how a sheet is written (`steps` in creation.luau).", rules.name());
+            return Err(Complaint::Wrong(text));
+        }
+        Ok(steps)
+    }
+
+    fn write_sheet(&mut self, name: &str, steps: Vec<SheetStep>) -> Done {
+        let steps: Vec<SheetStep> = steps.into_iter().filter(|step| step.key != "name").collect();
+        self.sheet_entry = Some(SheetEntry { name: name.to_owned(), steps, at: 0 });
+        self.show_sheet_entry()?;
+        let hint = "A line answers the step, an empty one keeps it. `STEP VALUE` goes to a step, `back` one back, `show` shows \
+                    the sheet, `undo` takes a step back, `done` ends.";
+        self.screen.row(&Row::prose(2).faint(hint))?;
+        self.ask_step()
+    }
+
+    /// A line while a sheet is being written; `None` if it is a command like elsewhere.
+    pub(super) fn sheet_line(&mut self, line: &str) -> Option<Done> {
+        let entry = self.sheet_entry.clone()?;
+        let line = line.trim();
+        let (first, rest) = split_first(line);
+        let known = self.campaign_roster().is_ok_and(|roster| roster.characters.contains_key(&entry.name));
+        if !known {
+            // It was taken back.
+            self.sheet_entry = None;
+            return None;
+        }
+        Some(match first.to_lowercase().as_str() {
+            "quit" | "exit" | "undo" | "redo" | "help" | "note" | "roster" | "goto" => return None,
+            "" => self.go_to_step(entry.at + 1),
+            "back" if rest.is_empty() => self.go_to_step(entry.at.saturating_sub(1)),
+            "show" | "sheet" if rest.is_empty() => self.show_sheet_entry().and_then(|()| self.ask_step()),
+            "done" if rest.is_empty() => self.end_sheet(),
+            _ => {
+                let keyed = |(_, step): &(usize, &SheetStep)| length_of_key(step, line).is_some();
+                match entry.steps.iter().enumerate().filter(keyed).max_by_key(|(_, step)| step.key.len()) {
+                    Some((at, step)) => {
+                        let value = line.get(length_of_key(step, line).unwrap_or(0)..).unwrap_or("");
+                        let value = value.trim_start_matches(':').trim();
+                        match value {
+                            "" => self.go_to_step(at),
+                            value => self.set_step(at, value),
+                        }
+                    }
+                    None => self.set_step(entry.at, line),
+                }
+            }
+        })
+    }
+
+    /// Where the sheet stands that is being written, for the prompt.
+    pub(super) fn sheet_prompt(&self) -> Option<Vec<String>> {
+        let entry = self.sheet_entry.as_ref()?;
+        let step = entry.steps.get(entry.at).map_or("done?", |step| step.title.as_str());
+        Some(vec![format!("sheet of {}", entry.name), step.to_owned()])
+    }
+
+    fn go_to_step(&mut self, at: usize) -> Done {
+        let Some(entry) = &mut self.sheet_entry else { return Ok(()) };
+        let asked: Vec<usize> = (0..entry.steps.len()).filter(|at| !entry.steps[*at].by_play).collect();
+        let last = asked.last().copied().unwrap_or(0);
+        if at > entry.at && at > last {
+            self.show_sheet_entry()?;
+            let hint = "That is the last step. `done` ends; `STEP VALUE` changes a step.";
+            return Ok(self.screen.row(&Row::at(2).faint(hint))?);
+        }
+        let forward = at > entry.at;
+        let found = match forward {
+            true => asked.iter().find(|asked| **asked >= at),
+            false => asked.iter().rev().find(|asked| **asked <= at).or(asked.first()),
+        };
+        entry.at = found.copied().unwrap_or(at.min(entry.steps.len().saturating_sub(1)));
+        self.ask_step()
+    }
+
+    fn ask_step(&mut self) -> Done {
+        let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
+        let Some(step) = entry.steps.get(entry.at) else { return Ok(()) };
+        let sheet = self.sheet_of(&entry.name)?;
+        if self.screen.json() {
+            let told = json!({ "name": entry.name, "step": step, "value": sheet.get(&*step.key).map(typed) });
+            return Ok(self.screen.event("sheet_step", &told)?);
+        }
+        let mut row = Row::at(0).strong(&step.title);
+        if let Some(value) = sheet.get(&*step.key) {
+            row = row.plain(format!("  {}", typed(value)));
+        }
+        self.screen.row(&row)?;
+        if !step.text.is_empty() {
+            self.screen.row(&Row::prose(2).faint(&step.text))?;
+        }
+        if !step.options.is_empty() {
+            self.screen.row(&Row::prose(2).faint(step.options.join(", ")))?;
+        }
+        Ok(())
+    }
+
+    /// Sets one key of the sheet, unless that breaks a rule which it kept before.
+    fn set_step(&mut self, at: usize, text: &str) -> Done {
+        let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
+        let Some(step) = entry.steps.get(at) else { return Ok(()) };
+        let value = match text {
+            "-" | "none" if step.form != SheetForm::Number => None,
+            text => Some(step.form.read(text).map_err(|wrong| Complaint::Wrong(format!("{}: {wrong}.", step.title)))?),
+        };
+        if let Some(value) = &value {
+            check_options(step, value)?;
+        }
+        let before = self.sheet_of(&entry.name)?;
+        let mut after = before.clone();
+        match value {
+            Some(value) => after.insert(step.key.as_str().into(), value),
+            None => after.remove(step.key.as_str()),
+        };
+        let (old, new) = (Value::Map(Arc::new(before)), Value::Map(Arc::new(after)));
+        let (rules, switches) = (self.session.ruleset().clone(), self.session.switches().clone());
+        let known = rules.check_sheet_under(&old, switches.clone()).unwrap_or_default();
+        let found = rules.check_sheet_under(&new, switches.clone()).map_err(fault)?;
+        let broken: Vec<&Breach> = found.iter().filter(|breach| !breach.warning && !known.contains(breach)).collect();
+        if !broken.is_empty() {
+            let told: Vec<String> = broken.iter().map(|breach| in_words(breach)).collect();
+            return Err(Complaint::Wrong(told.join("\n")));
+        }
+        // A script that cannot build it knows of something that is wrong with it.
+        if rules.creates(CreationPart::Build) {
+            rules.build_sheet(&new, switches.clone()).map_err(fault)?;
+        }
+        let price = |sheet: &Value| rules.price_sheet(sheet, switches.clone()).map_err(fault);
+        let (was, now) = (price(&old)?, price(&new)?);
+        let act = format!("roster: {}, {} {text}", entry.name, step.title);
+        let name = entry.name.clone();
+        self.change_roster(&act, |roster| {
+            if let Some(character) = roster.characters.get_mut(&name) {
+                character.sheet = Some(new.clone());
+                character.fields.clear();
+            }
+        })?;
+        if let Some(entry) = &mut self.sheet_entry {
+            entry.at = at;
+        }
+        if let (Some(was), Some(now)) = (was, now) {
+            let change = now.cost() - was.cost();
+            let left = now.have.map_or(String::new(), |have| format!(", {} of {have} left", have - now.cost()));
+            let cost = match change {
+                0 => "costs nothing more".to_owned(),
+                change if change < 0 => format!("gives back {}", -change),
+                change => format!("costs {change}"),
+            };
+            self.say_done(&format!("{} {text}: {cost}{left}", step.title))?;
+        } else {
+            self.say_done(&format!("{} {text}", step.title))?;
+        }
+        for warning in found.iter().filter(|breach| breach.warning && !known.contains(breach)) {
+            self.screen.row(&Row::at(2).with(in_words(warning), Tone::Note))?;
+        }
+        self.go_to_step(at + 1)
+    }
+
+    /// The whole sheet with what it costs, and what is wrong with it.
+    fn show_sheet_entry(&mut self) -> Done {
+        let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
+        let sheet = self.sheet_of(&entry.name)?;
+        let whole = Value::Map(Arc::new(sheet.clone()));
+        let (rules, switches) = (self.session.ruleset().clone(), self.session.switches().clone());
+        let price = rules.price_sheet(&whole, switches.clone()).map_err(fault)?;
+        let breaches = rules.check_sheet_under(&whole, switches).map_err(fault)?;
+        if self.screen.json() {
+            let lines: BTreeMap<&Arc<str>, String> = sheet.iter().map(|(key, value)| (key, typed(value))).collect();
+            let told = json!({ "name": entry.name, "sheet": lines, "price": price, "breaches": breaches });
+            return Ok(self.screen.event("sheet_entry", &told)?);
+        }
+        self.screen.row(&Row::at(0).strong(&entry.name).faint(format!("  {}", rules.name())))?;
+        let cells = entry.steps.iter().filter_map(|step| {
+            let value = sheet.get(&*step.key)?;
+            Some(vec![Span::plain(&step.title), Span::plain(typed(value))])
+        });
+        self.screen.columns(2, cells.collect())?;
+        if let Some(price) = price {
+            let cells = price.lines.iter().filter(|(_, cost)| *cost != 0);
+            let cells = cells.map(|(text, cost)| vec![Span::faint(text), Span::faint(cost.to_string())]).collect();
+            self.screen.columns(4, cells)?;
+            let of = price.have.map_or(String::new(), |have| format!(" of {have}"));
+            self.screen.row(&Row::at(2).plain(format!("costs {}{of} points", price.cost())))?;
+        }
+        for breach in &breaches {
+            let tone = if breach.warning { Tone::Note } else { Tone::Bad };
+            self.screen.row(&Row::at(2).with(in_words(breach), tone))?;
+        }
+        Ok(())
+    }
+
+    fn end_sheet(&mut self) -> Done {
+        let Some(entry) = self.sheet_entry.clone() else { return Ok(()) };
+        let whole = Value::Map(Arc::new(self.sheet_of(&entry.name)?));
+        let found = self.session.ruleset().check_sheet_under(&whole, self.session.switches().clone()).map_err(fault)?;
+        let broken: Vec<String> = found.iter().filter(|breach| !breach.warning).map(in_words).collect();
+        if !broken.is_empty() {
+            let text = format!(
+                "{}\nThe sheet stays in the roster: `roster edit {}` goes on with it.",
+                broken.join("\n"),
+                entry.name
+            );
+            self.sheet_entry = None;
+            return Err(Complaint::Wrong(text));
+        }
+        self.sheet_entry = None;
+        self.say_done(&format!("{0} is in the roster. `encounter {0} against NAMES` begins a scene.", entry.name))?;
+        self.asked = None;
+        self.show_standing()
+    }
+
+    fn sheet_of(&self, name: &str) -> Result<Sheet, Complaint> {
+        let roster = self.campaign_roster()?;
+        let sheet = roster.characters.get(name).and_then(|character| character.sheet.clone());
+        Ok(sheet.map(map_of).unwrap_or_default())
+    }
+
+    /// A sheet of the roster or of the ruleset's cast, with the name that it goes by.
+    pub(super) fn sheet_named(&self, text: &str) -> Result<(String, Value), Complaint> {
+        if let Ok((name, character)) = self.character_named(text) {
+            return match character.sheet {
+                Some(sheet) => Ok((name, sheet)),
+                None => Err(Complaint::Wrong(format!(
+                    "{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."
+                ))),
+            };
+        }
+        let rules = self.session.ruleset();
+        let cast: Vec<(&String, String)> = rules.cast().keys().map(|id| (id, id.replace('_', " "))).collect();
+        match named(&text.replace('_', " "), &cast, |(_, title)| title) {
+            Named::One((id, _)) => Ok(((*id).clone(), rules.cast()[*id].clone())),
+            Named::Several => Err(Complaint::Wrong(format!("`{text}` fits several names of the cast."))),
+            Named::Nobody => {
+                let roster = self.campaign_roster().unwrap_or_default();
+                let names = cast.iter().map(|(_, title)| title.as_str());
+                Err(Complaint::Wrong(match nearest(text, names.chain(roster.characters.keys().map(String::as_str))) {
+                    Some(near) => format!("There is no sheet `{text}`. Did you mean `{near}`?"),
+                    None => {
+                        let titles: Vec<&str> = cast.iter().map(|(_, title)| title.as_str()).collect();
+                        format!("There is no sheet `{text}` in the roster or the cast: {}.", titles.join(", "))
+                    }
+                }))
+            }
+        }
+    }
+}
+
+/// How much of a line names a step, in bytes; nothing if it does not begin with its key or its title.
+fn length_of_key(step: &SheetStep, line: &str) -> Option<usize> {
+    let line = line.to_lowercase();
+    let words = [step.key.replace('_', " "), step.title.to_lowercase()];
+    let named = words.iter().filter(|word| {
+        let rest = line.strip_prefix(word.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == ':'))
+    });
+    named.map(String::len).max()
+}
+
+fn check_options(step: &SheetStep, value: &Value) -> Done {
+    if step.options.is_empty() {
+        return Ok(());
+    }
+    let given: Vec<String> = match value {
+        Value::Text(text) => vec![text.to_string()],
+        Value::List(items) => items.iter().filter_map(|item| item.as_text().map(str::to_owned)).collect(),
+        Value::Map(items) => items.keys().map(ToString::to_string).collect(),
+        _ => return Ok(()),
+    };
+    match given.into_iter().find(|word| !step.options.contains(word)) {
+        None => Ok(()),
+        Some(word) => Err(Complaint::Wrong(match nearest(&word, step.options.iter().map(String::as_str)) {
+            Some(near) => format!("{}: there is no `{word}`. Did you mean `{near}`?", step.title),
+            None => format!("{}: there is no `{word}`. Type one of {}.", step.title, step.options.join(", ")),
+        })),
+    }
+}
+
+fn map_of(sheet: Value) -> Sheet {
+    match sheet {
+        Value::Map(fields) => (*fields).clone(),
+        _ => Sheet::new(),
+    }
+}
+
+/// A breach as a sentence with its rule.
+pub(super) fn in_words(breach: &Breach) -> String {
+    let mut text = breach.text.clone();
+    if let Some(first) = text.chars().next() {
+        text.replace_range(..first.len_utf8(), &first.to_uppercase().to_string());
+    }
+    if breach.rule.is_empty() { format!("{text}.") } else { format!("{text} ({}).", breach.rule) }
+}
+
+/// A value of a sheet as it is typed.
+pub(super) fn typed(value: &Value) -> String {
+    match value {
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::List(items) => items.iter().map(typed).collect::<Vec<_>>().join(", "),
+        Value::Map(items) => {
+            items.iter().map(|(name, value)| format!("{name} {}", typed(value))).collect::<Vec<_>>().join(", ")
+        }
+        value => value.to_string(),
+    }
+}
+
+pub(super) fn fault(fault: Fault) -> Complaint {
+    Complaint::Wrong(fault.to_string())
+}

@@ -1,0 +1,70 @@
+//! The past of a campaign: what happened in every scene on the way to where it stands.
+
+use super::campaign::{Campaign, lock};
+use super::error::StoreError;
+use crate::play::Event;
+
+/// What happened in a scene and stands.
+#[derive(Clone, Debug)]
+pub struct SceneLog {
+    /// The title of the scene.
+    pub title: String,
+    /// Its events, the oldest first. They carry their audience: show a seat only what it may see.
+    pub events: Vec<Event>,
+}
+
+impl Campaign {
+    /// Everything that happened and stands, scene by scene. Each scene is played again from its beginning.
+    ///
+    /// # Errors
+    ///
+    /// As [`Campaign::session`].
+    pub fn history(&self) -> Result<Vec<SceneLog>, StoreError> {
+        let mut ends: Vec<(u32, u32)> = Vec::new();
+        {
+            let (file, mut at) = (self.file(), self.head());
+            while at != 0 {
+                let (row, body) = file.checked_moment(self.game(), at)?;
+                if body.place.is_some() && ends.last().is_none_or(|(scene, _)| *scene != body.scene) {
+                    ends.push((body.scene, at));
+                }
+                at = row.parent;
+            }
+        }
+        let shared = self.shared_file();
+        let mut file = lock(&shared);
+        ends.into_iter()
+            .rev()
+            .map(|(scene, end)| {
+                let title = file.scene(self.game(), scene)?.title;
+                let opened = self.open_at(&mut file, end, false)?;
+                Ok(SceneLog { title, events: opened.session.log() })
+            })
+            .collect()
+    }
+
+    /// How many decisions stood before each of the last entries of this scene, the head's last: an undo goes back to
+    /// the last of these, however many answers an entry holds. At most `most` of them.
+    ///
+    /// # Errors
+    ///
+    /// The file is damaged.
+    pub fn decisions_before(&self, most: usize) -> Result<Vec<u32>, StoreError> {
+        let (file, mut at) = (self.file(), self.head());
+        let mut marks = Vec::new();
+        let mut scene = None;
+        while at != 0 && marks.len() <= most {
+            let (row, body) = file.checked_moment(self.game(), at)?;
+            if *scene.get_or_insert(body.scene) != body.scene {
+                break;
+            }
+            if marks.last() != Some(&row.decisions) {
+                marks.push(row.decisions);
+            }
+            at = row.parent;
+        }
+        marks.reverse();
+        marks.pop();
+        Ok(marks)
+    }
+}

@@ -1,0 +1,91 @@
+//! Brings a file of an older format to that of today: a copy of it is changed and verified, and then takes its place.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use super::Store;
+use super::error::StoreError;
+use super::file::{Access, FORMAT, LABELS, StoreFile, connect};
+use super::lock::{beside, told};
+use super::log::{put_label, text_of};
+use super::rows::key;
+use crate::ruleset::Library;
+
+/// Brings the file at `path` to the format of today. Whoever calls this holds its lock, and has it open no more.
+///
+/// # Errors
+///
+/// The file is damaged, or there is no room for the copy. The file is as it was then.
+pub fn upgrade(path: &Path, library: &Library) -> Result<(), StoreError> {
+    let draft = beside(path, "upgrading");
+    let done = write(path, &draft, library).and_then(|()| {
+        let io = |error: io::Error| StoreError::Io { path: draft.clone(), message: told(&error) };
+        File::open(&draft).and_then(|file| file.sync_all()).map_err(io)?;
+        fs::rename(&draft, path).map_err(io)?;
+        // The new name is on the disk when the folder is.
+        if let Some(folder) = path.parent() {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            let _ = File::open(folder).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    });
+    if done.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    done
+}
+
+fn write(path: &Path, draft: &Path, library: &Library) -> Result<(), StoreError> {
+    let before = found_in(path, library)?;
+    fs::copy(path, draft).map_err(|error| StoreError::Io { path: draft.to_path_buf(), message: told(&error) })?;
+    let texts = labels(&StoreFile::read_unlocked(draft, library.clone())?)?;
+    let failed = |error: rusqlite::Error| StoreError::of(draft, &error);
+    let mut connection = connect(draft, Access::Write)?;
+    let transaction = connection.transaction().map_err(failed)?;
+    transaction.execute_batch(LABELS).map_err(failed)?;
+    for (id, known, text) in texts {
+        put_label(&transaction, id, known, &text)?;
+    }
+    transaction.pragma_update(None, "user_version", FORMAT).map_err(failed)?;
+    transaction.commit().map_err(failed)?;
+    connection.execute_batch("PRAGMA journal_mode = DELETE;").map_err(failed)?;
+    drop(connection);
+    let after = found_in(draft, library)?;
+    if before != after {
+        return Err(StoreError::damaged("its copy in the format of today does not hold the same"));
+    }
+    Ok(())
+}
+
+/// What format 2 has besides: the words of each entry, with its number and its sum.
+fn labels(file: &StoreFile) -> Result<Vec<(i64, i64, String)>, StoreError> {
+    let mut texts = Vec::new();
+    for (game, entries) in games(file)? {
+        for id in (1..=entries).filter(|id| file.has("moment", key(game, *id))) {
+            texts.push((key(game, id), file.moment(game, id)?.sum, text_of(file, game, id)?));
+        }
+    }
+    Ok(texts)
+}
+
+/// The campaigns by number, and how many entries each has.
+fn games(file: &StoreFile) -> Result<Vec<(u32, u32)>, StoreError> {
+    let failed = |error: rusqlite::Error| file.failed(&error);
+    let mut statement = file.connection.prepare("SELECT id FROM game ORDER BY id").map_err(failed)?;
+    let ids = statement.query_map([], |row| row.get::<_, u32>(0)).map_err(failed)?;
+    let ids: Vec<u32> = ids.collect::<Result<_, _>>().map_err(failed)?;
+    ids.into_iter().map(|id| Ok((id, file.game(id)?.moments))).collect()
+}
+
+/// What a file holds: its rows, all verified, and where each of its campaigns stands.
+fn found_in(path: &Path, library: &Library) -> Result<impl PartialEq + use<>, StoreError> {
+    let file = StoreFile::read_unlocked(path, library.clone())?;
+    let ids = games(&file)?;
+    let stands = ids.iter().map(|(id, _)| file.game(*id)).collect::<Result<Vec<_>, _>>()?;
+    let found = Store::of_file(file).verify()?;
+    match found.problems.first() {
+        Some(problem) => Err(StoreError::damaged(problem.clone())),
+        None => Ok((found, stands)),
+    }
+}

@@ -1,0 +1,111 @@
+//! A disk that fails when it is told to: SQLite's own file system with syncs and writes that report an error.
+//!
+//! It stands before every file of this process; only those in a folder `failing-disk` ever fail.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rusqlite::ffi::{
+    SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_OK, sqlite3_file, sqlite3_filename, sqlite3_int64, sqlite3_io_methods,
+    sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
+};
+
+/// How many syncs, and how many writes, still succeed. Below zero nothing fails.
+static SYNCS: AtomicI64 = AtomicI64::new(-1);
+static WRITES: AtomicI64 = AtomicI64::new(-1);
+
+/// Lets the sync after `syncs` more of them fail, and all that follow.
+pub fn fail_after_syncs(syncs: i64) {
+    install();
+    SYNCS.store(syncs, Ordering::SeqCst);
+}
+
+/// Lets the write after `writes` more of them find the disk full, and all that follow.
+pub fn full_after_writes(writes: i64) {
+    install();
+    WRITES.store(writes, Ordering::SeqCst);
+}
+
+/// Nothing fails any more.
+pub fn works_again() {
+    SYNCS.store(-1, Ordering::SeqCst);
+    WRITES.store(-1, Ordering::SeqCst);
+}
+
+/// Whether the next one fails.
+fn fails(left: &AtomicI64) -> bool {
+    let before = left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| (left > 0).then_some(left - 1));
+    before == Err(0)
+}
+
+/// The methods of one open file: first those that SQLite calls, then those that stand behind them.
+#[repr(C)]
+struct Methods {
+    own: sqlite3_io_methods,
+    behind: *const sqlite3_io_methods,
+    may_fail: bool,
+}
+
+unsafe fn methods<'m>(file: *mut sqlite3_file) -> &'m Methods {
+    unsafe { &*((*file).pMethods.cast::<Methods>()) }
+}
+
+unsafe extern "C" fn sync(file: *mut sqlite3_file, flags: c_int) -> c_int {
+    unsafe {
+        let methods = methods(file);
+        if methods.may_fail && fails(&SYNCS) {
+            return SQLITE_IOERR_FSYNC;
+        }
+        (*methods.behind).xSync.map_or(SQLITE_OK, |sync| sync(file, flags))
+    }
+}
+
+unsafe extern "C" fn write(file: *mut sqlite3_file, bytes: *const c_void, size: c_int, at: sqlite3_int64) -> c_int {
+    unsafe {
+        let methods = methods(file);
+        if methods.may_fail && fails(&WRITES) {
+            return SQLITE_FULL;
+        }
+        (*methods.behind).xWrite.map_or(SQLITE_OK, |write| write(file, bytes, size, at))
+    }
+}
+
+unsafe extern "C" fn open(
+    vfs: *mut sqlite3_vfs,
+    name: sqlite3_filename,
+    file: *mut sqlite3_file,
+    flags: c_int,
+    out: *mut c_int,
+) -> c_int {
+    unsafe {
+        let behind = (*vfs).pAppData.cast::<sqlite3_vfs>();
+        let result = (*behind).xOpen.map_or(SQLITE_OK, |open| open(behind, name, file, flags, out));
+        if !(*file).pMethods.is_null() {
+            let path: *const c_char = name;
+            let may_fail = !path.is_null() && CStr::from_ptr(path).to_string_lossy().contains("failing-disk");
+            let own = sqlite3_io_methods { xSync: Some(sync), xWrite: Some(write), ..*(*file).pMethods };
+            // One for each file that is opened in a test.
+            let methods = Box::new(Methods { own, behind: (*file).pMethods, may_fail });
+            (*file).pMethods = ptr::from_ref(&Box::leak(methods).own);
+        }
+        result
+    }
+}
+
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| unsafe {
+        let usual = sqlite3_vfs_find(ptr::null());
+        assert!(!usual.is_null());
+        let own = sqlite3_vfs {
+            zName: c"failing".as_ptr(),
+            pAppData: usual.cast(),
+            pNext: ptr::null_mut(),
+            xOpen: Some(open),
+            ..*usual
+        };
+        assert_eq!(sqlite3_vfs_register(Box::leak(Box::new(own)), 1), SQLITE_OK);
+    });
+}
