@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::{Advice, Advised, Answering, Effect, Given, Limits, Odds, OddsQuery, PlayedOut, Question, Refusal};
+use riskbreaker::lab::{Advice, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
+use riskbreaker::play::{Answering, Given};
+use riskbreaker::{Question, Refusal};
 use serde_json::json;
 
 use super::act::given_by;

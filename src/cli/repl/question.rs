@@ -1,3 +1,4 @@
+use riskbreaker::play::{in_one_line, marked};
 use riskbreaker::{Answer, Ask, Choice, Question, Session};
 
 use crate::cli::row::{Row, Span, Tone, columns};
@@ -36,8 +37,8 @@ fn heading(question: &Question, about: Option<&str>) -> Row {
     let why =
         if question.why.is_empty() { format!("{}?", question.topic.replace('_', " ")) } else { question.why.clone() };
     match about.filter(|about| !why.contains(*about)) {
-        Some(about) => Row::at(0).strong(about).plain(format!(": {why}")),
-        None => Row::at(0).plain(with_capital(&why)),
+        Some(about) => Row::at(0).strong(marked(about)).plain(format!(": {}", in_one_line(&why))),
+        None => Row::at(0).plain(marked(&with_capital(&why))),
     }
 }
 
@@ -53,14 +54,15 @@ fn cells(number: usize, option: &Choice, ask: &Ask, suggested: bool) -> Vec<Span
         _ => String::new(),
     };
     let beside = [option.note.as_deref().unwrap_or(""), &points];
-    let beside = beside.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(", ");
+    let beside = beside.into_iter().filter(|text| !text.is_empty()).map(in_one_line).collect::<Vec<_>>().join(", ");
+    let label = in_one_line(&option.label);
     if option.enabled {
         let mark = if suggested { "*" } else { " " };
         let number = if takes_words(ask) { String::new() } else { number.to_string() };
-        return vec![Span::plain(format!("{mark}{number}")), Span::strong(&option.label), Span::plain(beside)];
+        return vec![Span::plain(format!("{mark}{number}")), Span::strong(label), Span::plain(beside)];
     }
     let reason = option.reason.as_deref().unwrap_or("the rules do not allow this now");
-    vec![Span::faint(" -"), Span::faint(&option.label), Span::faint(reason)]
+    vec![Span::faint(" -"), Span::faint(label), Span::faint(in_one_line(reason))]
 }
 
 fn suggested(question: &Question, option: &Choice) -> bool {

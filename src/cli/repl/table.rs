@@ -79,7 +79,7 @@ impl Repl {
         let (name, scenario) = match &setup.scenario {
             Scenario::Named(name) => (name.as_str(), rules.scenarios().get(name)),
             Scenario::Table(table) => ("", Some(table)),
-            Scenario::Default => {
+            _ => {
                 let name = rules.default_scenario().unwrap_or_default();
                 (name, rules.scenarios().get(name))
             }
