@@ -30,6 +30,7 @@ pub fn full_after_writes(writes: i64) {
 
 /// Nothing fails any more.
 pub fn works_again() {
+    install();
     SYNCS.store(-1, Ordering::SeqCst);
     WRITES.store(-1, Ordering::SeqCst);
 }
