@@ -690,7 +690,14 @@ fn a_card_that_fails_or_runs_away_in_some_games_costs_only_those() {
     let why = |part: &str| tally.left_out.iter().filter(|out| out.why.contains(part)).count();
     assert!(why("a splinter") > 0 && why("pull.luau") == tally.left_out.len(), "{:?}", tally.left_out);
     assert!(tally.left_out.len() > why("a splinter") && tally.trials > 0, "{:?}", tally.left_out);
-    assert_eq!(run(&plan, 1, None), found);
+    // Which limit ends a loop first, work or time, is the machine's: the place is the same.
+    let places = |mut found: Findings| {
+        for out in &mut found.tallies[0].left_out {
+            out.why.truncate(out.why.find(" the script ").unwrap_or(out.why.len()));
+        }
+        found
+    };
+    assert_eq!(places(run(&plan, 1, None)), places(found.clone()));
     // The trial plays it again, up to the same fault.
     let out = tally.left_out.iter().find(|out| out.why.contains("a splinter")).unwrap();
     assert_eq!(plan.replay(0, out.trial, &mut |_| {}).unwrap(), Err(out.why.clone()));
