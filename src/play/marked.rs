@@ -67,11 +67,21 @@ fn could_be_the_hosts(text: &str) -> bool {
     if BEGINNINGS.iter().any(|beginning| start.starts_with(beginning)) {
         return true;
     }
-    // `Ann strikes: needs under 6`, `Ann: card Strike`, `rolled 2: success`, `2d6: 2d6 = 5 + 3 = 8`.
-    text.match_indices(':').any(|(at, _)| {
-        let after = text[at + 1..].trim_start_matches(' ');
-        after.starts_with(|c: char| c.is_lowercase() || c.is_ascii_digit() || "+-[<(".contains(c))
-    })
+    text.match_indices(':').any(|(at, _)| reads_like_a_report(text[at + 1..].trim_start_matches(' ')))
+}
+
+/// What stands behind the colon of the host's lines: `needs under 6`, `card Strike`, `rolled 2: success`, `2d6 = 5 + 3 = 8`.
+/// One word alone, as in `Advantage: even (was +2)`, is none of them unless it is a result, nor is a plain number.
+fn reads_like_a_report(text: &str) -> bool {
+    if text.starts_with(|c: char| c.is_ascii_digit() || "+-[<(".contains(c)) {
+        return text.contains(" = ") || text.contains("rolled");
+    }
+    if !text.starts_with(char::is_lowercase) {
+        return false;
+    }
+    let end = text.find(|c: char| !c.is_alphanumeric()).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    matches!(word, "success" | "failure") || !(rest.is_empty() || rest.starts_with(" ("))
 }
 
 #[cfg(test)]
@@ -152,9 +162,16 @@ mod tests {
 
     #[test]
     fn an_honest_sentence_is_left_alone() {
-        for text in
-            ["Round 2", "Ann has the ball!", "\"I yield\", says Bob.", "Segment 3: Ann, Bob", "Why? Because.", ""]
-        {
+        for text in [
+            "Round 2",
+            "Advantage: even (was +2)",
+            "Advantage: -2",
+            "Ann has the ball!",
+            "\"I yield\", says Bob.",
+            "Segment 3: Ann, Bob",
+            "Why? Because.",
+            "",
+        ] {
             assert_eq!(marked(text), text);
         }
     }
