@@ -134,6 +134,10 @@ impl Ruleset {
         sheet: &Value,
         switches: BTreeMap<String, Value>,
     ) -> Result<Vec<Breach>, Fault> {
+        if let Err(why) = Value::must_fit([sheet].into_iter().chain(switches.values())) {
+            std::mem::forget(switches);
+            return Err(Fault::new(why));
+        }
         let mut context = ActionContext::idle(self);
         context.switches = Arc::new(switches);
         let sheet = sheet.clone();
