@@ -311,6 +311,143 @@ fn what_only_the_game_master_may_see_is_in_no_message_to_others() {
     }
 }
 
+/// A table with a connection for each seat and one for a watcher.
+struct World {
+    /// Keeps the table; its outbox is not looked at.
+    _host: Host,
+    operator: Connection,
+    others: Vec<(String, Connection)>,
+}
+
+impl World {
+    fn begin(game: &str, seats: &[&str]) -> World {
+        let host = host();
+        let operator = host.connect(true);
+        let human: BTreeMap<&str, &str> = seats.iter().chain(&["gm"]).map(|seat| (*seat, "human")).collect();
+        done(&operator, "table.new", json!({ "table": "a", "ruleset": game, "seed": 5, "seats": human }));
+        let join = |seat: &str| {
+            let connection = host.connect(false);
+            let role =
+                if seat.is_empty() { json!({ "role": "watcher" }) } else { json!({ "role": "seat", "seat": seat }) };
+            let mut params = role;
+            params["table"] = "a".into();
+            let token = done(&operator, "invite", params).0["token"].clone();
+            done(&connection, "hello", json!({ "token": token }));
+            (seat.to_owned(), connection)
+        };
+        let others = seats.iter().chain(&[""]).map(|seat| join(seat)).collect();
+        World { _host: host, operator, others }
+    }
+
+    fn view(&self) -> Json {
+        done(&self.operator, "view", json!({ "table": "a" })).0
+    }
+
+    /// Everything that a viewer has been told and can ask for, as one text.
+    fn gets(&self, viewer: usize, names: &[&str]) -> String {
+        let connection = &self.others[viewer].1;
+        let mut all = connection.outbox().take();
+        let mut note = |method: &str, params: Json| {
+            let (answer, told) = ask(connection, method, params);
+            all.push(format!("{method} {answer} {told:?}"));
+            answer["result"].clone()
+        };
+        let view = note("view", json!({}));
+        for entity in 1..=8 {
+            note("sheet", json!({ "entity": entity }));
+            for name in names {
+                note("why", json!({ "entity": entity, "name": name }));
+            }
+        }
+        note("acts", json!({}));
+        note("undo", json!({ "expect": 0 }));
+        note("edit", json!({ "edit": { "set": { "entity": 2, "field": names[0], "value": 1 } } }));
+        note("reply", json!({ "pairs": [["bid", "x"], ["room", 1]] }));
+        for ordinal in 0..4 {
+            let action = view["questions"][0]["id"]["action"].as_u64().unwrap_or(2);
+            let question = json!({ "action": action, "ordinal": ordinal });
+            note("answers", json!({ "question": question }));
+            note("suggest", json!({ "question": question, "policy": "calm" }));
+            note("answer", json!({ "question": question, "value": ["no such"] }));
+        }
+        all.join("\n")
+    }
+}
+
+/// Two worlds in which everything is alike but for a secret of one seat: whatever another is told, asks for or is refused is
+/// alike as well, with all numbers and the order.
+#[test]
+fn no_message_to_a_viewer_depends_on_a_secret_of_another() {
+    // Secrets that no rule tells before the end: of which kind of entity, which fields, and two values of each.
+    type Secret = (&'static str, Json, Json);
+    let games: [(&str, &[&str], &str, Vec<Secret>); 3] = [
+        (
+            "bluff",
+            &["north", "south"],
+            "player",
+            vec![("notes", json!("A"), json!("BBB")), ("bid", json!(1), json!(7))],
+        ),
+        (
+            "auction",
+            &["north", "south", "east"],
+            "bidder",
+            vec![
+                ("limit", json!(5), json!(8)),
+                ("mood", json!("calm"), json!("hot")),
+                ("favourite", json!({ "entity": 2 }), json!({ "entity": 3 })),
+            ],
+        ),
+        (
+            "manor",
+            &["ada", "ben", "cy", "dot"],
+            "guest",
+            vec![
+                ("diary", json!("A"), json!("BBB")),
+                ("suspects", json!([]), json!([{ "entity": 3 }])),
+                ("room", json!("hall"), json!("cellar")),
+            ],
+        ),
+    ];
+    let runs = games.iter().flat_map(|game| game.1.iter().take(2).map(move |of| (game, *of)));
+    for ((game, seats, kind, secrets), of) in runs {
+        let mut dice = Dice(77);
+        let worlds = [World::begin(game, seats), World::begin(game, seats)];
+        let names: Vec<&str> =
+            secrets.iter().map(|(field, ..)| *field).chain(["clues", "nerve", "deck", "none"]).collect();
+        let mut compared = 0;
+        for turn in 0..5 {
+            let views = [worlds[0].view(), worlds[1].view()];
+            let (field, one, other) = dice.pick(secrets);
+            let entities = views[0]["entities"].as_array().unwrap();
+            let own = entities.iter().find(|entity| entity["kind"] == *kind && entity["fields"]["seat"] == of).unwrap();
+            for (world, value) in worlds.iter().zip([one, other]) {
+                let edit = json!({ "set": { "entity": own["id"], "field": field, "value": value } });
+                done(&world.operator, "edit", json!({ "table": "a", "edit": edit }));
+            }
+            for (viewer, (seat, _)) in worlds[0].others.iter().enumerate().filter(|(_, (seat, _))| *seat != of) {
+                let [first, second] = [0, 1].map(|world: usize| worlds[world].gets(viewer, &names));
+                let differs = first.lines().zip(second.lines()).find(|(first, second)| first != second);
+                assert_eq!(first, second, "{game}, turn {turn}: {field} of {of} reaches {seat}: {differs:?}");
+                compared += 1;
+            }
+            let questions = views[0]["questions"].as_array().unwrap();
+            assert_eq!(views[0]["questions"][0]["id"], views[1]["questions"][0]["id"]);
+            let Some(question) = (!questions.is_empty()).then(|| dice.pick(questions)) else { break };
+            let open = |option: &&Json| option["enabled"] == true;
+            let value = match question["ask"]["kind"].as_str() {
+                Some("confirm") => json!(dice.below(2) == 0),
+                Some("number") => json!(dice.below(3).min(question["ask"]["max"].as_u64().unwrap() as usize)),
+                Some("line") => json!("a line"),
+                _ => question["ask"]["options"].as_array().unwrap().iter().rfind(open).unwrap()["id"].clone(),
+            };
+            for world in &worlds {
+                done(&world.operator, "answer", json!({ "table": "a", "question": question["id"], "value": value }));
+            }
+        }
+        assert!(compared >= 5, "{game}: {compared}");
+    }
+}
+
 #[test]
 fn a_reader_that_does_not_read_is_told_to_start_over_and_nobody_waits_for_it() {
     let host = host();

@@ -52,6 +52,19 @@ pub struct Limits {
     pub samples: u64,
 }
 
+impl OddsQuery {
+    /// The query, if a game can hold what is given in it.
+    pub(super) fn must_fit(self) -> Result<OddsQuery, Refusal> {
+        match Value::must_fit(self.given.iter().map(|given| &given.value).chain(&self.against)) {
+            Ok(()) => Ok(self),
+            Err(why) => {
+                std::mem::forget(self);
+                Err(Refusal::new(why))
+            }
+        }
+    }
+}
+
 impl Limits {
     /// The same where what is unseen is dealt anew on every way: there are soon more ways than pay.
     pub(super) fn where_dealt(self) -> Limits {

@@ -250,6 +250,7 @@ impl Session {
         let Some(seat) = self.questions().iter().find(|open| open.id == question).map(|open| open.seat.clone()) else {
             return Err(Refusal::Stale { question });
         };
+        let query = query.must_fit()?;
         self.lend(move |game, vm| odds_of(game, vm, query, &seat)).map_err(Refusal::from)?
     }
 }
@@ -294,6 +295,7 @@ impl Session {
             let near = near.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
             return Err(Refusal::new(format!("{} has no switch `{switch}`{near}", rules.id())));
         };
+        let query = query.must_fit()?;
         let value = declared.parse(value).map_err(|error| Refusal::new(error.to_string()))?.as_value();
         let name = declared.name.to_string();
         self.lend(move |game, vm| {

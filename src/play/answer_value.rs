@@ -28,6 +28,9 @@ impl Question {
     ///
     /// [`Refusal::WrongType`] if the value has another form than the question takes; whatever [`Question::check`] refuses.
     pub fn exact_answer(&self, value: &Value) -> Result<Answer, Refusal> {
+        if value.is_too_deep() {
+            return Err(Refusal::too_deep());
+        }
         let answer = self.answer_of(value).ok_or_else(|| Refusal::WrongType {
             topic: Some(self.topic.clone()),
             wanted: self.ask.wanted(),

@@ -119,6 +119,10 @@ impl Ruleset {
         argument: &Value,
         switches: BTreeMap<String, Value>,
     ) -> Result<Value, Fault> {
+        if let Err(why) = Value::must_fit([argument].into_iter().chain(switches.values())) {
+            std::mem::forget(switches);
+            return Err(Fault::new(why));
+        }
         let mut context = ActionContext::idle(self);
         context.switches = Arc::new(switches);
         let argument = argument.clone();

@@ -70,6 +70,16 @@ pub enum Edit {
     },
 }
 
+impl Edit {
+    /// The value that it brings into the game, if it brings one.
+    pub(super) fn value(&self) -> Option<&Value> {
+        match self {
+            Edit::Set { value, .. } | Edit::Switch { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+}
+
 impl Game {
     /// The game master changes something by hand, before the open action, which will run again.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {

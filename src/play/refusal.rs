@@ -200,6 +200,11 @@ impl Refusal {
         Refusal::Invalid { message: message.into() }
     }
 
+    /// Of a value in which lists and maps lie too deep in one another to be looked at.
+    pub(crate) fn too_deep() -> Refusal {
+        Refusal::new("lists and maps lie in one another more than 100 levels deep")
+    }
+
     /// Of a look ahead where a rule reads what the one who asks may not see.
     pub(crate) fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
         Refusal::failing(format!(

@@ -247,6 +247,7 @@ impl Seat<'_> {
     ///
     /// The fault of the script or of the call, or a value that depends on what the viewer may not see.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
+        Value::must_fit(args).map_err(Fault::new)?;
         let (owned, args) = (name.to_string(), args.to_vec());
         let (found, hidden) = self.look(move |game, vm| {
             game.context.take_looked_at();

@@ -210,6 +210,9 @@ impl Session {
 
     /// The same, for the questions that a viewer may answer.
     pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        if replies.iter().any(|(_, value)| value.is_too_deep()) {
+            return Err(Refusal::too_deep());
+        }
         let decisions = self.game().decisions();
         let replied = self.try_reply(viewer, replies);
         self.compare_early(Vec::new());
@@ -401,6 +404,10 @@ impl Session {
     ///
     /// A sentence that says what does not fit. Nothing has changed then.
     pub fn edit(&mut self, edit: Edit) -> Result<(), Refusal> {
+        if let Err(why) = Value::must_fit(edit.value()) {
+            std::mem::forget(edit);
+            return Err(Refusal::new(why));
+        }
         self.game_mut().edit(edit)?;
         self.game_mut().publish(None);
         Ok(())
@@ -474,6 +481,7 @@ impl Session {
     ///
     /// The fault of the script, or of the call: an unknown name.
     pub fn derived(&mut self, entity: EntityId, name: &str, args: &[Value]) -> Result<Value, Fault> {
+        Value::must_fit(args).map_err(Fault::new)?;
         let (name, args) = (name.to_string(), args.to_vec());
         self.look(move |game, vm| vm.look(&mut game.context, &Call::Derived { entity, name: &name, args: &args }))
     }
@@ -757,17 +765,14 @@ pub(crate) struct Prepared {
     pub seats: BTreeMap<Arc<str>, Driver>,
 }
 
-/// How deep tables may lie in one another in what a game begins with.
-const DEEPEST_VALUE: usize = 100;
-
 impl Prepared {
     pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
         let scenario = setup.scenario.table(rules)?;
-        let is_deep = setup.switches.values().chain([&scenario]).any(|value| value.is_deeper_than(DEEPEST_VALUE));
+        let is_deep = setup.switches.values().chain([&scenario]).any(Value::is_too_deep);
         if is_deep {
             // Taking it apart would go as deep as it is: it is left alone.
             std::mem::forget((scenario, setup));
-            return Err(StartError::TooDeep { most: DEEPEST_VALUE });
+            return Err(StartError::TooDeep { most: Value::DEEPEST });
         }
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;

@@ -63,21 +63,43 @@ impl Value {
         Some(Value::Ratio(part(n)?, part(d)?))
     }
 
-    /// Whether lists and maps lie in one another deeper than so.
-    pub(crate) fn is_deeper_than(&self, most: usize) -> bool {
+    /// Why no game can hold the value, whoever gives it; nothing where one can.
+    pub(crate) fn unfit(&self) -> Option<&'static str> {
         let mut waiting = vec![(self, 0)];
         while let Some((value, depth)) = waiting.pop() {
-            if depth > most {
-                return true;
+            if depth > Value::DEEPEST {
+                return Some("lists and maps lie in one another more than 100 levels deep");
             }
             match value {
                 Value::List(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
                 Value::Map(items) => waiting.extend(items.values().map(|item| (item, depth + 1))),
+                Value::Int(n) if n.unsigned_abs() > EXACT => return Some("a number is further from zero than 2^53"),
+                Value::Ratio(n, d) if *d < 1 || n.unsigned_abs() > EXACT || d.unsigned_abs() > EXACT => {
+                    return Some("a fraction has a part further from zero than 2^53, or a denominator below 1");
+                }
+                Value::Text(text) if text.len() > LONGEST => return Some("a text is longer than 256 KiB"),
                 _ => {}
             }
         }
-        false
+        None
     }
+
+    /// Refuses a value of an embedder that no game can hold. Taking it apart could go as deep as it is: whoever owns it
+    /// leaves it alone.
+    pub(crate) fn must_fit<'v>(values: impl IntoIterator<Item = &'v Value>) -> Result<(), String> {
+        match values.into_iter().find_map(Value::unfit) {
+            Some(why) => Err(format!("this value cannot be in a game: {why}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether lists and maps lie in one another deeper than a game can hold.
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.unfit().is_some_and(|why| why.contains("deep"))
+    }
+
+    /// How deep lists and maps may lie in one another.
+    pub(crate) const DEEPEST: usize = 100;
 
     /// The whole number, if it is one.
     pub fn as_int(&self) -> Option<i64> {
@@ -137,6 +159,12 @@ impl Value {
         }
     }
 }
+
+/// Whole numbers up to here are read exactly by every script.
+const EXACT: u64 = 1 << 53;
+
+/// Most bytes of one text.
+const LONGEST: usize = 256 * 1024;
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
@@ -245,6 +273,20 @@ mod tests {
         assert_eq!(Value::ratio(2, -4), Some(Value::Ratio(-1, 2)));
         assert_eq!(Value::ratio(0, 5), Some(Value::Ratio(0, 1)));
         assert_eq!(Value::ratio(1, 0), None);
+    }
+
+    #[test]
+    fn what_no_game_can_hold_is_told_whatever_it_lies_in() {
+        let deep = (0..20_000).fold(Value::Int(1), |inner, _| Value::list([inner]));
+        assert!(deep.is_too_deep());
+        std::mem::forget(deep); // to take it apart would need a large stack
+        let long = Value::text("x".repeat(300_000));
+        for value in [Value::Int(i64::MIN), Value::Ratio(1, 0), Value::Ratio(i64::MIN, 1), Value::Ratio(1, -1), long] {
+            assert!(value.unfit().is_some() && !value.is_too_deep());
+            assert!(Value::map([("a", Value::list([value]))]).unfit().is_some());
+        }
+        let hundred = (0..100).fold(Value::Int(1 << 53), |inner, _| Value::list([inner]));
+        assert_eq!(hundred.unfit(), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use super::rows::{
 };
 use crate::play::Ruleset;
 use crate::play::{Cause, Checkpoint, Done, Seating, Session, Setup};
+use crate::state::Value;
 
 /// A checkpoint is written once so many actions have been done since the last one.
 const BETWEEN_CHECKPOINTS: usize = 64;
@@ -212,6 +213,8 @@ impl Campaign {
     ///
     /// As [`Campaign::keep`]. What the session did must be kept before.
     pub fn set_roster(&mut self, roster: &Roster, act: &str) -> Result<(), StoreError> {
+        let values = roster.characters.values().flat_map(|character| character.fields.values());
+        Value::must_fit(values).map_err(StoreError::Refused)?;
         self.read_anew()?;
         let (game, head) = (self.game, self.head.clone());
         let mut row = self.row.clone();
