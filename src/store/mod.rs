@@ -123,11 +123,16 @@ impl Store {
     pub fn create(&self, name: &str) -> Result<Campaign, StoreError> {
         let id = {
             let mut file = lock(&self.file);
-            let games = self.games(&file)?;
-            if games.iter().any(|(_, known)| known == name) {
-                return Err(StoreError::Exists(name.to_owned()));
-            }
-            let id = games.last().map_or(0, |(id, _)| id + 1);
+            let last = file.connection.query_row(
+                "SELECT count(*) FILTER (WHERE name = ?1) > 0, max(id) FROM (SELECT id, name FROM game WHERE name = ?1 \
+                 UNION SELECT id, name FROM (SELECT id, name FROM game ORDER BY id DESC LIMIT 1))",
+                [name],
+                |row| Ok((row.get::<_, bool>(0)?, row.get::<_, Option<u32>>(1)?)),
+            );
+            let id = match last.map_err(|error| file.failed(&error))? {
+                (true, _) => return Err(StoreError::Exists(name.to_owned())),
+                (false, last) => last.map_or(0, |last| last + 1),
+            };
             let now = date::now();
             let row = GameRow { name: name.into(), made: now.clone(), played: now, ..GameRow::default() };
             file.write(|transaction, words| {

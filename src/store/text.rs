@@ -15,6 +15,7 @@ use super::notes::{Note, note_sum};
 use super::rows::{GameRow, MomentBody, Piece, action_sum, checkpoint_sum, key, moment_sum, piece_sum};
 use crate::play::{Checkpoint, Done, Happening};
 use crate::ruleset::ContentHash;
+use crate::state::Value;
 
 /// The format of the lines.
 const FORMAT: u32 = 1;
@@ -166,6 +167,19 @@ impl Campaign {
             writeln!(to, "\n### {name}\n").map_err(|error| output(&error))?;
             for (label, text) in sheet {
                 writeln!(to, "- {label}: {text}").map_err(|error| output(&error))?;
+            }
+        }
+        for (name, character) in self.roster()?.characters {
+            writeln!(to, "\n### {name} (roster, {})\n", character.ruleset).map_err(|error| output(&error))?;
+            let of_sheet = match &character.sheet {
+                Some(Value::Map(sheet)) => Some(sheet.iter().map(|(key, value)| (key.to_string(), value)).collect()),
+                _ => None,
+            };
+            let lines: Vec<(String, &Value)> = of_sheet.unwrap_or_else(|| {
+                character.fields.iter().map(|(field, value)| (field.clone(), value)).collect()
+            });
+            for (key, value) in lines.into_iter().filter(|(key, _)| key != "name") {
+                writeln!(to, "- {}: {value}", key.replace('_', " ")).map_err(|error| output(&error))?;
             }
         }
         Ok(())

@@ -363,8 +363,10 @@ impl Repl {
     fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
         let before = Picture::of(&self.session.view());
-        let mut turned = Vec::new();
+        // What went back or forth, line by line.
+        let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
         for _ in 0..lines {
+            let mut turned = Vec::new();
             let from = self.session.decisions();
             let goal = match back {
                 true => self.done.pop().unwrap_or(from.saturating_sub(1)),
@@ -372,23 +374,22 @@ impl Repl {
             };
             if back && self.campaign.as_ref().is_some_and(Campaign::stands_beside) {
                 let Some(text) = self.turn_in_campaign(true)? else { break };
-                turned.push(Undone { text, changes: Vec::new(), seat: None });
+                lines_turned.push(vec![Undone { text, changes: Vec::new(), seat: None }]);
                 continue;
             }
             let mut arrived = false;
-            let told = turned.len();
             while !arrived {
                 match step(&mut self.session) {
                     Ok(undone) => turned.push(undone),
                     // What is not in memory any more is in the campaign.
                     Err(refusal) => match self.turn_in_campaign(back)? {
                         Some(text) => {
-                            if turned.len() == told {
+                            if turned.is_empty() {
                                 turned.push(Undone { text, seat: None, changes: Vec::new() });
                             }
                             arrived = true;
                         }
-                        None if turned.is_empty() => return Err(refusal.into()),
+                        None if turned.is_empty() && lines_turned.is_empty() => return Err(refusal.into()),
                         None => break,
                     },
                 }
@@ -398,6 +399,11 @@ impl Repl {
             if !arrived && self.session.decisions() == from {
                 break;
             }
+            if back {
+                // Told in the order in which it was decided.
+                turned.reverse();
+            }
+            lines_turned.push(turned);
             if back { &mut self.undone } else { &mut self.done }.push(from);
             if !arrived {
                 break;
@@ -417,14 +423,18 @@ impl Repl {
         let events: Vec<Event> = events.collect();
         let changes = before.changes(&Picture::of(&self.session.view()));
         if back {
-            // Told in the order in which it was decided.
-            turned.reverse();
+            lines_turned.reverse();
         }
-        let text = sentence(&turned);
+        let texts: Vec<String> = lines_turned.iter().map(|line| sentence(line)).collect();
         if self.screen.json() {
-            self.screen.event("turned", &json!({ "text": text, "changes": changes }))?;
+            self.screen.event("turned", &json!({ "text": texts.join("\n"), "changes": changes }))?;
         }
-        self.screen.row(&Row::at(2).plain(text))?;
+        for text in texts.iter().take(TOLD_TURNED) {
+            self.screen.row(&Row::at(2).plain(text))?;
+        }
+        if let Some(more @ 1..) = texts.len().checked_sub(TOLD_TURNED) {
+            self.screen.row(&Row::at(2).plain(format!("and {more} more lines")))?;
+        }
         self.tell(&events, false)?;
         if !self.screen.json() {
             self.screen.columns(2, changes.iter().map(Difference::cells).collect())?;
@@ -572,7 +582,7 @@ fn sentence(turned: &[Undone]) -> String {
     }
 }
 
-/// So many decisions that went back or forth are named.
+/// So many lines that went back or forth are told, and so many decisions of each are named.
 const TOLD_TURNED: usize = 8;
 
 /// A count behind a command: nothing means `default`.
