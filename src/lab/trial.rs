@@ -26,6 +26,7 @@ pub(super) struct Ready {
 /// A table at which games of one variant are played one after the other.
 pub(super) struct Table<'r> {
     ready: &'r Ready,
+    prepared: Prepared,
     /// None yet, or none any more: one that was thrown away goes before the next is built.
     vm: Option<Box<dyn Machine>>,
     opening: Option<Game>,
@@ -52,10 +53,12 @@ impl Table<'_> {
     pub fn new(ready: &Ready, tables: usize, use_memo: MemoUse) -> Result<Table<'_>, SimulationError> {
         // Who looks ahead tries out what may come, and is asked between two entries.
         let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
-        let mut table = Table { ready, vm: None, opening: None, spare: State::default(), use_memo, memo: None, tables };
+        let prepared = ready.prepared.apart();
+        let spare = State::default();
+        let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, tables };
         let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
-        table.opening = opening(ready, vm.as_mut());
+        table.opening = opening(&table.prepared, vm.as_mut());
         let opening = table.opening.as_ref().map(|opening| &opening.context.state);
         let place = table.engine().place();
         table.memo = (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, place)));
@@ -67,11 +70,11 @@ impl Table<'_> {
     /// A machine with this table's share of memory.
     fn machine(&self) -> Result<Box<dyn Machine>, SimulationError> {
         let share = (TOGETHER / self.tables.max(1)).max(LEAST_SHARE);
-        machine(self.ready, Some(share))
+        machine(&self.prepared, Some(share))
     }
 
     fn engine(&self) -> &'static dyn Engine {
-        self.ready.prepared.rules.engine()
+        self.prepared.rules.engine()
     }
 
     /// Whether more has been replayed than run, once enough has been tried.
@@ -108,7 +111,7 @@ impl Table<'_> {
                 game.actions = opening.actions;
                 game
             }
-            None => self.ready.prepared.game(),
+            None => self.prepared.game(),
         };
         game.context.listening = false;
         game.context.keeps_tape = false;
@@ -135,7 +138,7 @@ impl Table<'_> {
             self.clear();
             let _alone = ALONE.lock();
             tally.left_out.pop();
-            self.vm = Some(machine(self.ready, None)?);
+            self.vm = Some(machine(&self.prepared, None)?);
             result = self.play_through(seed, trial, actions, tally, stop)?;
             self.vm = None;
             self.engine().give_back();
@@ -208,7 +211,7 @@ impl Table<'_> {
                 }
             }
         };
-        let counts: Vec<_> = game.context.observers.counts.iter_mut().flat_map(|counts| counts.take()).collect();
+        let counts = game.context.observers.take_counts();
         let ended = ended.and_then(|text| {
             let result = rounds.end(vm, &mut game)?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
@@ -254,14 +257,13 @@ fn place<'m, V: Default>(map: &'m mut BTreeMap<String, V>, name: &str) -> &'m mu
 }
 
 /// A machine of its own, with so many bytes at the most, or as many as a script may ever use.
-fn machine(ready: &Ready, share: Option<usize>) -> Result<Box<dyn Machine>, SimulationError> {
-    let rules = &ready.prepared.rules;
+fn machine(prepared: &Prepared, share: Option<usize>) -> Result<Box<dyn Machine>, SimulationError> {
+    let rules = &prepared.rules;
     match rules.machine() {
         Ok(mut vm) => {
             if let Some(share) = share {
                 vm.hold_to(share);
             }
-            vm.share_entries(rules.declarations());
             Ok(vm)
         }
         Err(error) => Err(SimulationError::Machine(rules.id().to_string(), error.to_string())),
@@ -269,8 +271,8 @@ fn machine(ready: &Ready, share: Option<usize>) -> Result<Box<dyn Machine>, Simu
 }
 
 /// The game behind its start, if the start rolls nothing and asks nothing, so that every trial may begin there.
-fn opening(ready: &Ready, vm: &mut dyn Machine) -> Option<Game> {
-    let mut game = ready.prepared.game();
+fn opening(prepared: &Prepared, vm: &mut dyn Machine) -> Option<Game> {
+    let mut game = prepared.game();
     game.context.observers.counts = Some(Box::new(CardCounts::default()));
     let stands = game.advance(vm, 1);
     let alike = stands == Halt::Paused
@@ -280,6 +282,7 @@ fn opening(ready: &Ready, vm: &mut dyn Machine) -> Option<Game> {
     alike.then(|| {
         let mut opening = game.fork();
         opening.actions = game.actions;
+        opening.context.state.set_apart();
         opening
     })
 }

@@ -128,3 +128,15 @@ impl Open {
         self.tape.last_decision().map(|(_, seq)| seq)
     }
 }
+
+/// The action in words, for messages.
+pub(super) fn words_of(cause: &Cause) -> Arc<str> {
+    match cause {
+        Cause::Start => Arc::from("the start of the game"),
+        Cause::Entry { what, .. } => what.clone(),
+        Cause::Free { name, .. } => name.clone(),
+        Cause::Edit { .. } => Arc::from("an edit"),
+        Cause::Reload { .. } => Arc::from("a reload"),
+        Cause::Rules { ruleset, .. } => Arc::from(format!("the change to {ruleset}")),
+    }
+}

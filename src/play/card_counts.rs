@@ -41,7 +41,7 @@ impl CardCounts {
         self.current = None;
     }
 
-    pub fn add(&mut self, played: &Played) {
+    fn add(&mut self, played: &Played) {
         let key = (played.seat.clone(), played.card.clone());
         let count = self.counts.entry(key).or_default();
         count[0] += 1;

@@ -1,8 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Game;
-use super::action::Cause;
-use super::game::words_of;
+use super::action::{Cause, words_of};
 use super::reload::with_schemas;
 use crate::state::{Change, EntityId, FieldId, Schema, Value};
 

@@ -87,10 +87,7 @@ impl ActionContext {
             while self.next_due().is_some() {
                 let before = self.position();
                 match memo.replay(&table, &mut self.state, &mut self.chance) {
-                    Lookup::Replayed { pulsed, played } => {
-                        if let (Some(played), Some(counts)) = (played, &mut self.observers.counts) {
-                            counts.add(&played);
-                        }
+                    Lookup::Replayed { pulsed } => {
                         if let Some(headless) = &mut self.headless {
                             headless.idle += 1;
                             headless.count(pulsed);

@@ -114,9 +114,6 @@ pub(crate) trait Machine {
     /// Between two runs: work that pays once a machine has been used for long.
     fn settle_in(&mut self);
 
-    /// Shares the names of agenda entries with the other machines of the ruleset.
-    fn share_entries(&mut self, declarations: &Declarations);
-
     /// Lets scripts use so many bytes from here on.
     fn hold_to(&mut self, bytes: usize);
 

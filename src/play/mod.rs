@@ -1,12 +1,14 @@
 //! How a game moves: entries leave the agenda, run as actions over a tape, and stop where somebody must decide.
 
 mod action;
+mod advance;
 mod answer_check;
 mod answer_space;
 mod answer_value;
 mod card_counts;
 mod context;
 mod creation;
+mod decide;
 mod early;
 mod edit;
 mod event;
@@ -66,11 +68,12 @@ pub use setup::{DiceSource, Driver, Scenario, Setup};
 pub use view::View;
 pub use viewer::Viewer;
 
+pub(crate) use advance::Halt;
 pub(crate) use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
 pub(crate) use card_counts::CardCounts;
 pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Untold};
 pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan, write_whole_state};
-pub(crate) use game::{Game, Halt};
+pub(crate) use game::Game;
 pub(crate) use headless::Headless;
 pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;

@@ -36,6 +36,13 @@ impl Observers {
         }
     }
 
+    /// Takes out what cards have come to: seat and card, how often used, rolled for and met. A card may be there twice.
+    pub fn take_counts(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
+        let mut taken: Vec<_> = self.counts.iter_mut().flat_map(|counts| counts.take()).collect();
+        taken.extend(self.memo.iter_mut().flat_map(|memo| memo.take_played()));
+        taken
+    }
+
     /// Whether anybody wants to know which card an answer chose.
     pub fn wants_cards(&self) -> bool {
         self.counts.is_some()

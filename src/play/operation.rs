@@ -166,7 +166,7 @@ impl ActionContext {
     }
 
     /// Whether somebody has to know which fields are read.
-    fn notes_reads(&self) -> bool {
+    pub fn notes_reads(&self) -> bool {
         self.masked.is_some()
             || self.glimpse.is_some()
             || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())

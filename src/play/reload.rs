@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::Game;
 use super::action::{Cause, Done, Open};
-use super::game::Game;
 use super::stream::Note;
 use super::undo::UndoReport;
 use super::{Driver, Event, Happening, Refusal, Ruleset, Session};
@@ -345,7 +345,7 @@ impl Game {
         open.ran = false;
         self.notice(&format!(
             "{} starts again: under the new rules it goes another way than before",
-            super::game::words_of(&open.cause)
+            super::action::words_of(&open.cause)
         ));
         self.open = Some(open);
     }

@@ -9,8 +9,8 @@ use crate::ruleset::{Library, LoadError, Rulebook, Stack, with_layers};
 ///
 /// Cheap to share; any number of games may use one.
 pub struct Ruleset {
-    book: Rulebook,
-    pool: Pool,
+    book: Arc<Rulebook>,
+    pool: Arc<Pool>,
 }
 
 impl Ruleset {
@@ -67,13 +67,18 @@ impl Ruleset {
         };
         let book = Rulebook::new(stack, declared, layers)?;
         let pool = pool.ok_or_else(|| LoadError::new(id, Vec::new()))?;
-        let rules = Arc::new(Ruleset { book, pool });
+        let rules = Arc::new(Ruleset { book: Arc::new(book), pool: Arc::new(pool) });
         if !measured {
             let mut in_use = in_use();
             in_use.retain(|known| known.strong_count() > 0);
             in_use.push(Arc::downgrade(&rules));
         }
         Ok(rules)
+    }
+
+    /// The same ruleset with a count of references of its own: threads that share one get in each other's way.
+    pub(crate) fn apart(&self) -> Arc<Ruleset> {
+        Arc::new(Ruleset { book: self.book.clone(), pool: self.pool.clone() })
     }
 
     /// The ruleset as data.

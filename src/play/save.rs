@@ -6,10 +6,11 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done, Open};
-use super::game::{Game, Halt};
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
-use super::{DicePosition, Driver, Edit, Engine, Fault, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape};
+use super::{
+    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape,
+};
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
 

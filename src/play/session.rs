@@ -6,11 +6,10 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::early::EarlyAnswers;
-use super::game::{Game, Halt};
 use super::undo::UndoReport;
 use super::{
-    ActionContext, Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Happening, Machine,
-    Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
+    ActionContext, Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening,
+    Machine, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
 };
 use crate::dice::DiceRng;
 use crate::state::{EntityId, Value};
@@ -777,6 +776,21 @@ impl Prepared {
         let switches = settle_switches(rules, &setup, &scenario)?;
         let seats = settle_seats(rules, &setup, &scenario)?;
         Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })
+    }
+
+    /// The same, sharing nothing that is counted with the games of other threads.
+    pub fn apart(&self) -> Prepared {
+        let driver = |driver: &Driver| match driver {
+            Driver::Policy(policy) => Driver::Policy(Arc::from(&**policy)),
+            other => other.clone(),
+        };
+        Prepared {
+            rules: self.rules.apart(),
+            setup: Arc::new((*self.setup).clone()),
+            scenario: self.scenario.apart(),
+            switches: Arc::new((*self.switches).clone()),
+            seats: self.seats.iter().map(|(seat, who)| (Arc::from(&**seat), driver(who))).collect(),
+        }
     }
 
     pub fn game(&self) -> Game {

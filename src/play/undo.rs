@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use super::action::{Cause, Done, Open};
-use super::game::words_of;
+use super::action::{Cause, Done, Open, words_of};
 use super::reload::Passed;
 use super::stream::Note;
 use super::{

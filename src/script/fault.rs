@@ -2,7 +2,7 @@
 
 use mlua::Error;
 
-use super::loop_keys;
+use super::sandbox::noted_cure;
 use super::source_span::span_of;
 use crate::play::{Fault, Stop};
 use crate::ruleset::{Stack, nearest};
@@ -63,7 +63,7 @@ pub(super) fn fault_of(
         );
         first = place.or(first);
     } else if fault.cure.is_none() {
-        fault.cure = cure_for(&fault.message);
+        fault.cure = noted_cure().map(str::to_owned).or_else(|| cure_for(&fault.message));
     }
     if let Some(place) = first {
         if chain.first() == Some(&place) {
@@ -138,7 +138,7 @@ pub(super) fn fault_of_program(error: &Error, spent: Option<&'static str>, name:
         fault.fatal = true;
     }
     if fault.cure.is_none() {
-        fault.cure = loop_keys::cure_for(&fault.message).map(str::to_owned);
+        fault.cure = noted_cure().map(str::to_owned);
     }
     fault.path = Some(name.to_string());
     fault.line = line;
@@ -291,7 +291,7 @@ pub(crate) fn meant(message: String) -> (String, Option<String>) {
 }
 
 fn cure_for(message: &str) -> Option<String> {
-    if let Some(cure) = cure_of_syntax(message).or_else(|| loop_keys::cure_for(message)) {
+    if let Some(cure) = cure_of_syntax(message) {
         return Some(cure.into());
     }
     if message.contains("attempt to index nil with 'maneuver'") || message.contains("`rb` is nil") {

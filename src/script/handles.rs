@@ -11,7 +11,8 @@ use crate::state::{Entity, EntityId, FieldId, Kind, KindId, Schema, Stale, State
 /// The entities of one game as a script machine sees them: a frozen table for each.
 ///
 /// A handle holds no fields. What a script reads is fetched from the host's state and kept on the handle's page, a table behind
-/// it, until the action ends or the field is written. A handle of an entity that was taken away holds its last values.
+/// it, until the field is written or something else than a script changes the state. Where it is noted what an action reads, the
+/// pages are empty when it begins. A handle of an entity that was taken away holds its last values.
 #[derive(Default)]
 pub(super) struct Handles {
     /// Hash of what is attached to the entities, as the prelude knows it.
@@ -215,11 +216,15 @@ impl Handles {
     }
 }
 
-/// Which handles have something on their page, to be emptied when the next action begins.
+/// Which handles have something on their page, and what state that is of.
+///
+/// What stands there holds for as long as scripts alone change that state: whatever they write is written here as well.
 #[derive(Default)]
 pub(super) struct Pages {
     filled: RefCell<Vec<EntityId>>,
     is_filled: RefCell<Vec<bool>>,
+    /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
+    of: Cell<Option<(u64, u64)>>,
 }
 
 impl Pages {
@@ -232,6 +237,28 @@ impl Pages {
         if !std::mem::replace(&mut is_filled[id.0 as usize], true) {
             self.filled.borrow_mut().push(id);
         }
+    }
+
+    /// Whether the pages hold what a state holds.
+    pub fn are_of(&self, state: &State) -> bool {
+        self.of.get() == Some((state.identity(), state.moves()))
+    }
+
+    /// The pages are empty, and are filled from a state from now on.
+    pub fn turn_to(&self, state: &State) {
+        self.of.set(Some((state.identity(), state.moves())));
+    }
+
+    /// A script has ended: its changes are on the pages.
+    pub fn keep_up(&self, state: &State) {
+        if self.of.get().is_some_and(|(identity, _)| identity == state.identity()) {
+            self.turn_to(state);
+        }
+    }
+
+    /// What stands there may be no part of a state.
+    pub fn disown(&self) {
+        self.of.set(None);
     }
 
     /// Takes out an entity whose page has to be emptied.

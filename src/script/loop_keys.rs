@@ -12,15 +12,13 @@ use std::sync::OnceLock;
 use mlua::{Lua, ffi};
 
 use super::bytecode::FORGLOOP;
-use super::sandbox::{Budget, guarded};
+use super::sandbox::{Budget, guarded, note_cure};
 
 const WRONG: &str = "the keys of this table are neither numbers nor texts: their order differs from run to run, and no loop may depend on it";
 
-/// What to do instead, for the fault. The guard of `next` words its refusal with the same beginning.
-pub(super) fn cure_for(message: &str) -> Option<&'static str> {
-    let is_refused = message.contains("the keys of this table are neither numbers nor texts");
-    is_refused.then_some("loop over a list, or put what belongs to an entity under its number: `points[entity.id]`")
-}
+/// What to do instead.
+pub(super) const CURE: &str =
+    "loop over a list, or put what belongs to an entity under its number: `points[entity.id]`";
 
 /// A value of the engine.
 #[repr(C)]
@@ -119,11 +117,14 @@ fn is_plain(tag: i32) -> bool {
     matches!(tag, ffi::LUA_TNUMBER | ffi::LUA_TINTEGER | ffi::LUA_TSTRING | ffi::LUA_TNIL)
 }
 
-/// is_odd(table): whether a key of it is neither a number nor a text, for the guard of `next`.
+/// is_odd(table): whether a key of it is neither a number nor a text, for the guard of `next`, which refuses it then.
 pub(super) unsafe extern "C-unwind" fn is_odd(state: *mut mlua::lua_State) -> c_int {
     // SAFETY: the guard gives a table.
     unsafe {
         let odd = has_odd_keys(ffi::lua_topointer(state, 1).cast());
+        if odd {
+            note_cure(CURE);
+        }
         ffi::lua_pushboolean(state, c_int::from(odd));
     }
     1
@@ -165,5 +166,39 @@ fn is_laid_out_so(lua: &Lua) -> bool {
             && f64::from_bits((*(*read).array).value as u64) == 42.5
             && (*(*read).slots).tag & 15 == ffi::LUA_TSTRING as u32
             && (*(*read).slots).value.tag == ffi::LUA_TBOOLEAN
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sandbox::{close, compile_natively, machine, noted_cure};
+    use super::*;
+
+    #[test]
+    fn loops_of_natively_compiled_code_are_looked_at() {
+        let (lua, allowed) = machine().unwrap();
+        let tables = lua.load("return { { 1, 2, a = 3, [0.5] = 4 }, { 1, a = 2, [{}] = 3 }, { [true] = 1 } }");
+        let tables: Vec<mlua::Table> = tables.eval().unwrap();
+        close(&lua, &allowed).unwrap();
+        for text in [
+            "local list = ... for key in list do end",
+            "local list = ... for key in pairs(list) do end",
+            "local list = ... local function inner() for key, value in list do end end inner()",
+        ] {
+            let function = lua.load(text).set_name("=probe.luau").into_function().unwrap();
+            for native in [false, true] {
+                if native {
+                    compile_natively(&lua, std::slice::from_ref(&function)).unwrap();
+                }
+                let runs = |table: &mlua::Table| guarded(Budget::ACTION, || function.call::<()>(table)).0.is_ok();
+                assert!(runs(&tables[0]) && noted_cure().is_none(), "native: {native}, {text}");
+                assert!(!runs(&tables[1]) && noted_cure() == Some(CURE), "native: {native}, {text}");
+                assert!(!runs(&tables[2]) && noted_cure() == Some(CURE), "native: {native}, {text}");
+            }
+        }
+        // Where the engine compiles nothing, this tests nothing.
+        let compiles = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+        // SAFETY: it reads what the processor can do.
+        assert!(!compiles || unsafe { ffi::luau_codegen_supported() } != 0);
     }
 }

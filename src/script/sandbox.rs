@@ -103,6 +103,8 @@ thread_local! {
     static LEFT: Cell<(i64, [Duration; 2])> = const { Cell::new((0, [Duration::ZERO; 2])) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
+    /// What to do about the error that was raised last, where whoever raised it knows.
+    static CURE: Cell<Option<&'static str>> = const { Cell::new(None) };
     /// Line and file where the collector was last at work.
     static MADE_AT: RefCell<(u32, usize, [u8; NAME])> = const { RefCell::new((0, 0, [0; NAME])) };
 }
@@ -116,6 +118,7 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     }
     // SAFETY: the engine stands at a safepoint of this state.
     if let Some(wrong) = unsafe { loop_keys::wrong(state) } {
+        note_cure(loop_keys::CURE);
         unsafe { refuse(state, wrong) }
     }
     let left = WORK.get() - 1;
@@ -298,6 +301,16 @@ pub(super) fn spent_at() -> Option<Place> {
     })
 }
 
+/// Notes what to do about an error that is about to be raised. No script can catch it.
+pub(super) fn note_cure(cure: &'static str) {
+    CURE.set(Some(cure));
+}
+
+/// What to do about the error that ended the last guarded call, if whoever raised it has said so.
+pub(super) fn noted_cure() -> Option<&'static str> {
+    CURE.take()
+}
+
 /// Gives the next action of a game that runs on its whole budget.
 pub(super) fn renew(budget: Budget) {
     let portion = budget.work.clamp(0, CLOCK_EVERY);
@@ -399,6 +412,7 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     renew(budget);
     LIMITS.set([budget.time, budget.wall]);
     MADE_AT.with_borrow_mut(|(line, ..)| *line = 0);
+    CURE.set(None);
     let result = limited(true, run);
     let mut spent = SPENT.get();
     if matches!(&result, Err(error) if is_memory(error)) {

@@ -249,13 +249,18 @@ impl Vm {
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
                 let renewed = self.sync(context)?;
-                host.lend(context, || {
+                let result = host.lend(context, || {
                     if let Some((function, args)) = renewed {
                         function.call::<()>(args)?;
                     }
                     let (function, args) = prepare(&self.trusted)?;
                     function.call::<MultiValue>(args)
-                })
+                });
+                match &result {
+                    Ok(_) => host.pages.keep_up(&context.state),
+                    Err(_) => host.pages.disown(),
+                }
+                result
             })
         }));
         let (result, spent) = match attempt {
@@ -472,10 +477,6 @@ impl Machine for Vm {
 
     fn run_on(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
         self.run(context, |trusted| Ok((trusted.run_on.clone(), MultiValue::new()))).map(|_| ())
-    }
-
-    fn share_entries(&mut self, declarations: &Declarations) {
-        self.host.share_entries(declarations.entries.iter().map(|entry| entry.name.clone()));
     }
 
     fn look(&mut self, context: &mut ActionContext, call: &Call) -> std::result::Result<Value, Fault> {

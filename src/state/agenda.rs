@@ -143,6 +143,13 @@ impl Agenda {
         Some(from)
     }
 
+    /// Lets the entries share no text with others.
+    pub(super) fn set_apart(&mut self) {
+        for entry in &mut self.entries {
+            (entry.what, entry.args) = (Arc::from(&*entry.what), entry.args.apart());
+        }
+    }
+
     /// Takes an entity out of what entries are given.
     pub(super) fn forget(&mut self, entity: EntityId) {
         for entry in &mut self.entries {

@@ -395,6 +395,14 @@ impl State {
         state
     }
 
+    /// Lets the state share no text with another one, nor with the rules: see [`Value::apart`].
+    pub(crate) fn set_apart(&mut self) {
+        let fields = self.entities.iter_mut().flatten().flat_map(|entity| &mut entity.fields);
+        let data = self.attachments.values_mut().map(|attachment| &mut attachment.data);
+        fields.chain(data).for_each(|value| *value = value.apart());
+        self.agenda.set_apart();
+    }
+
     /// Lets every mirror read the whole state again: what goes with it, such as who sits where, has changed.
     pub fn renew_identity(&mut self) {
         self.identity = next_identity();

@@ -63,6 +63,16 @@ impl Value {
         Some(Value::Ratio(part(n)?, part(d)?))
     }
 
+    /// The same value, sharing nothing with this one: threads that count references to one text get in each other's way.
+    pub(crate) fn apart(&self) -> Value {
+        match self {
+            Value::Text(text) => Value::text(text),
+            Value::List(items) => Value::list(items.iter().map(Value::apart)),
+            Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, item.apart()))),
+            plain => plain.clone(),
+        }
+    }
+
     /// Why no game can hold the value, whoever gives it; nothing where one can.
     pub(crate) fn unfit(&self) -> Option<&'static str> {
         let mut waiting = vec![(self, 0)];

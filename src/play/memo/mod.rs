@@ -10,6 +10,7 @@
 
 mod field_cache;
 mod guard;
+mod outcome;
 mod recording;
 mod tagged;
 mod traces;
@@ -19,9 +20,10 @@ use std::sync::Arc;
 
 use self::field_cache::FieldCache;
 use self::guard::{FieldSet, Guard};
+use self::outcome::Step;
 use self::recording::{Dependency, Effect, Finished, Recording, RollKey, Root, Scheduled};
 pub(crate) use self::recording::{Expected, Played};
-use self::tagged::{Tagged, is_small};
+use self::tagged::{OwnValues, Tagged, is_small};
 pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Table};
 use super::operation::Op;
@@ -40,6 +42,12 @@ pub(crate) struct Memo {
     invalidated: FieldSet,
     /// Whether all games begin with the same state, so that fields can be assumed to be as they were.
     begins_alike: bool,
+    /// What the table names by number, as this thread's own.
+    values: OwnValues,
+    entries: Vec<Arc<str>>,
+    cards: Vec<(Arc<str>, Arc<str>)>,
+    /// How often each card was played in replays, rolled for, and met what it needed.
+    played: Vec<[u64; 3]>,
     /// Fields that a replay has changed for the first time in any game.
     unnoted: Vec<Guard>,
     /// Recordings that wait until nobody reads the table.
@@ -77,7 +85,7 @@ pub struct NotRecorded {
 /// How an entry goes on.
 pub(crate) enum Lookup {
     /// Its trace was replayed; says whether something was rolled or asked.
-    Replayed { pulsed: bool, played: Option<Played> },
+    Replayed { pulsed: bool },
     /// Its script has to run. The dice have to be put back.
     Missing,
     /// The same, and the script must come to this.
@@ -103,6 +111,10 @@ impl Memo {
             known: FieldSet::default(),
             invalidated: FieldSet::default(),
             begins_alike: opening.is_some(),
+            values: OwnValues::default(),
+            entries: Vec::new(),
+            cards: Vec::new(),
+            played: Vec::new(),
             unnoted: Vec::new(),
             finished: Vec::new(),
             replayed: 0,
@@ -161,17 +173,19 @@ impl Memo {
         let mut invalid = false;
         state.keep_journal(false);
         state.take_first();
-        for effect in &outcome.effects {
-            match effect {
-                Effect::Set(field, value, tag) => {
+        let names = table.names();
+        for step in &outcome.steps {
+            match step {
+                Step::Set(field, tag) => {
                     self.cache.set(*field, *tag);
-                    state.set(field.entity(), field.field_id(), value.clone());
+                    state.set(field.entity(), field.field_id(), self.values.value(*tag, &names.values));
                 }
-                Effect::Spawn(entity) => {
-                    let id = state.spawn((**entity).clone());
+                Step::Spawn(kind, fields) => {
+                    let fields = fields.iter().map(|tag| self.values.value(*tag, &names.values)).collect();
+                    let id = state.spawn(Entity { kind: *kind, fields });
                     state.note_gone(id);
                 }
-                Effect::Remove(id) => {
+                Step::Remove(id) => {
                     state.note_gone(*id);
                     let touched = state.remove(*id);
                     // The table is being read: it is told before the next look-up.
@@ -179,24 +193,32 @@ impl Memo {
                     self.unnoted.extend(keys.filter(|key| !self.invalidated.contains(*key)));
                     invalid = true;
                 }
-                Effect::Attach(made) => {
+                Step::Attach(made) => {
                     state.attach((**made).clone());
                     state.note_attachments();
                 }
-                Effect::Detach(id) => {
+                Step::Detach(id) => {
                     state.detach(*id);
                     state.note_attachments();
                 }
-                Effect::SetData(id, data) => {
-                    state.set_data(*id, data.clone());
+                Step::SetData(id, data) => {
+                    state.set_data(*id, self.values.value(*data, &names.values));
                     state.note_attachments();
                 }
-                Effect::Schedule(due) => {
-                    let Scheduled { what, key, owner, args, every } = &**due;
-                    state.schedule(what.clone(), *key, *owner, args.clone(), *every);
+                Step::Schedule(due) => {
+                    let what = own(&mut self.entries, due.what, names.entries.iter().map(|name| Arc::from(&**name)));
+                    let args = self.values.value(due.args, &names.values);
+                    state.schedule(what.clone(), due.key, due.owner, args, due.every);
                 }
-                Effect::Finish(outcome) => state.finish(outcome.to_string()),
+                Step::Finish(outcome) => state.finish(outcome.to_string()),
             }
+        }
+        if let Some((card, met)) = outcome.played {
+            let apart = |(seat, card): &(Arc<str>, Arc<str>)| (Arc::from(&**seat), Arc::from(&**card));
+            own(&mut self.cards, card, names.cards.iter().map(apart));
+            self.played.resize(self.cards.len(), [0; 3]);
+            let count = &mut self.played[card as usize];
+            *count = [count[0] + 1, count[1] + u64::from(met.is_some()), count[2] + u64::from(met == Some(true))];
         }
         state.keep_journal(true);
         if invalid {
@@ -204,7 +226,14 @@ impl Memo {
         } else {
             self.cache.keep_up(state);
         }
-        Lookup::Replayed { pulsed: outcome.pulsed, played: outcome.played.clone() }
+        Lookup::Replayed { pulsed: outcome.pulsed }
+    }
+
+    /// Takes out how often cards were played in replays: seat and card, how often used, rolled for and met.
+    pub fn take_played(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
+        let played = self.played.iter_mut().map(std::mem::take);
+        let named = self.cards.iter().zip(played).filter(|(_, count)| count[0] > 0);
+        named.map(|((seat, card), count)| (seat.clone(), card.clone(), count)).collect()
     }
 
     /// The value of a function that only reads, if it is known; otherwise a recording starts.
@@ -216,7 +245,7 @@ impl Memo {
         let table = traces.read();
         let found = table.follow((what, None, &Value::None), hashes, state, &mut self.cache, None);
         if let Some(number) = found {
-            return Some(table.outcome(number).value.clone());
+            return Some(self.values.value(table.outcome(number).value, &table.names().values));
         }
         drop(table);
         let (population, attachments) = hashes;
@@ -342,7 +371,7 @@ impl Memo {
                 self.cache.invalidate();
                 self.effect(|| Effect::Remove(*id));
             }
-            Op::Attach { made } if is_small(&made.data) => self.effect(|| Effect::Attach(Box::new((*made).clone()))),
+            Op::Attach { made } if is_small(&made.data) => self.effect(|| Effect::Attach((*made).clone())),
             Op::SetData { id, data } if is_small(data) => self.effect(|| Effect::SetData(*id, (*data).clone())),
             Op::Attach { .. } | Op::SetData { .. } => self.abort("the data of an attachment is too large"),
             Op::Detach { id } => self.effect(|| Effect::Detach(*id)),
@@ -435,7 +464,7 @@ impl Memo {
             return self.abort("it writes a value that is too large");
         }
         self.known.insert(key);
-        self.effect(|| Effect::Set(key, value.clone(), tag));
+        self.effect(|| Effect::Set(key, value.clone()));
     }
 
     fn spawned(&mut self, id: EntityId, entity: &Entity) {
@@ -453,7 +482,7 @@ impl Memo {
         for key in keys {
             self.known.insert(key);
         }
-        self.effect(|| Effect::Spawn(Box::new(entity.clone())));
+        self.effect(|| Effect::Spawn(entity.clone()));
     }
 
     fn scheduled(&mut self, entry: &Entry) {
@@ -465,7 +494,16 @@ impl Memo {
         }
         self.effect(|| {
             let Entry { what, key, owner, args, every, .. } = entry.clone();
-            Effect::Schedule(Box::new(Scheduled { what, key, owner, args, every: every.map(|every| *every) }))
+            Effect::Schedule(Scheduled { what, key, owner, args, every: every.map(|every| *every) })
         });
     }
+}
+
+/// This thread's own copy of something that the table has in this place.
+fn own<T>(copies: &mut Vec<T>, at: u32, of: impl Iterator<Item = T>) -> &T {
+    if copies.len() <= at as usize {
+        let known = copies.len();
+        copies.extend(of.skip(known));
+    }
+    &copies[at as usize]
 }

@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
 use super::guard::Guard;
-use super::tagged::Tagged;
 use crate::dice::Dice;
 use crate::play::Sight;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, Value};
@@ -31,10 +30,13 @@ impl Root {
     }
 }
 
-/// Hash of a root without its arguments. All machines of a ruleset share the names of its entries.
-pub(super) fn hash_of(what: &Arc<str>, owner: Option<EntityId>, (population, attachments): (u64, u64)) -> u64 {
+/// Hash of a root without its arguments.
+pub(super) fn hash_of(what: &str, owner: Option<EntityId>, (population, attachments): (u64, u64)) -> u64 {
     let owner = owner.map_or(0, |owner| u64::from(owner.0) + 1);
-    let name = what.as_ptr() as u64;
+    // Both ends tell the names of entries apart.
+    let end = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    let bytes = what.as_bytes();
+    let name = end(&mut bytes.iter()) ^ end(&mut bytes.iter().rev()).rotate_left(29) ^ what.len() as u64;
     (name ^ owner.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
 }
 
@@ -66,20 +68,19 @@ pub(super) enum Dependency {
 }
 
 /// Something that a script did to the state.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(super) enum Effect {
-    /// With the value as a tag, where it fits into one.
-    Set(Guard, Value, Tagged),
-    Spawn(Box<Entity>),
+    Set(Guard, Value),
+    Spawn(Entity),
     Remove(EntityId),
-    Attach(Box<Attachment>),
+    Attach(Attachment),
     Detach(AttachmentId),
     SetData(AttachmentId, Value),
-    Schedule(Box<Scheduled>),
+    Schedule(Scheduled),
     Finish(Box<str>),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug)]
 pub(super) struct Scheduled {
     pub what: Arc<str>,
     pub key: Key,
@@ -95,20 +96,6 @@ pub(crate) struct Played {
     pub card: Arc<str>,
     /// Whether its first roll that needed something met it.
     pub met: Option<bool>,
-}
-
-/// What comes of a trace.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Outcome {
-    pub effects: Box<[Effect]>,
-    /// Entities and agenda entries that it makes, for the limits.
-    pub spawns: u32,
-    pub entries: u32,
-    /// Whether something was rolled or asked.
-    pub pulsed: bool,
-    pub played: Option<Played>,
-    /// The value of a function that only reads.
-    pub value: Value,
 }
 
 /// An entry, or a function that only reads, while its script runs.

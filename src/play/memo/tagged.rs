@@ -1,6 +1,6 @@
 use indexmap::IndexSet;
 
-use crate::state::Value;
+use crate::state::{EntityId, Value};
 
 /// A value in 32 bits: three for its type, the others for the value, or for its place in the [`Interner`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +44,19 @@ impl Tagged {
         self.0 as usize
     }
 
+    /// The value, or its place in the [`Interner`].
+    #[inline]
+    fn read(self) -> Result<Value, usize> {
+        let bits = self.0 >> 3;
+        match self.0 & 7 {
+            Tagged::INT => Ok(Value::Int(i64::from(self.0 as i32 >> 3))),
+            Tagged::BOOL => Ok(Value::Bool(bits != 0)),
+            Tagged::ENTITY => Ok(Value::Entity(EntityId(bits))),
+            Tagged::INTERNED => Err(bits as usize),
+            _ => Ok(Value::None),
+        }
+    }
+
     /// A value that fits.
     #[inline]
     pub fn plain(value: &Value) -> Option<Tagged> {
@@ -70,10 +83,32 @@ impl Interner {
         })
     }
 
+    /// The value of a tag.
+    pub fn value(&self, tag: Tagged) -> Value {
+        tag.read().unwrap_or_else(|at| self.0[at].clone())
+    }
+
     /// Tags a value that fits or is in the table already.
     #[inline]
     pub fn known(&self, value: &Value) -> Option<Tagged> {
         Tagged::plain(value).or_else(|| self.0.get_index_of(value).map(|at| Tagged::new(Tagged::INTERNED, at as u32)))
+    }
+}
+
+/// One thread's own copies of interned values: to count the references to shared ones would make threads wait for each other.
+#[derive(Debug, Default)]
+pub(super) struct OwnValues(Vec<Value>);
+
+impl OwnValues {
+    /// The value of a tag.
+    #[inline]
+    pub fn value(&mut self, tag: Tagged, interner: &Interner) -> Value {
+        tag.read().unwrap_or_else(|at| {
+            if at >= self.0.len() {
+                self.0.extend(interner.0.iter().skip(self.0.len()).map(Value::apart));
+            }
+            self.0[at].clone()
+        })
     }
 }
 
@@ -93,7 +128,6 @@ pub(super) fn is_small(value: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::EntityId;
 
     #[test]
     fn equal_tags_mean_equal_values() {
@@ -119,6 +153,8 @@ mod tests {
         for value in &values {
             let tagged = interner.tag(value).unwrap();
             assert_eq!(interner.known(value), Some(tagged));
+            assert_eq!(interner.value(tagged), *value);
+            assert_eq!(OwnValues::default().value(tagged, &interner), *value);
             for other in &values {
                 assert_eq!(interner.tag(other) == Some(tagged), other == value, "{value:?} {other:?}");
             }

@@ -6,8 +6,9 @@ use indexmap::IndexSet;
 
 use super::field_cache::FieldCache;
 use super::guard::{FieldSet, Guard};
-use super::recording::{Dependency, Effect, Expected, Finished, Outcome, RollKey, Root, hash_of};
-use super::tagged::{Interner, Tagged};
+use super::outcome::{Names, Outcome};
+use super::recording::{Dependency, Expected, Finished, RollKey, Root, hash_of};
+use super::tagged::Tagged;
 use crate::dice::DiceRng;
 use crate::state::{EntityId, State, Value};
 
@@ -44,8 +45,8 @@ pub(crate) struct Table {
     tree_count: usize,
     nodes: Vec<Node>,
     /// Many traces come to the same.
-    outcomes: IndexSet<Arc<Outcome>>,
-    interner: Interner,
+    outcomes: IndexSet<Outcome>,
+    names: Names,
     rolls: IndexSet<RollKey>,
     /// Fields that have been written in some game since its beginning.
     invalidated: FieldSet,
@@ -61,7 +62,7 @@ impl Default for Table {
             tree_count: 0,
             nodes: vec![Node { guard: Guard::END, found: Tagged::NOTHING, other: 0 }],
             outcomes: IndexSet::new(),
-            interner: Interner::default(),
+            names: Names::default(),
             rolls: IndexSet::new(),
             invalidated: FieldSet::default(),
             full: false,
@@ -117,8 +118,12 @@ impl Table {
         Expected { outcome, dropped: self.dropped }
     }
 
-    pub(super) fn outcome(&self, number: u32) -> &Arc<Outcome> {
+    pub(super) fn outcome(&self, number: u32) -> &Outcome {
         &self.outcomes[number as usize]
+    }
+
+    pub(super) fn names(&self) -> &Names {
+        &self.names
     }
 
     /// Follows the trace of a root; gives the number of its outcome, or nothing where a branch is missing.
@@ -138,7 +143,7 @@ impl Table {
             let mut node = self.nodes[at];
             let guard = node.guard;
             let found = match guard.kind() {
-                Guard::FIELD => cache.find(guard, state, &self.interner)?,
+                Guard::FIELD => cache.find(guard, state, &self.names.values)?,
                 Guard::ROLL => self.rolled(guard, rng.as_mut()?, &mut last_total)?,
                 _ => return Some(node.found.at() as u32),
             };
@@ -168,7 +173,7 @@ impl Table {
                 sight.of_total(*last_total)
             }
         };
-        self.interner.known(&seen)
+        self.names.values.known(&seen)
     }
 
     /// Notes that a field has changed since the beginning of a game, and drops the traces that assume otherwise.
@@ -181,21 +186,12 @@ impl Table {
 
     /// Puts a finished recording into its tree.
     pub(super) fn commit(&mut self, finished: Finished) -> Committed {
-        let Finished { recording, pulsed, played, value } = finished;
+        let recording = &finished.recording;
         if recording.assumptions.iter().any(|field| self.invalidated.contains(*field)) {
             return Committed::Stale;
         }
         let Some(path) = self.path_of(&recording.dependencies) else { return Committed::NoRoom };
-        let count =
-            |wanted: fn(&Effect) -> bool| recording.effects.iter().filter(|effect| wanted(effect)).count() as u32;
-        let outcome = Outcome {
-            spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
-            entries: count(|effect| matches!(effect, Effect::Schedule(_))),
-            effects: recording.effects.into_iter().map(|effect| self.tagged(effect)).collect(),
-            pulsed,
-            played,
-            value,
-        };
+        let Some(outcome) = self.names.outcome(&finished) else { return Committed::NoRoom };
         let root = &recording.root;
         let hashes = (root.population, root.attachments);
         let hash = root.hash();
@@ -245,19 +241,19 @@ impl Table {
             if expected.dropped != self.dropped {
                 return Committed::Stale;
             }
-            let known = format!("{:?}", self.outcomes[expected.outcome as usize]);
+            let known = self.names.told(&self.outcomes[expected.outcome as usize]);
             return Committed::Differs(known, format!("another course: {path:?}"));
         }
         if self.nodes.len() + path.len() > MOST_NODES
             || self.outcomes.len() >= MOST_OUTCOMES
             || self.tree_count >= MOST_TREES
-            || self.interner.len() >= MOST_VALUES
+            || self.names.values.len() >= MOST_VALUES
             || self.rolls.len() >= MOST_VALUES
         {
             self.full = true;
             return Committed::NoRoom;
         }
-        let outcome = self.outcomes.insert_full(Arc::new(outcome)).0 as u32;
+        let outcome = self.outcomes.insert_full(outcome).0 as u32;
         let begins = self.nodes.len() as u32;
         for (guard, found) in &path[known..] {
             self.nodes.push(Node { guard: *guard, found: *found, other: 0 });
@@ -271,7 +267,7 @@ impl Table {
                     assumptions.insert(*field);
                 }
                 self.tree_count += 1;
-                self.trees.entry(hash).or_default().push(Tree { root: recording.root, first: begins, assumptions });
+                self.trees.entry(hash).or_default().push(Tree { root: root.clone(), first: begins, assumptions });
             }
         }
         Committed::Kept
@@ -291,20 +287,9 @@ impl Table {
                     Guard::roll(number)?
                 }
             };
-            path.push((guard, self.interner.tag(value)?));
+            path.push((guard, self.names.values.tag(value)?));
         }
         Some(path)
-    }
-
-    /// The effect with a tag for its value.
-    fn tagged(&mut self, effect: Effect) -> Effect {
-        match effect {
-            Effect::Set(field, value, Tagged::STALE) => {
-                let tag = self.interner.tag(&value).unwrap_or(Tagged::STALE);
-                Effect::Set(field, value, tag)
-            }
-            effect => effect,
-        }
     }
 
     /// Compares an outcome with the one that the table has for the same dependencies.
@@ -314,10 +299,10 @@ impl Table {
             return Committed::Differs(self.dependency(node.guard), "the script ended".into());
         }
         let known = &self.outcomes[node.found.at()];
-        if **known == *outcome {
+        if known == outcome {
             return Committed::Kept;
         }
-        Committed::Differs(format!("{known:?}"), format!("{outcome:?}"))
+        Committed::Differs(self.names.told(known), self.names.told(outcome))
     }
 
     fn dependency(&self, guard: Guard) -> String {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::comparison::Comparison;
 use super::former::Former;
+use crate::play::Game;
 use crate::play::action::{Cause, Done};
-use crate::play::game::Game;
 use crate::play::reload::{InForce, Passed, Swap, patch_between};
 use crate::play::undo::{Op, UndoReport};
 use crate::play::{

@@ -42,11 +42,13 @@ pub(super) struct HostState {
     /// Dice expressions that scripts have used, by number.
     dice: RefCell<Vec<Arc<Dice>>>,
     labels: RefCell<HashMap<String, Arc<str>>>,
+    /// Texts of the rules, by address, and this machine's own copies of them.
+    texts: RefCell<HashMap<usize, [Arc<str>; 2]>>,
     pub terms: RefCell<Vec<Term>>,
     /// Where the dice stood when the policy was asked.
     before_policy: Cell<DicePosition>,
     names: RefCell<Names>,
-    /// Names of the agenda's entries, as the ruleset shares them.
+    /// Names of the agenda's entries.
     entries: RefCell<Vec<Arc<str>>>,
     /// The functions of files whose lines are counted.
     pub measured: RefCell<Vec<(String, mlua::Function)>>,
@@ -85,15 +87,10 @@ impl HostState {
         result
     }
 
-    /// Sets the names that exist in the ruleset. `entries`: those of its agenda, which all its machines share.
+    /// Sets the names that exist in the ruleset. `entries`: those of its agenda.
     pub fn set_names(&self, names: Names, entries: Vec<Arc<str>>) {
         *self.entries.borrow_mut() = entries;
         *self.names.borrow_mut() = names;
-    }
-
-    /// Shares the names of agenda entries with the other machines of the ruleset.
-    pub fn share_entries(&self, entries: impl Iterator<Item = Arc<str>>) {
-        *self.entries.borrow_mut() = entries.collect();
     }
 
     /// The agenda entry of that name in `play.luau`.
@@ -116,6 +113,13 @@ impl HostState {
             Some(context) => Ok(context),
             None => Err(Error::RuntimeError(NO_GAME.into())),
         }
+    }
+
+    /// This machine's own copy of a text of the rules: threads that count references to one text get in each other's way.
+    fn own_text(&self, text: &Arc<str>) -> Arc<str> {
+        let mut texts = self.texts.borrow_mut();
+        let [_, own] = texts.entry(text.as_ptr() as usize).or_insert_with(|| [text.clone(), Arc::from(&**text)]);
+        own.clone()
     }
 
     fn label(&self, text: &str) -> Arc<str> {

@@ -60,8 +60,9 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 13] = [
+    let functions: [(&str, ffi::lua_CFunction); 14] = [
         ("reader", reader),
+        ("turn_pages", turn_pages),
         ("clear_pages", clear_pages),
         ("keep_handles", keep_handles),
         ("write", write),
@@ -255,8 +256,10 @@ unsafe fn value_at(
                     return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
                 }
                 let known = match (ty, now) {
-                    (Type::Enum(values), _) => values.iter().find(|value| ***value == *text).cloned(),
                     (_, Some(Value::Text(now))) if **now == *text => Some(now.clone()),
+                    (Type::Enum(values), _) => {
+                        values.iter().find(|value| ***value == *text).map(|value| host.own_text(value))
+                    }
                     _ => None,
                 };
                 match known {
@@ -296,8 +299,8 @@ unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
     }
 }
 
-/// read(page, name): the value of the field, which the page holds from now on, until `clear_pages`. What is no field, and what
-/// is a table, the other function gives. Goes with the place of each field by name, that function, the handle and its id.
+/// read(page, name): the value of the field, which the page holds from now on. What is no field, and what is a table, the other
+/// function gives. Goes with the place of each field by name, that function, the handle and its id.
 unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; `reader` has put the values beside this function.
     unsafe {
@@ -317,19 +320,20 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
                 ffi::lua_pushnil(state);
                 return 1;
             }
-            Some((host, id, value)) if push_plain(state, value) => {
+            Some((_, _, value)) if push_plain(state, value) => {}
+            _ => {
+                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
+                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
                 ffi::lua_pushvalue(state, 2);
-                ffi::lua_pushvalue(state, -2);
-                ffi::lua_rawset(state, 1);
-                host.pages.fill(id);
-                return 1;
+                ffi::lua_call(state, 2, 1);
             }
-            _ => {}
         }
-        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
-        ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
-        ffi::lua_pushvalue(state, 2);
-        ffi::lua_call(state, 2, 1);
+        if let Some((host, id, _)) = found {
+            ffi::lua_pushvalue(state, 2);
+            ffi::lua_pushvalue(state, -2);
+            ffi::lua_rawset(state, 1);
+            host.pages.fill(id);
+        }
         1
     }
 }
@@ -386,11 +390,32 @@ unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     }
 }
 
-/// clear_pages(): the pages of all handles are empty again.
+/// turn_pages(): the pages of all handles are empty again, unless they hold what the state holds and nobody notes what is read.
+unsafe extern "C-unwind" fn turn_pages(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let Some((host, context)) = lent(state) else { return 0 };
+        if context.notes_reads() || !host.pages.are_of(&context.state) {
+            empty_pages(state, host);
+            host.pages.turn_to(&context.state);
+        }
+        0
+    }
+}
+
+/// clear_pages(): the pages of all handles are empty again; what is read from now on may be no part of the state.
 unsafe extern "C-unwind" fn clear_pages(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         let Some((host, _)) = lent(state) else { return 0 };
+        empty_pages(state, host);
+        host.pages.disown();
+        0
+    }
+}
+
+unsafe fn empty_pages(state: *mut lua_State, host: &HostState) {
+    unsafe {
         push_pages(state);
         while let Some(id) = host.pages.pop() {
             ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
@@ -399,7 +424,6 @@ unsafe extern "C-unwind" fn clear_pages(state: *mut lua_State) -> c_int {
             }
             pop(state, 1);
         }
-        0
     }
 }
 
@@ -719,6 +743,7 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         if context.stop.is_some() {
             return 0;
         }
+        host.pages.keep_up(&context.state);
         if host.handles.borrow().saw_entry_number.take() {
             context.observers.observe(&crate::play::Op::ReadEntryNumber);
         }

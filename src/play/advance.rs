@@ -1,0 +1,486 @@
+//! How a game goes on: action after action, until somebody must decide.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::action::{Cause, Done, Open, words_of};
+use super::fault_context::{card_of, fault_context};
+use super::headless::Current;
+use super::{
+    ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Phase, PolicyAct, Refusal, Slot, Stop,
+};
+use crate::state::{Audience, Change, Entry, Value};
+
+/// Where a game stands after running on.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Halt {
+    Ask,
+    Fault(Fault),
+    Over(String),
+    /// The budget of actions that the caller gave is used up.
+    Paused,
+    /// Here the rules come into force that were asked for.
+    Boundary,
+}
+
+/// After so many entries in a row without a roll, a question or an outcome, the game is taken to turn in circles.
+const IDLE_ENTRIES: u32 = 10_000;
+
+/// After so many entries in a row without a decision by a person, the game is taken to be endless.
+const UNASKED_ENTRIES: u64 = 100_000;
+
+/// The same for bytes that the game keeps of what it told, rolled and changed, by a rough count.
+const UNASKED_BYTES: usize = 64 << 20;
+
+impl Game {
+    /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
+    pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Halt {
+        self.advance_to(vm, limit, None)
+    }
+
+    /// The same; it also pauses where an entry `boundary` is due, once something has been done.
+    pub fn advance_to(&mut self, vm: &mut dyn Machine, limit: u64, boundary: Option<&Arc<str>>) -> Halt {
+        let began = self.actions;
+        let until = self.actions.saturating_add(limit);
+        let bounded = |game: &Game| {
+            let due = game.context.state.agenda().first().map(|due| &due.what);
+            game.actions > began && boundary.is_some() && due == boundary
+        };
+        loop {
+            if self.pending.is_some() && self.at_boundary() {
+                return Halt::Boundary;
+            }
+            if let Some(open) = &self.open {
+                if let Some(fault) = &open.fault {
+                    return Halt::Fault(fault.clone());
+                }
+                if open.ran && !open.questions.is_empty() {
+                    return Halt::Ask;
+                }
+            } else if let Some(outcome) = self.context.state.outcome() {
+                return Halt::Over(outcome.to_string());
+            } else if self.actions >= until || bounded(self) {
+                return Halt::Paused;
+            } else if self.runs_on(vm) {
+                if let Some(standing) = self.run_on(vm, until, boundary) {
+                    return standing;
+                }
+                continue;
+            } else if let Err(fault) = self.open_next(vm) {
+                return Halt::Fault(fault);
+            }
+            self.run(vm);
+        }
+    }
+
+    /// Whether the next actions can be done one after the other inside the script machine.
+    fn runs_on(&self, vm: &dyn Machine) -> bool {
+        self.held.is_empty()
+            && self.queued.is_empty()
+            && self.idle < IDLE_ENTRIES
+            && self.unasked < UNASKED_ENTRIES
+            && self.context.can_run_headless()
+            && self.context.state.agenda().first().is_some()
+            && vm.runs_on(&self.context)
+    }
+
+    /// Runs entry after entry inside the script machine; `None` where something is next that is not done there.
+    fn run_on(&mut self, vm: &mut dyn Machine, until: u64, boundary: Option<&Arc<str>>) -> Option<Halt> {
+        let left = (until - self.actions).min(UNASKED_ENTRIES.saturating_sub(self.unasked));
+        let headless = Headless::new(left, boundary.cloned(), self.idle, IDLE_ENTRIES);
+        let context = &mut self.context;
+        context.phase = Phase::Play;
+        context.stop = None;
+        context.at_start = false;
+        context.headless = Some(headless);
+        let result = vm.run_on(context);
+        let stop = context.stop.take();
+        let headless = context.headless.take()?;
+        self.actions += headless.done;
+        self.unasked += headless.done;
+        self.idle = headless.idle;
+        self.next_number += headless.done as u32;
+        match (result, headless.current) {
+            (Ok(()), None) => {
+                let due = context.state.agenda().first();
+                let bounded = boundary.is_some_and(|boundary| due.is_some_and(|due| due.what == *boundary));
+                (bounded && context.state.outcome().is_none() && self.actions < until).then_some(Halt::Paused)
+            }
+            // Somebody sits there after all: the action is done again, and waits.
+            (Ok(()), Some(current)) if matches!(stop, Some(Stop::Question)) => {
+                self.open = Some(self.begin_again(current));
+                None
+            }
+            // The action was cut short by its own script: what it has changed stands.
+            (Ok(()), Some(_)) => {
+                context.state.settle_unread();
+                context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+                self.actions += 1;
+                self.next_number += 1;
+                None
+            }
+            (Err(fault), None) => Some(Halt::Fault(fault)),
+            (Err(fault), Some(current)) => {
+                let mut open = self.begin_again(current);
+                open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
+                let standing = open.fault.clone().map(Halt::Fault);
+                self.open = Some(open);
+                standing
+            }
+        }
+    }
+
+    /// Takes back what an action has done while the game ran on, and opens it.
+    fn begin_again(&mut self, current: Current) -> Open {
+        self.context.state.rollback(0);
+        self.context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
+        self.context.set_position(current.before);
+        let Entry { id, what, owner, .. } = current.entry;
+        self.fresh(Cause::Entry { id, what, owner })
+    }
+
+    /// Opens the next action: a held one, a queued free act, or the first entry of the agenda.
+    fn open_next(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
+        if let Some(open) = self.held.pop() {
+            self.open = Some(open);
+            return Ok(());
+        }
+        if let Some((seat, name, seq)) = self.queued.pop_front() {
+            self.open_free(seat, name, Some(seq));
+            return Ok(());
+        }
+        if !std::mem::replace(&mut self.asked_policies, true)
+            && let Some(PolicyAct { seat, name }) = vm.policy_act(&mut self.context)?
+        {
+            self.open_free(seat, name, None);
+            return Ok(());
+        }
+        self.asked_policies = false;
+        self.renew_keys(vm)?;
+        let Some(entry) = self.context.state.agenda().first() else {
+            self.context.state.finish("nothing is left to do".into());
+            let changes = self.context.state.settle();
+            self.commit_with_last(changes);
+            return Ok(());
+        };
+        let cause = Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner };
+        let what = entry.what.clone();
+        self.open = Some(self.fresh(cause));
+        self.idle += 1;
+        self.unasked += 1;
+        if let Some(fault) = self.endless(&what)
+            && let Some(open) = &mut self.open
+        {
+            open.fault = Some(fault);
+        }
+        Ok(())
+    }
+
+    /// The fault of a game that goes on without end, and counts anew from there.
+    fn endless(&mut self, what: &Arc<str>) -> Option<Fault> {
+        let (message, cure) = if self.idle > IDLE_ENTRIES {
+            (
+                format!(
+                    "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
+                ),
+                "an entry that schedules itself again must ask, roll or end the game some time",
+            )
+        } else if self.unasked > UNASKED_ENTRIES {
+            (
+                format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
+                "make the game end, or `retry` to let it go on",
+            )
+        } else if self.unasked_bytes > UNASKED_BYTES {
+            (
+                format!(
+                    "the game keeps {} MiB of what happened without a decision by a person; the next entry is `{what}`",
+                    UNASKED_BYTES >> 20
+                ),
+                "make the game tell and roll less, make it end, or `retry` to let it go on",
+            )
+        } else {
+            return None;
+        };
+        (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
+        let mut fault = Fault::new(message);
+        fault.cure = Some(cure.into());
+        fault.action = Some(what.clone());
+        Some(fault)
+    }
+
+    /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says whether
+    /// they have been asked now.
+    pub fn open_for_exploring(&mut self, vm: &mut dyn Machine, asked: bool) -> Result<bool, Fault> {
+        self.asked_policies = asked;
+        self.open_next(vm)?;
+        Ok(self.asked_policies)
+    }
+
+    fn fresh(&mut self, cause: Cause) -> Open {
+        Open::new(self.take_number(), cause, self.context.position())
+    }
+
+    pub(super) fn open_free(&mut self, seat: Arc<str>, name: Arc<str>, seq: Option<u32>) {
+        let mut open = self.fresh(Cause::Free { seat, name });
+        open.seq = seq;
+        self.open = Some(open);
+    }
+
+    /// Works the keys of entries anew whose ruleset computes them before each pop.
+    fn renew_keys(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
+        if !self.context.rules.computes_keys() {
+            return Ok(());
+        }
+        let entries: Vec<_> = self.context.state.agenda().entries().iter().cloned().collect();
+        for entry in entries {
+            if let Some(key) = vm.key_of(&mut self.context, &entry)?
+                && key != entry.key
+            {
+                self.context.state.rekey(entry.id, key);
+            }
+        }
+        let changes = self.context.state.settle();
+        self.commit_with_last(changes);
+        Ok(())
+    }
+
+    /// Runs the open action from its start.
+    pub(super) fn run(&mut self, vm: &mut dyn Machine) {
+        let Some(mut open) = self.open.take() else { return };
+        if open.fault.is_some() {
+            self.open = Some(open);
+            return;
+        }
+        if std::mem::take(&mut open.recorded)
+            && matches!(open.cause, Cause::Entry { .. })
+            && let Err(fault) = self.renew_keys(vm)
+        {
+            open.fault = Some(fault);
+            self.open = Some(open);
+            return;
+        }
+        let context = &mut self.context;
+        if open.ran {
+            context.state.rollback(0);
+        }
+        context.observers.counts.iter_mut().for_each(|counts| counts.drop_action());
+        context.action = open.number;
+        context.tape = std::mem::take(&mut open.tape);
+        context.cursor = 0;
+        context.tape_end = context.position();
+        context.phase = Phase::Play;
+        context.at_start = open.cause == Cause::Start;
+        context.stop = None;
+        context.forget_run();
+        context.dropped = None;
+        let pulse = context.pulse;
+        open.ran = true;
+
+        let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause)));
+        let result = result.unwrap_or_else(|_| {
+            vm.discard();
+            let mut fault = Fault::new("the host itself failed while the action ran; the action is taken back");
+            (fault.cure, fault.fatal) = (Some("please report this with the script".into()), true);
+            Err(fault)
+        });
+
+        open.tape = std::mem::take(&mut context.tape);
+        open.questions = std::mem::take(&mut context.questions);
+        open.rolled_for = context.rolled_for.take();
+        if context.pulse != pulse || context.state.outcome().is_some() {
+            self.idle = 0;
+        }
+        let dropped = context.dropped.take();
+        let unread = context.stop.is_none() && context.cursor < open.tape.slots.len();
+        if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
+            return self.start_again(open);
+        }
+        for (seq, op) in context.early.take_decisions().collect::<Vec<_>>() {
+            self.next_seq = seq;
+            self.did(op);
+        }
+        let context = &mut self.context;
+        if context.listening {
+            self.autos.retain(|(number, _)| *number != open.number);
+            self.autos.push_back((open.number, std::mem::take(&mut context.autos)));
+            if self.autos.len() > 16 {
+                self.autos.pop_front();
+            }
+        }
+        match (result, context.stop.take()) {
+            (Err(fault), _) => {
+                self.refused = context.contradicted.take().or(self.refused.take());
+                context.state.rollback(0);
+                // What was drawn and is not on the tape is drawn again.
+                context.set_position(context.tape_end);
+                open.ran = false;
+                open.events.clear();
+                open.questions.clear();
+                let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
+                open.fault = Some(Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault });
+                self.open = Some(open);
+            }
+            (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
+                context.state.rollback(0);
+                open.ran = false;
+                open.questions.clear();
+                let slot = open.tape.slots.get(ordinal).and_then(Option::as_ref);
+                let seq = slot.and_then(Slot::seq);
+                let asked = match slot {
+                    Some(Slot::Answer { seat, .. }) => Audience::named(seat),
+                    _ => Audience::Everybody,
+                };
+                if let Some(position) = open.tape.cut(ordinal) {
+                    context.set_position(position);
+                }
+                // It was no decision: it is not there to be undone.
+                self.next_seq = seq.unwrap_or(self.next_seq);
+                self.open = Some(open);
+                self.notice_to(&reason, asked);
+                self.refused = Some(Refusal::new(reason));
+            }
+            (Ok(_), Some(Stop::Question)) => {
+                // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
+                if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
+                    context.set_position(position);
+                }
+                let events = std::mem::take(&mut context.events);
+                open.private = context.take_private();
+                self.pass_on(&mut open, events);
+                self.open = Some(open);
+            }
+            (Ok(_), stop) => {
+                context.tell_untold(true);
+                if let Some(Stop::Cut(reason)) = stop {
+                    context.tell(Happening::Cut { reason }, Audience::Everybody);
+                }
+                // What the tape holds beyond the last thing asked for belongs to another course of the action.
+                if let Some(position) = open.tape.cut(context.cursor.min(open.tape.slots.len())) {
+                    context.set_position(position);
+                }
+                if let Some(outcome) = context.state.outcome() {
+                    let text = outcome.to_string();
+                    context.tell(Happening::Over { text }, Audience::Everybody);
+                }
+                let events = std::mem::take(&mut context.events);
+                open.private = context.take_private();
+                self.pass_on(&mut open, events);
+                self.commit(open);
+            }
+        }
+        if dropped.is_some() {
+            self.notice("the action went another way than before: what no longer fits was dropped from its tape");
+        }
+    }
+
+    /// Runs the open action from its start as far as it comes; whoever calls looks at the context and takes it back.
+    pub fn attempt(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
+        let context = &mut self.context;
+        context.state.rollback(0);
+        let Some(open) = &self.open else { return Ok(()) };
+        context.action = open.number;
+        context.tape.clone_from(&open.tape);
+        context.cursor = 0;
+        context.phase = Phase::Play;
+        context.stop = None;
+        context.forget_run();
+        let cause = open.cause.clone();
+        context.deal_unseen(vm)?;
+        if context.stop.is_some() {
+            return Ok(());
+        }
+        perform(context, &self.scenario, vm, &cause).map(|_| ())
+    }
+
+    /// Sends out the events of a run that the last run of the same action has not told.
+    fn pass_on(&mut self, open: &mut Open, events: Vec<Event>) {
+        let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
+        if same < open.events.len() {
+            let happening = Happening::Withdrawn { from: same as u32 };
+            self.outbox.push(Event { action: open.number, n: same as u32, audience: Audience::Everybody, happening });
+        }
+        self.outbox.extend(events[same..].iter().cloned());
+        open.events = events;
+    }
+
+    pub(super) fn commit(&mut self, open: Open) {
+        self.actions += 1;
+        self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+        if !self.context.keeps_tape {
+            self.context.state.settle_unread();
+            return;
+        }
+        let changes = self.context.state.settle();
+        let kept = kept_bytes(&open, changes.len());
+        self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
+        self.history.push(Done {
+            number: open.number,
+            cause: open.cause,
+            tape: open.tape,
+            before: open.before,
+            seq: open.seq,
+            skipped: open.fault.map(|fault| fault.message),
+            changes,
+            events: open.events,
+            private: open.private,
+            swap: None,
+        });
+    }
+
+    /// Notes changes that belong to no action of their own with the last one.
+    fn commit_with_last(&mut self, changes: Vec<Change>) {
+        if let Some(done) = self.history.last_mut() {
+            done.changes.extend(changes);
+        }
+    }
+}
+
+/// Bytes that are kept of an action, by a rough count.
+fn kept_bytes(open: &Open, changes: usize) -> usize {
+    const EACH: usize = 128;
+    let told = open.events.iter().map(|event| {
+        EACH + match &event.happening {
+            Happening::Said { text } | Happening::Notice { text } => text.len(),
+            Happening::Rolled { label, faces, .. } => label.len() + 4 * faces.len(),
+            Happening::Changed { text, .. } => 2 * text.len(),
+            _ => 0,
+        }
+    });
+    let rolled = open.tape.slots.iter().flatten().map(|slot| match slot {
+        Slot::Roll { faces, .. } => EACH + 4 * faces.len(),
+        Slot::Answer { .. } | Slot::Closed { .. } => 2 * EACH,
+    });
+    told.chain(rolled).sum::<usize>() + EACH * (changes + 2)
+}
+
+/// Runs what an action consists of.
+fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
+    context.before_script = context.dealt;
+    match cause {
+        Cause::Start => vm.call(context, &Call::Start { scenario }),
+        Cause::Free { name, .. } if leaves_out(context, name) => Ok(Value::None),
+        Cause::Free { seat, name } => vm.call(context, &Call::Free { seat, name }),
+        Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
+        Cause::Entry { id, .. } => match vm.settle_tie(context, *id) {
+            Err(fault) => Err(fault),
+            Ok(id) => match context.state.take_entry(id) {
+                None => Ok(Value::None),
+                Some(entry) if leaves_out(context, &entry.what) => Ok(Value::None),
+                Some(entry) => {
+                    context.before_script = context.state.since(0).len();
+                    let Entry { what, owner, args, key, .. } = &entry;
+                    vm.call(context, &Call::Entry { what, owner: *owner, args, key: *key })
+                }
+            },
+        },
+    }
+}
+
+/// Whether the game master leaves an entry or a free act out; then that is told.
+fn leaves_out(context: &mut ActionContext, name: &str) -> bool {
+    let out = context.state.left_out().contains(name);
+    if out {
+        context.tell(Happening::Notice { text: format!("`{name}` is left out") }, Audience::Everybody);
+    }
+    out
+}

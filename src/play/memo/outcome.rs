@@ -1,0 +1,138 @@
+use std::sync::Arc;
+
+use indexmap::IndexSet;
+
+use super::guard::Guard;
+use super::recording::{Effect, Finished, Played, Scheduled};
+use super::tagged::{Interner, Tagged};
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, KindId, Value};
+
+/// What comes of a trace. Values and names are numbers of the table, so that many traces share few of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Outcome {
+    pub steps: Box<[Step]>,
+    /// Entities and agenda entries that it makes, for the limits.
+    pub spawns: u32,
+    pub entries: u32,
+    /// Whether something was rolled or asked.
+    pub pulsed: bool,
+    /// The number of the card that was played, and whether its first roll that needed something met it.
+    pub played: Option<(u32, Option<bool>)>,
+    /// The value of a function that only reads.
+    pub value: Tagged,
+}
+
+/// An effect as the table keeps it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Step {
+    Set(Guard, Tagged),
+    Spawn(KindId, Box<[Tagged]>),
+    Remove(EntityId),
+    Attach(Box<Attachment>),
+    Detach(AttachmentId),
+    SetData(AttachmentId, Tagged),
+    Schedule(Box<Due>),
+    Finish(Box<str>),
+}
+
+/// An agenda entry that is scheduled; `what` is the number of its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Due {
+    pub what: u32,
+    pub key: Key,
+    pub owner: Option<EntityId>,
+    pub args: Tagged,
+    pub every: Option<Key>,
+}
+
+/// What outcomes refer to by number.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    pub values: Interner,
+    /// Of agenda entries.
+    pub entries: IndexSet<Arc<str>>,
+    /// Seats and the cards that they played.
+    pub cards: IndexSet<(Arc<str>, Arc<str>)>,
+}
+
+/// An outcome in full, for messages.
+#[derive(Debug)]
+#[expect(dead_code, reason = "read where it is written out")]
+struct Told {
+    effects: Vec<Effect>,
+    pulsed: bool,
+    played: Option<Played>,
+    value: Value,
+}
+
+fn number<T: std::hash::Hash + Eq>(set: &mut IndexSet<T>, one: T) -> u32 {
+    set.insert_full(one).0 as u32
+}
+
+impl Names {
+    /// What came of a recording; nothing if a value is too large.
+    pub fn outcome(&mut self, finished: &Finished) -> Option<Outcome> {
+        let effects = &finished.recording.effects;
+        let count = |wanted: fn(&Effect) -> bool| effects.iter().filter(|effect| wanted(effect)).count() as u32;
+        let played = finished.played.as_ref();
+        Some(Outcome {
+            spawns: count(|effect| matches!(effect, Effect::Spawn(_))),
+            entries: count(|effect| matches!(effect, Effect::Schedule(_))),
+            steps: effects.iter().map(|effect| self.step(effect)).collect::<Option<_>>()?,
+            pulsed: finished.pulsed,
+            played: played
+                .map(|played| (number(&mut self.cards, (played.seat.clone(), played.card.clone())), played.met)),
+            value: self.values.tag(&finished.value)?,
+        })
+    }
+
+    fn step(&mut self, effect: &Effect) -> Option<Step> {
+        Some(match effect {
+            Effect::Set(field, value) => Step::Set(*field, self.values.tag(value)?),
+            Effect::Spawn(Entity { kind, fields }) => {
+                Step::Spawn(*kind, fields.iter().map(|value| self.values.tag(value)).collect::<Option<_>>()?)
+            }
+            Effect::Remove(id) => Step::Remove(*id),
+            Effect::Attach(made) => Step::Attach(Box::new(made.clone())),
+            Effect::Detach(id) => Step::Detach(*id),
+            Effect::SetData(id, data) => Step::SetData(*id, self.values.tag(data)?),
+            Effect::Schedule(Scheduled { what, key, owner, args, every }) => Step::Schedule(Box::new(Due {
+                what: number(&mut self.entries, what.clone()),
+                key: *key,
+                owner: *owner,
+                args: self.values.tag(args)?,
+                every: *every,
+            })),
+            Effect::Finish(outcome) => Step::Finish(outcome.clone()),
+        })
+    }
+
+    /// An outcome in words of the program.
+    pub fn told(&self, outcome: &Outcome) -> String {
+        let value = |tag: Tagged| self.values.value(tag);
+        let effect = |step: &Step| match step {
+            Step::Set(field, to) => Effect::Set(*field, value(*to)),
+            Step::Spawn(kind, fields) => {
+                Effect::Spawn(Entity { kind: *kind, fields: fields.iter().copied().map(value).collect() })
+            }
+            Step::Remove(id) => Effect::Remove(*id),
+            Step::Attach(made) => Effect::Attach((**made).clone()),
+            Step::Detach(id) => Effect::Detach(*id),
+            Step::SetData(id, data) => Effect::SetData(*id, value(*data)),
+            Step::Schedule(due) => Effect::Schedule(Scheduled {
+                what: self.entries[due.what as usize].clone(),
+                key: due.key,
+                owner: due.owner,
+                args: value(due.args),
+                every: due.every,
+            }),
+            Step::Finish(outcome) => Effect::Finish(outcome.clone()),
+        };
+        let played = outcome.played.map(|(card, met)| {
+            let (seat, card) = self.cards[card as usize].clone();
+            Played { seat, card, met }
+        });
+        let effects = outcome.steps.iter().map(effect).collect();
+        format!("{:?}", Told { effects, pulsed: outcome.pulsed, played, value: value(outcome.value) })
+    }
+}
