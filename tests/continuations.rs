@@ -198,6 +198,15 @@ impl Writer {
                     String::new()
                 };
                 format!("for {name} = 1, {times} do\n{own}{}end\n", self.repeated(times, 3))
+            } else if share < 0.98 && self.rolls > 2 {
+                // An iterator function that rolls itself, twice.
+                self.rolls -= 2;
+                let (turn, name, step) = (self.fresh('n'), self.fresh('x'), self.value(0));
+                let body = self.repeated(2, 2);
+                let into = self.name();
+                format!(
+                    "local {turn} = 0\nfor {name}, last in function(_, before) {turn} += 1 if {turn} > 2 then return nil end return {step} + roll(2), before end do\n{into} = {name}\n{body}end\n"
+                )
             } else {
                 let name = self.fresh('w');
                 let body = self.repeated(3, 2);
@@ -251,6 +260,18 @@ const DANGEROUS: &[(&str, &str)] = &[
     (
         "iterator",
         "local s, n = 0, 0 for x in function() n += 1 if n < 4 then return roll(2) end return nil end do s += x end return s",
+    ),
+    (
+        "iterator_of_two",
+        "local s = \"\" for x, y in function(of, before) if roll(3) == 1 or #s > 8 then return nil end return of[roll(2)], before end, { 5, 6 }, 0 do s ..= x .. y end return s",
+    ),
+    (
+        "iterator_in_iterator",
+        "local function upto(n) local i = 0 return function() i += roll(2) if i <= n then return i end return nil end end local s = 0 for i in upto(3) do for j in upto(i) do s += i * j end end return s",
+    ),
+    (
+        "iterator_that_hands_on",
+        "local function next_of(n) return if n < 3 then n + roll(2) else nil end local s = 0 for n in function(_, n) return next_of(n) end, nil, 0 do s = s * 4 + n + roll(2) end return s",
     ),
     (
         "pairs_order",

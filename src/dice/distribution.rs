@@ -1,11 +1,11 @@
-use std::ops::RangeBounds;
+use std::ops::{Bound, RangeBounds};
 
 use num_bigint::{BigInt, BigUint};
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::notation::{Dice, Term};
-use super::pool::{Keep, Pool, Reroll};
+use super::pool::{Pool, Reroll};
 use super::roll::EXPLOSIONS;
 use super::weights::{Effort, TooMuch, Weights};
 
@@ -22,6 +22,18 @@ pub struct Distribution {
     weights: Weights,
     /// What the weights are parts of.
     whole: BigUint,
+    unlisted: Unlisted,
+}
+
+/// Where the totals lie that are not listed, since dice exploded too often to get there. The chances of all others are exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Unlisted {
+    None,
+    /// All of them are so high.
+    From(i64),
+    /// All of them are so low.
+    To(i64),
+    Anywhere,
 }
 
 /// The expression has too many outcomes to be weighed exactly.
@@ -37,7 +49,7 @@ impl Dice {
     /// Works out how likely each total is, by outcomes and not by rolls: the dice of a pool are never told apart.
     ///
     /// Rerolls are exact, also those without end. Explosions are followed until less than 10^-12 is left, which
-    /// [`Distribution::remaining`] tells.
+    /// [`Distribution::remaining`] tells; [`Distribution::exactly`] tells which chances are exact all the same.
     ///
     /// # Errors
     ///
@@ -119,54 +131,59 @@ impl Distribution {
         self.weights.iter().map(|(total, _)| *total)
     }
 
-    /// The least total that a roll can have which is not listed, since dice exploded too often; `None` if it cannot be
-    /// told, or if all are listed.
-    pub(super) fn least_unlisted(dice: &Dice) -> Option<i64> {
-        let mut low = dice.constant;
-        let mut more: Option<i64> = None;
-        for Term { times, pool } in &dice.terms {
-            let kept = pool.keep.map_or(i64::from(pool.count), |keep| keep.places(pool.count).len() as i64);
-            let explodes = pool.explode.is_some();
-            if explodes && (*times <= 0 || pool.keep.is_some_and(Keep::prefers_low)) {
-                return None;
-            }
-            let (least, most) = match pool.successes {
-                Some(_) => (0, 1),
-                None => (i64::from(pool.shown(1)), i64::from(pool.shown(pool.sides))),
-            };
-            low += times * kept * if *times < 0 { most } else { least };
-            if explodes {
-                let rest = Distribution::of_rest(pool).ok()?;
-                let (exploding, _) = rest.weights.split(|face| pool.explodes_on(face as u32));
-                let least_worth = exploding.iter().map(|(face, _)| pool.worth(*face as u32)).min().unwrap_or(least);
-                let rounds = rounds(&ratio(exploding.sum(), &rest.whole), pool.count);
-                // The die that exploded so often is one of those that count, instead of one that shows the least.
-                let total = times * (i64::from(rounds) * least_worth - least);
-                more = Some(more.map_or(total, |more| more.min(total)));
-            }
+    /// The exact chance of a range of totals, 0 to 1; `None` if dice that exploded too often to be listed may or may not be
+    /// in it.
+    pub fn exactly(&self, totals: impl RangeBounds<i64>) -> Option<BigRational> {
+        let least = match totals.start_bound() {
+            Bound::Included(low) => *low,
+            Bound::Excluded(low) => low.saturating_add(1),
+            Bound::Unbounded => i64::MIN,
+        };
+        let most = match totals.end_bound() {
+            Bound::Included(high) => *high,
+            Bound::Excluded(high) => high.saturating_sub(1),
+            Bound::Unbounded => i64::MAX,
+        };
+        let (all_of_them, none_of_them) = match self.unlisted {
+            Unlisted::None => (false, true),
+            Unlisted::From(low) => (least <= low && most == i64::MAX, most < low),
+            Unlisted::To(high) => (least == i64::MIN && most >= high, least > high),
+            Unlisted::Anywhere => (least == i64::MIN && most == i64::MAX, false),
+        };
+        match (all_of_them, none_of_them) {
+            (true, _) => Some(self.share(totals) + self.remaining()),
+            (_, true) => Some(self.share(totals)),
+            _ => None,
         }
-        Some(low + more?)
     }
 
     fn certain(total: i64) -> Distribution {
-        Distribution { weights: Weights::certain(total), whole: BigUint::one() }
+        Distribution { weights: Weights::certain(total), whole: BigUint::one(), unlisted: Unlisted::None }
     }
 
     fn of_term(Term { times, pool }: &Term, effort: &mut Effort) -> Result<Distribution, TooMuch> {
+        if *times == 0 {
+            return Ok(Distribution::certain(0));
+        }
         let die = Distribution::of_die(pool, effort)?;
+        let kept = pool.keep.map_or(pool.count, |keep| keep.places(pool.count).len() as u32);
         let weights = match pool.keep {
             None => die.weights.of_sum(pool.count, &die.whole, effort)?,
             Some(keep) if keep.prefers_low() => {
-                // The lowest dice are the highest of dice with their signs turned.
-                let kept = keep.places(pool.count).len() as u32;
-                die.weights.times(-1).of_highest(kept, pool.count, &die.whole, effort)?.times(-1)
+                // The lowest dice are the highest of dice with their signs turned. What is left out may be of any height.
+                let turned = die.weights.times(-1);
+                turned.of_highest(kept, pool.count, &die.whole, die.whole.clone(), effort)?.times(-1)
             }
-            Some(keep) => {
-                let kept = keep.places(pool.count).len() as u32;
-                die.weights.of_highest(kept, pool.count, &die.whole, effort)?
-            }
+            Some(_) => die.weights.of_highest(kept, pool.count, &die.whole, die.weights.sum(), effort)?,
         };
-        Ok(Distribution { weights: weights.times(*times), whole: die.whole.pow(pool.count) })
+        // A die that exploded so often is one of those that count.
+        let others = i64::from(kept) - 1;
+        let unlisted = match (die.unlisted, die.weights.least()) {
+            (Unlisted::From(total), Some(least)) => Unlisted::From(total + others * least),
+            (unlisted, _) => unlisted,
+        };
+        let whole = die.whole.pow(pool.count);
+        Ok(Distribution { weights: weights.times(*times), whole, unlisted: unlisted.times(*times) })
     }
 
     /// What one die of `pool` comes to with its rerolls and explosions.
@@ -177,22 +194,32 @@ impl Distribution {
             Some(_) => weights.mapped(|face| pool.worth(face as u32)),
         };
         if pool.explode.is_none() {
-            return Ok(Distribution { weights: worth(rest.weights), whole: rest.whole });
+            return Ok(Distribution { weights: worth(rest.weights), ..rest });
         }
         let (exploding, resting) = rest.weights.split(|face| pool.explodes_on(face as u32));
-        let rounds = rounds(&ratio(exploding.sum(), &rest.whole), pool.count);
+        // A face that is worth nothing and brings one more die is as good as rolled again.
+        let (idle, exploding) = exploding.split(|face| pool.worth(face as u32) == 0);
+        let whole = &rest.whole - idle.sum();
+        if idle.sum() * 10_u32 > &rest.whole * 9_u32 {
+            return Err(TooMuch);
+        }
+        let rounds = rounds(&ratio(exploding.sum(), &whole), pool.count);
         let (exploding, resting) = (worth(exploding), worth(resting));
-        // All that came of dice that exploded exactly so often, over rest.whole to that power.
+        let unlisted = match (exploding.least(), resting.least()) {
+            (Some(more), Some(least)) => Unlisted::From(i64::from(rounds) * more + least.min(more)),
+            _ => Unlisted::None,
+        };
+        // All that came of dice that exploded exactly so often, over the whole to that power.
         let mut exploded = Weights::certain(0);
         let mut sum = Weights::default();
         for round in 0..rounds {
             if round > 0 {
-                sum = sum.scaled(&rest.whole, effort)?;
+                sum = sum.scaled(&whole, effort)?;
                 exploded = exploded.plus(&exploding, effort)?;
             }
             sum = sum.merged(exploded.plus(&resting, effort)?);
         }
-        Ok(Distribution { weights: sum, whole: rest.whole.pow(rounds) })
+        Ok(Distribution { weights: sum, whole: whole.pow(rounds), unlisted })
     }
 
     /// The face on which one die of `pool` comes to rest after its rerolls.
@@ -213,6 +240,7 @@ impl Distribution {
         Ok(Distribution {
             weights: if pool.own.is_some() { weights.mapped(|face| face) } else { weights },
             whole: whole.into(),
+            unlisted: Unlisted::None,
         })
     }
 
@@ -223,10 +251,24 @@ impl Distribution {
 
     /// The sum of two rolls that do not depend on each other.
     fn plus(&self, other: &Distribution, effort: &mut Effort) -> Result<Distribution, TooMuch> {
-        Ok(Distribution { weights: self.weights.plus(&other.weights, effort)?, whole: &self.whole * &other.whole })
+        let lows = (self.weights.least().unwrap_or_default(), other.weights.least().unwrap_or_default());
+        let highs = (self.weights.most().unwrap_or_default(), other.weights.most().unwrap_or_default());
+        let unlisted = match (self.unlisted, other.unlisted) {
+            (Unlisted::None, Unlisted::None) => Unlisted::None,
+            (Unlisted::From(low), Unlisted::None) => Unlisted::From(low + lows.1),
+            (Unlisted::None, Unlisted::From(low)) => Unlisted::From(low + lows.0),
+            (Unlisted::From(low), Unlisted::From(other)) => Unlisted::From((low + lows.1).min(other + lows.0)),
+            (Unlisted::To(high), Unlisted::None) => Unlisted::To(high + highs.1),
+            (Unlisted::None, Unlisted::To(high)) => Unlisted::To(high + highs.0),
+            (Unlisted::To(high), Unlisted::To(other)) => Unlisted::To((high + highs.1).max(other + highs.0)),
+            _ => Unlisted::Anywhere,
+        };
+        let weights = self.weights.plus(&other.weights, effort)?;
+        Ok(Distribution { weights, whole: &self.whole * &other.whole, unlisted })
     }
 
-    fn share(&self, totals: impl RangeBounds<i64>) -> BigRational {
+    /// The chance of a range of totals, 0 to 1, among what is listed.
+    pub fn share(&self, totals: impl RangeBounds<i64>) -> BigRational {
         ratio(self.weights.within(totals).iter().map(|(_, weight)| weight).sum(), &self.whole)
     }
 
@@ -235,6 +277,19 @@ impl Distribution {
         let parts =
             self.weights.iter().map(|(total, weight)| BigInt::from(*total).pow(n) * BigInt::from(weight.clone()));
         parts.sum()
+    }
+}
+
+impl Unlisted {
+    /// Every total multiplied by `factor`, which is not 0.
+    fn times(self, factor: i64) -> Unlisted {
+        match self {
+            Unlisted::From(total) if factor < 0 => Unlisted::To(total * factor),
+            Unlisted::From(total) => Unlisted::From(total * factor),
+            Unlisted::To(total) if factor < 0 => Unlisted::From(total * factor),
+            Unlisted::To(total) => Unlisted::To(total * factor),
+            other => other,
+        }
     }
 }
 
@@ -404,6 +459,26 @@ mod tests {
         assert_eq!((open.chance(0), open.chance(1)), (of(4, 6), of(1, 6) + of(1, 6) * of(4, 6)));
         assert_sums_to_1(&open);
         assert_eq!(distribution("4d6ro1>=5").mean(), of(4 * 14, 36));
+        // A face that explodes and counts nothing is as good as rolled again.
+        assert_eq!(distribution("2d6!1>=5"), distribution("2d6rr1>=5"));
+        assert_eq!(distribution("3d6!1,6>=5").exactly(..=0), distribution("3d6!6rr1>=5").exactly(..=0));
+    }
+
+    #[test]
+    fn what_is_told_as_exact_of_dice_that_explode_is_so() {
+        // The lowest of two is 1 unless both show more, however often the other explodes.
+        assert_eq!(distribution("2d4!kl1").exactly(1..=1), Some(of(7, 16)));
+        assert_eq!(distribution("3d4!dh2").exactly(..=3), Some(of(63, 64)));
+        assert_eq!(distribution("2d6!").exactly(12..), Some(of(23, 108)));
+        assert_eq!(distribution("1d4-1d4!").exactly(..=-4), Some(of(5, 32)));
+        assert_eq!(distribution("2*d6!-3").exactly(..-1), Some(of(0, 1)));
+        assert_eq!(distribution("d6!-d6!").exactly(0..=0), None);
+        assert_eq!(distribution("d6!-d6!").exactly(..), Some(of(1, 1)));
+        let (die, far) = (distribution("d6!"), 10_000);
+        assert_eq!(die.exactly(far..), None);
+        assert_eq!(die.exactly(..far), None);
+        assert!(die.exactly(70..=70).is_some_and(|chance| chance == of(1, 6).pow(12)));
+        assert_eq!(distribution("0*d6!+3").exactly(3..=3), Some(of(1, 1)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use num_traits::{One, Zero};
 
 use super::distribution::{Distribution, TooWide};
 use super::notation::Dice;
-use super::pool::Pool;
+use super::pool::{Keep, Pool};
 
 /// What a script sees of a roll.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -51,6 +51,9 @@ pub struct Partition {
 const MOST_ORDERED: usize = 50_000;
 /// The most branches of one roll.
 const MOST: usize = 100_000;
+/// The most lists that are held, and put together, to work them out.
+const MOST_OPEN: usize = 200_000;
+const MOST_STEPS: usize = 250_000;
 
 type Ways = BTreeMap<Vec<u32>, BigUint>;
 
@@ -71,7 +74,7 @@ impl Dice {
                 Ok(Partition { branches, rest: totals.remaining() })
             }
             Seen::Cuts(cuts) => {
-                let mut bands: BTreeMap<usize, Branch> = BTreeMap::new();
+                let mut branches: Vec<Branch> = Vec::new();
                 let totals = self.distribution()?;
                 let mut edges: Vec<i64> = cuts.clone();
                 edges.extend([i64::MIN, i64::MAX]);
@@ -79,20 +82,14 @@ impl Dice {
                 edges.dedup();
                 for pair in edges.windows(2) {
                     let last = if pair[1] == i64::MAX { i64::MAX } else { pair[1] - 1 };
-                    let chance = totals.between(pair[0], last);
                     if let Some(total) = totals.totals().find(|total| (pair[0]..=last).contains(total)) {
-                        bands.insert(reached_by(total, cuts), Branch::of(total, chance));
+                        // Dice that exploded too often to be listed are above every cut all the same.
+                        let chance = totals.exactly(pair[0]..=last);
+                        branches.push(Branch::of(total, chance.unwrap_or_else(|| totals.between(pair[0], last))));
                     }
                 }
-                let mut rest = totals.remaining();
-                // Dice that exploded too often to be listed are above every cut all the same.
-                if let (Some(least), Some(top)) = (Distribution::least_unlisted(self), cuts.iter().max())
-                    && least >= *top
-                    && let Some(band) = bands.get_mut(&cuts.len())
-                {
-                    band.chance += std::mem::replace(&mut rest, BigRational::zero());
-                }
-                Ok(Partition { branches: bands.into_values().collect(), rest })
+                let listed: BigRational = branches.iter().map(|branch| &branch.chance).sum();
+                Ok(Partition { branches, rest: BigRational::one() - listed })
             }
             Seen::Within { cuts, reached } => {
                 // The band as it was parted off, with dice that exploded too often if they are in it.
@@ -152,8 +149,9 @@ fn ratio(part: BigUint, whole: &BigUint) -> BigRational {
     BigRational::new(part.into(), whole.clone().into())
 }
 
-/// What one die can show with its rerolls and explosions, face by face, in parts of the second value.
-fn of_die(pool: &Pool) -> Option<(Ways, BigUint)> {
+/// What one die can show with its rerolls and explosions, face by face, in parts of the second value. `tell`: which of the
+/// lists of faces are one.
+fn of_die(pool: &Pool, tell: fn(Vec<u32>) -> Vec<u32>) -> Option<(Ways, BigUint)> {
     if pool.sides as usize > MOST {
         return None;
     }
@@ -176,7 +174,7 @@ fn of_die(pool: &Pool) -> Option<(Ways, BigUint)> {
         for (faces, weight) in &open {
             for (ends, list) in [(true, &resting), (false, &exploding)] {
                 for (face, times) in list {
-                    let longer = [faces.as_slice(), &[*face as u32]].concat();
+                    let longer = tell([faces.as_slice(), &[*face as u32]].concat());
                     let into = if ends { &mut ended } else { &mut next };
                     *into.entry(longer).or_default() += weight * times;
                 }
@@ -196,7 +194,7 @@ fn negligible() -> BigRational {
 
 /// The lists of faces that are kept of a pool, in the order rolled; `None` if there are too many.
 fn ordered(pool: &Pool) -> Option<(Ways, BigUint)> {
-    let (die, whole) = of_die(pool)?;
+    let (die, whole) = of_die(pool, |faces| faces)?;
     let lists = u32::try_from(die.len()).ok()?.checked_pow(pool.count)? as usize;
     if lists > MOST_ORDERED {
         return None;
@@ -237,49 +235,88 @@ fn ordered(pool: &Pool) -> Option<(Ways, BigUint)> {
 }
 
 /// The faces that are kept of a pool, the highest first; `None` if there are too many.
+///
+/// Of dice with the same sum, those rolled first are kept. Which of them that is says nothing of what they show, so that the
+/// order rolled does not matter.
 fn sorted(pool: &Pool) -> Option<(Ways, BigUint)> {
-    let (die, whole) = of_die(pool)?;
-    let sum = |faces: &[u32]| faces.iter().sum::<u32>();
-    // Of dice with the same sum, those rolled first are kept: where their faces differ, the order rolled counts.
-    let mut sums: Vec<u32> = die.keys().map(|faces| sum(faces)).collect();
-    sums.sort_unstable();
-    if pool.keep.is_some() && sums.windows(2).any(|pair| pair[0] == pair[1]) {
-        let (ways, whole) = ordered(pool)?;
-        return Some((joined(ways.into_iter().map(|(faces, weight)| (high_first(faces), weight))), whole));
+    let (die, whole) = of_die(pool, high_first)?;
+    let places = pool.keep.map_or(0..pool.count as usize, |keep| keep.places(pool.count));
+    let prefers_low = pool.keep.is_some_and(Keep::prefers_low);
+    let mut groups: BTreeMap<u32, Ways> = BTreeMap::new();
+    for (faces, weight) in die {
+        groups.entry(faces.iter().sum()).or_default().insert(faces, weight);
     }
-    let mut list: Vec<(Vec<u32>, BigUint)> = die.into_iter().collect();
-    list.sort_by_key(|(faces, _)| sum(faces));
-    // By how many dice show what, the lowest first.
-    let mut open: Vec<(Vec<usize>, BigUint)> = vec![(Vec::new(), BigUint::one())];
-    for (at, (_, times)) in list.iter().enumerate() {
-        let mut next = Vec::new();
-        for (dice, weight) in &open {
-            let left = pool.count - dice.len() as u32;
-            let least = if at + 1 == list.len() { left } else { 0 };
-            for count in least..=left {
-                let mut dice = dice.clone();
-                dice.extend(std::iter::repeat_n(at, count as usize));
-                next.push((dice, weight * choose(left, count) * times.pow(count)));
+    // How many ways a die has that comes later than the group: lower, or higher where low dice are kept. Dice that exploded
+    // too often to be listed are higher than all.
+    let mut later: BigUint = groups.values().flat_map(Ways::values).sum();
+    if prefers_low {
+        later = whole.clone();
+    }
+    let mut in_order: Vec<Ways> = groups.into_values().collect();
+    if !prefers_low {
+        in_order.reverse();
+    }
+    let mut done = Ways::new();
+    // By how many dice are left, and the faces that are kept so far.
+    let mut open: BTreeMap<(u32, Vec<u32>), BigUint> = BTreeMap::from([((pool.count, Vec::new()), BigUint::one())]);
+    let mut steps = 0;
+    let groups = in_order.len();
+    for (at, group) in in_order.into_iter().enumerate() {
+        let of_group: BigUint = group.values().sum();
+        later -= &of_group;
+        let mut of_dice = vec![Ways::from([(Vec::new(), BigUint::one())])];
+        let mut next = BTreeMap::new();
+        for ((left, kept), weight) in open {
+            let wanted = places.len() as u32 - (pool.count - left);
+            for dice in 0..=wanted.min(left) {
+                while of_dice.len() <= dice as usize {
+                    let longer = one_more(&of_dice[of_dice.len() - 1], &group, &mut steps)?;
+                    of_dice.push(longer);
+                }
+                let ways = if dice < wanted {
+                    choose(left, dice)
+                } else {
+                    let more = |more| choose(left, dice + more) * of_group.pow(more) * later.pow(left - dice - more);
+                    (0..=left - dice).map(more).sum()
+                };
+                steps += of_dice[dice as usize].len();
+                // Behind the last group no die is left to come.
+                let in_vain = dice < wanted && at + 1 == groups;
+                if steps > MOST_STEPS || in_vain || ways.is_zero() {
+                    continue;
+                }
+                for (faces, times) in &of_dice[dice as usize] {
+                    let faces = high_first([kept.as_slice(), faces].concat());
+                    let weight = &weight * &ways * times;
+                    if dice == wanted {
+                        *done.entry(faces).or_default() += weight;
+                    } else {
+                        *next.entry((left - dice, faces)).or_insert_with(BigUint::zero) += weight;
+                    }
+                }
             }
-            if next.len() > MOST {
+            if next.len() + done.len() > MOST_OPEN || steps > MOST_STEPS {
                 return None;
             }
         }
         open = next;
     }
-    let places = pool.keep.map_or(0..pool.count as usize, |keep| keep.places(pool.count));
-    let kept = open.into_iter().filter(|(_, weight)| !weight.is_zero()).map(|(dice, weight)| {
-        (high_first(dice[places.clone()].iter().flat_map(|at| list[*at].0.iter().copied()).collect()), weight)
-    });
-    Some((joined(kept), whole.pow(pool.count)))
+    (done.len() <= MOST).then(|| (done, whole.pow(pool.count)))
 }
 
-fn joined(list: impl Iterator<Item = (Vec<u32>, BigUint)>) -> Ways {
+/// The faces of some dice and of one more.
+fn one_more(dice: &Ways, die: &Ways, steps: &mut usize) -> Option<Ways> {
     let mut ways = Ways::new();
-    for (faces, weight) in list {
-        *ways.entry(faces).or_default() += weight;
+    *steps += dice.len().saturating_mul(die.len());
+    if *steps > MOST_STEPS {
+        return None;
     }
-    ways
+    for (faces, weight) in dice {
+        for (more, times) in die {
+            *ways.entry(high_first([faces.as_slice(), more].concat())).or_default() += weight * times;
+        }
+    }
+    Some(ways)
 }
 
 /// Faces as a script sees them that does not ask for the order rolled.
@@ -408,8 +445,33 @@ mod tests {
         // A 4 brings a 2 or a 3 on the first or on the second die.
         assert_eq!(chance(&sorted, &[4, 3, 2]), of(4, 64));
         assert_eq!(chance(&sorted, &[3, 2]), of(2, 16));
-        // Too many branches to list are refused, and what needs them is an estimate.
-        assert!(Dice::parse("2d4!>=3kh1").unwrap().partition(&Seen::Faces).is_err());
+        // Of equal sums the die rolled first is kept: 4 and 1, or 3 and 2, if both dice come to 5.
+        let best = partition("2d4!>=3kh1", Seen::Faces);
+        assert!(best.rest < of(1, 100_000_000_000));
+        let up_to = |most: i64| Dice::parse("d4!>=3").unwrap().distribution().unwrap().at_most(most);
+        let both = (up_to(5).pow(2) - up_to(4).pow(2)) / of(2, 1);
+        assert_eq!((chance(&best, &[4, 1]), chance(&best, &[3, 2])), (both.clone(), both));
+        // The lowest of two is told however often the other explodes.
+        let low = partition("2d4!kl1", Seen::Faces);
+        assert_eq!((chance(&low, &[1]), chance(&low, &[3])), (of(7, 16), of(3, 16)));
+        assert!(low.rest < of(1, 1_000_000_000_000));
+        assert!(Dice::parse("20d20!").unwrap().partition(&Seen::Faces).is_err());
+    }
+
+    #[test]
+    fn totals_of_faces_are_those_of_the_pool() {
+        for dice in ["4d6!kh2", "3d[0,2,2,5]!5dh1", "2d4ro1!", "20d10kh3", "30d6dl27"] {
+            let parsed = Dice::parse(dice).unwrap();
+            let totals = parsed.distribution().unwrap();
+            let mut summed: BTreeMap<i64, BigRational> = BTreeMap::new();
+            for branch in partition(dice, Seen::Faces).branches {
+                let total = branch.faces.iter().map(|face| i64::from(*face)).sum();
+                *summed.entry(total).or_insert_with(BigRational::zero) += branch.chance;
+            }
+            for (total, chance) in summed.into_iter().take(30) {
+                assert_eq!(totals.exactly(total..=total), Some(chance), "{dice} {total}");
+            }
+        }
     }
 
     #[test]

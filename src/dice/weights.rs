@@ -93,6 +93,16 @@ impl Weights {
         Weights { ways: ways.into_iter().collect() }
     }
 
+    /// The lowest total, if there is one.
+    pub fn least(&self) -> Option<i64> {
+        Some(self.ways.first()?.0)
+    }
+
+    /// The highest total, if there is one.
+    pub fn most(&self) -> Option<i64> {
+        Some(self.ways.last()?.0)
+    }
+
     pub fn len(&self) -> usize {
         self.ways.len()
     }
@@ -193,7 +203,16 @@ impl Weights {
     /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`, `above` dice show more
     /// and at least `kept - above` show `t`: the dice above add up in as many ways as their polynomial to that power,
     /// those at `t` are worth `(kept - above) * t`, and what is below does not matter.
-    pub fn of_highest(&self, kept: u32, count: u32, whole: &BigUint, effort: &mut Effort) -> Result<Weights, TooMuch> {
+    ///
+    /// `all`: the ways of one die that does not count, with those that are lower than what is listed.
+    pub fn of_highest(
+        &self,
+        kept: u32,
+        count: u32,
+        whole: &BigUint,
+        all: BigUint,
+        effort: &mut Effort,
+    ) -> Result<Weights, TooMuch> {
         let Some((low, high)) = self.bounds() else {
             return Ok(Weights::default());
         };
@@ -207,7 +226,7 @@ impl Weights {
         // The polynomial of what is above `t`, to the power of its place.
         let mut powers = vec![BigUint::zero(); kept as usize];
         powers[0] = BigUint::one();
-        let mut below = self.sum();
+        let mut below = all;
         for (t, at) in self.ways.iter().rev() {
             below -= at;
             let mut choices = BigUint::one();
@@ -222,7 +241,7 @@ impl Weights {
     }
 
     fn bounds(&self) -> Option<(i64, i64)> {
-        Some((self.ways.first()?.0, self.ways.last()?.0))
+        Some((self.least()?, self.most()?))
     }
 }
 

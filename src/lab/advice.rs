@@ -212,20 +212,12 @@ fn weigh(
     answer: &Answer,
     limits: Limits,
 ) -> Result<Odds, Refusal> {
-    let mut query = query_of(question, answer, limits_in(game, limits));
+    let mut query = query_of(question, answer, limits);
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;
         explore(&mut game.fork(), vm, &query, seats)
     })
-}
-
-/// How far one answer is looked into: less where what is unseen is dealt anew on every way.
-fn limits_in(game: &Game, limits: Limits) -> Limits {
-    match &game.context.deals_for {
-        Some(_) => Limits { ways: limits.ways / 5, ..limits },
-        None => limits,
-    }
 }
 
 fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
@@ -235,7 +227,7 @@ fn query_of(question: &Question, answer: &Answer, limits: Limits) -> OddsQuery {
 
 /// What one answer is worth to whoever is asked, likewise.
 fn worth_of(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Answer) -> Option<BigRational> {
-    let mut query = query_of(question, answer, limits_in(game, Limits { ways: WAYS_AHEAD, ..Limits::default() }));
+    let mut query = query_of(question, answer, Limits { ways: WAYS_AHEAD, ..Limits::default() });
     let seats = std::slice::from_ref(&question.seat);
     let found = explore_worth(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;

@@ -11,8 +11,8 @@ use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, Answer, Answering, Budget, Call, Explorer, Game, Given, Machine, OffPlan, Question, Refusal, Stop,
-    Viewer,
+    ActionContext, Answer, Answering, Budget, Call, ChoicePoint, Edge, Explorer, Fork, Game, Given, Machine, OffPlan,
+    Question, Refusal, Stop, Viewer,
 };
 use crate::state::{EntityId, Value};
 
@@ -66,9 +66,13 @@ impl OddsQuery {
 }
 
 impl Limits {
-    /// The same where what is unseen is dealt anew on every way: there are soon more ways than pay.
-    pub(super) fn where_dealt(self) -> Limits {
-        Limits { ways: self.ways.min(20_000), samples: self.samples.min(4_000), ..self }
+    /// The same where what is unseen is dealt anew on every way: each takes longer, and there are soon more than pay.
+    fn where_dealt(self) -> Limits {
+        Limits {
+            ways: (self.ways / 20).max(self.ways.min(200)),
+            samples: (self.samples / 5).max(self.samples.min(500)),
+            ..self
+        }
     }
 }
 
@@ -142,9 +146,13 @@ pub struct FieldOdds {
 
 /// With no more than this left, what was followed is told, and how much is left.
 const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
+/// If hardly any two ways have met, and no more than this is left to follow, the rest is told as what remains. It is looked at
+/// after every so many runs.
+const TAIL: f64 = 1e-15;
+const TAIL_EVERY: u64 = 500;
 /// Rolls and answers over all runs, for each run that is allowed.
 const STEPS: u64 = 40;
-/// After so many runs, or so many rolls and answers, it is given up if most is still open and hardly any two ways have met.
+/// After so many runs or points, or so many rolls and answers, it is given up if most is still open and hardly any two ways have met.
 const HOPELESS_AFTER: u64 = 50_000;
 const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
@@ -233,7 +241,8 @@ fn explore_in(
     let seated = game.context.seats.clone();
     let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);
     game.context.state.renew_identity();
-    let limits = query.limits;
+    let dealt = game.context.deals_for.is_some();
+    let limits = if dealt { query.limits.where_dealt() } else { query.limits };
     let budget = Budget {
         runs: limits.ways,
         points: limits.points,
@@ -382,7 +391,18 @@ impl Exploration<'_> {
                     Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
                 }
                 let (runs, steps) = (self.explorer().runs, self.explorer().steps);
-                if !is_judged && (runs >= HOPELESS_AFTER || steps >= HOPELESS_STEPS) {
+                if runs % TAIL_EVERY == 0
+                    && met_again < runs / 100
+                    && self.query.answering != Answering::Best
+                    && self.explorer().open_mass() < TAIL
+                {
+                    let odds = self.solve()?;
+                    if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                        return Ok(odds);
+                    }
+                }
+                let many = self.explorer().points.len() as u64 >= HOPELESS_AFTER;
+                if !is_judged && (many || runs >= HOPELESS_AFTER || steps >= HOPELESS_STEPS) {
                     is_judged = true;
                     if met_again < runs / 100 && self.explorer().open_mass() > HOPELESS {
                         return Err(self.too_many());
@@ -447,11 +467,13 @@ impl Exploration<'_> {
         if !sum.is_one() {
             return Err(Refusal::failing(format!("the host itself failed: the chances sum to {sum}")).into());
         }
-        let guessed = !settled.remaining.is_zero()
-            && explorer
-                .points
-                .iter()
-                .any(|point| matches!(&point.fork, crate::play::Fork::Answers { answers, .. } if answers.len() > 1));
+        // What was not followed may be worth more than what was chosen, even if no chance leads there now.
+        let chooses = |point: &ChoicePoint| matches!(&point.fork, Fork::Answers { answers, .. } if answers.len() > 1);
+        let is_open = |point: &ChoicePoint| {
+            let rest = matches!(&point.fork, Fork::Roll(ranked) if !ranked.partition.rest.is_zero());
+            rest || point.edges.contains(&Edge::Open)
+        };
+        let guessed = explorer.points.iter().any(chooses) && explorer.points.iter().any(is_open);
         let (ways, points) = (explorer.runs - 1, explorer.points.len());
         let mut odds = self.odds(settled.ends, settled.remaining);
         odds.answers = settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();

@@ -361,9 +361,6 @@ fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<s
     else {
         return explore(&mut game.fork(), vm, &query, std::slice::from_ref(seat));
     };
-    if fork.context.deals_for.is_some() {
-        query.limits = query.limits.where_dealt();
-    }
     let found = explore(&mut fork, vm, &query, std::slice::from_ref(seat));
     match fork.context.take_looked_at().as_slice() {
         [] => found.map(|odds| Odds { unseen: game.unseen(), dealt: fork.context.deals_for.is_some(), ..odds }),

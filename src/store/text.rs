@@ -175,9 +175,8 @@ impl Campaign {
                 Some(Value::Map(sheet)) => Some(sheet.iter().map(|(key, value)| (key.to_string(), value)).collect()),
                 _ => None,
             };
-            let lines: Vec<(String, &Value)> = of_sheet.unwrap_or_else(|| {
-                character.fields.iter().map(|(field, value)| (field.clone(), value)).collect()
-            });
+            let lines: Vec<(String, &Value)> = of_sheet
+                .unwrap_or_else(|| character.fields.iter().map(|(field, value)| (field.clone(), value)).collect());
             for (key, value) in lines.into_iter().filter(|(key, _)| key != "name") {
                 writeln!(to, "- {}: {value}", key.replace('_', " ")).map_err(|error| output(&error))?;
             }

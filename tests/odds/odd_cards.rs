@@ -1,5 +1,7 @@
 //! Odd cards against brute force: each is written down twice, in Luau and in Rust, and enumerated there roll by roll.
 
+use num_rational::BigRational;
+
 use super::enumeration::{Chances, Every, enumerated};
 use super::play_programs;
 
@@ -447,6 +449,46 @@ const CARDS: &[Card] = &[
         let faces = rolls(d, 3, 4);
         format!("{}{}", faces[0] > faces[2], faces[1])
     }),
+    (
+        "in_order_and_kept",
+        "local f = rb.ordered_faces(\"4d4kh2\", \"high\") local g = rb.ordered_faces(\"3d3kl2\", \"low\") return f[1] .. f[2] .. g[1] .. g[2]",
+        |d| {
+            let kept = |faces: Vec<i64>, low: bool| {
+                let mut at: Vec<usize> = (0..faces.len()).collect();
+                at.sort_by_key(|at| if low { faces[*at] } else { -faces[*at] });
+                at.truncate(2);
+                at.sort_unstable();
+                joined(&[faces[at[0]], faces[at[1]]], "")
+            };
+            let high = rolls(d, 4, 4);
+            let low = rolls(d, 3, 3);
+            format!("{}{}", kept(high, false), kept(low, true))
+        },
+    ),
+    (
+        "memo",
+        "local memo = {} local function f(n) if n <= 0 then return 0 end if not memo[n] then memo[n] = roll(3) + f(n - 2) end return memo[n] end return f(4) + f(2) + f(3)",
+        |d| {
+            let (four, two) = (d.roll(3), d.roll(3));
+            let (three, one) = (d.roll(3), d.roll(3));
+            (four + two + two + three + one).to_string()
+        },
+    ),
+    (
+        "shuffled",
+        "local l = rb.shuffle({ 1, 2, 3, 4 }) local got, left = rb.draw({ \"a\", \"b\", \"c\" }, 2) return l[1] .. l[2] .. tostring(l[4] > l[1]) .. table.concat(got, \"\") .. #left",
+        |d| {
+            let mut draw = |list: &mut Vec<i64>| {
+                let at = d.roll(list.len() as i64) as usize - 1;
+                list.remove(at)
+            };
+            let mut cards = vec![1, 2, 3, 4];
+            let l: Vec<i64> = (0..4).map(|_| draw(&mut cards)).collect();
+            let mut letters = vec![1, 2, 3];
+            let got: String = (0..2).map(|_| ["a", "b", "c"][draw(&mut letters) as usize - 1]).collect();
+            format!("{}{}{}{got}1", l[0], l[1], l[3] > l[0])
+        },
+    ),
     ("kept", "return rb.roll(\"3d6kh2\", \"kept\") - rb.roll(\"2d4kl1\", \"low\")", |d| {
         let high = sorted(d, 3, 6);
         let low = sorted(d, 2, 4);
@@ -478,6 +520,36 @@ const CARDS: &[Card] = &[
         },
     ),
 ];
+
+/// Dice that explode, of which the script sees what is exact however often they do.
+#[test]
+fn what_is_seen_of_exploding_dice_is_exact_where_it_can_be() {
+    let of = |part: i64, whole: i64| BigRational::new(part.into(), whole.into());
+    let two = |yes: BigRational| Chances::from([("true".into(), yes.clone()), ("false".into(), of(1, 1) - yes)]);
+    // The chance of each total of d4!>=3, by what its first face is.
+    let mut totals = vec![of(0, 1)];
+    for total in 1..8_i64 {
+        let first = if total < 3 { of(1, 4) } else { of(0, 1) };
+        let more: BigRational = [3, 4].iter().filter(|f| **f <= total).map(|f| &totals[(total - f) as usize]).sum();
+        totals.push(first + more / of(4, 1));
+    }
+    let below: BigRational = totals.iter().sum();
+    let fewer_than_three: BigRational = [(1, 20), (20, 19), (190, 18)]
+        .map(|(ways, others)| of(ways, 1) * of(5, 1).pow(others))
+        .iter()
+        .sum::<BigRational>()
+        / of(6, 1).pow(20);
+    play_programs(
+        "exploding",
+        &[
+            ("lowest", "return rb.at_most(\"2d4!kl1\", 3, \"x\")", two(of(15, 16))),
+            ("highest", "return rb.at_least(\"2d4!>=3kh1\", 8, \"x\")", two(of(1, 1) - &below * &below)),
+            ("worthless", "return rb.roll(\"2d6!1>=5\", \"x\") > 0", two(of(16, 25))),
+            ("taken_away", "return rb.at_least(\"1d4-1d4!\", -2, \"x\")", two(of(51, 64))),
+            ("three_of_many", "return rb.faces(\"20d6kh3\", \"x\")[3] == 6", two(of(1, 1) - fewer_than_three)),
+        ],
+    );
+}
 
 #[test]
 fn forty_odd_cards_come_to_what_brute_force_counts() {

@@ -283,6 +283,97 @@ fn twenty_loops_come_to_what_their_chains_come_to() {
             })
         }),
     );
+    add(
+        "iterator_that_rolls",
+        "local function seq() local a, b = 1, 1 return function() local c = (a + b * roll(2)) % 7 a, b = b, c if c == 0 then return nil end return a, c end end local last = 1 for _, c in seq() do last = c end return last",
+        absorbed((1, 1), |(a, b)| {
+            faces(2, |face| match (a + b * face) % 7 {
+                0 => end(b),
+                c => On((*b, c)),
+            })
+        }),
+    );
+    add(
+        "snakes",
+        "local jump = { [3] = 7, [8] = 2, [9] = 4 } local at, n = 0, 0 while at ~= 10 do local to = at + roll(4) if to > 10 then to = at end at = jump[to] or to n = if n < 6 then n + 1 else 6 end return if n < 6 then n else \"long\"",
+        absorbed((0, 0), |(at, n)| {
+            faces(4, |face| {
+                let to = if at + face > 10 { *at } else { at + face };
+                let to = match to {
+                    3 => 7,
+                    8 => 2,
+                    9 => 4,
+                    to => to,
+                };
+                match (to, (n + 1).min(6)) {
+                    (10, 6) => end("long"),
+                    (10, n) => end(n),
+                    place => On(place),
+                }
+            })
+        }),
+    );
+    add(
+        "deque",
+        "local l, r = { 1, 2 }, { 3 } while #l > 0 and #r > 0 do if roll(2) == 1 then table.insert(r, table.remove(l, 1)) else table.insert(l, table.remove(r, 1)) end end return if #l == 0 then \"right\" .. table.concat(r, \"\") else \"left\" .. table.concat(l, \"\")",
+        absorbed((vec![1, 2], vec![3]), |(l, r): &(Vec<i64>, Vec<i64>)| {
+            faces(2, |face| {
+                let (mut l, mut r) = (l.clone(), r.clone());
+                if face == 1 {
+                    r.push(l.remove(0));
+                } else {
+                    l.push(r.remove(0));
+                }
+                let text = |list: &[i64]| list.iter().map(i64::to_string).collect::<String>();
+                if l.is_empty() {
+                    end(format!("right{}", text(&r)))
+                } else if r.is_empty() {
+                    end(format!("left{}", text(&l)))
+                } else {
+                    On((l, r))
+                }
+            })
+        }),
+    );
+    add(
+        "deck",
+        "local deck = { 1, 1, 5, 9 } while true do local c c, deck = rb.draw(deck) if c == 9 then return #deck end if c == 5 then deck = { 1, 1, 5, 9 } end end",
+        absorbed(vec![1, 1, 5, 9], |deck: &Vec<i64>| {
+            (0..deck.len())
+                .map(|at| {
+                    let mut left = deck.clone();
+                    match left.remove(at) {
+                        9 => end(left.len()),
+                        5 => On(vec![1, 1, 5, 9]),
+                        _ => On(left),
+                    }
+                })
+                .collect()
+        }),
+    );
+    add(
+        "way_back_up",
+        "local deep = false local function down(d) while not deep do if roll(2) == 2 then return elseif d >= 4 then deep = true else down(d + 1) end end end down(0) return if deep then \"deep\" else \"top\"",
+        absorbed(0, |d| {
+            faces(2, |face| match (face, *d) {
+                (1, 4) => end("deep"),
+                (1, d) => On(d + 1),
+                (_, 0) => end("top"),
+                (_, d) => On(d - 1),
+            })
+        }),
+    );
+    add(
+        "text_of_three",
+        "local s = \"\" while s ~= \"aba\" and s ~= \"bbb\" do s = (s .. (if roll(2) == 1 then \"a\" else \"b\")):sub(-3) end return s",
+        absorbed(String::new(), |s| {
+            faces(2, |face| {
+                let s = format!("{s}{}", if face == 1 { 'a' } else { 'b' });
+                let s = s[s.len().saturating_sub(3)..].to_string();
+                if s == "aba" || s == "bbb" { end(s) } else { On(s) }
+            })
+        }),
+    );
     assert!(loops.len() >= 20, "{}", loops.len());
     play_programs("odd_loops", &loops);
 }

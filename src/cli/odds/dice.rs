@@ -1,5 +1,6 @@
 //! Odds of dice: how likely each total is, and how one roll does against another.
 
+use std::ops::RangeBounds;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -31,7 +32,37 @@ const MOST_LISTED: usize = 20_000;
 struct Band {
     low: i64,
     high: i64,
+    share: Share,
+}
+
+/// The chance of some totals; what dice add that exploded too often to be listed may be missing.
+struct Share {
     chance: BigRational,
+    /// What may be missing of it.
+    missing: BigRational,
+}
+
+impl Share {
+    fn of(totals: &Distribution, range: impl RangeBounds<i64> + Clone) -> Share {
+        match totals.exactly(range.clone()) {
+            Some(chance) => Share { chance, missing: BigRational::zero() },
+            None => Share { chance: totals.share(range), missing: totals.remaining() },
+        }
+    }
+
+    /// The fraction, where it is exact and short enough to be read.
+    fn fraction(&self) -> String {
+        if self.missing.is_zero() { fraction(&self.chance) } else { String::new() }
+    }
+
+    /// For machines: the fraction only if it is exact, else from where to where it can be.
+    fn json(&self) -> Json {
+        if self.missing.is_zero() {
+            return chance_json(&self.chance);
+        }
+        let low = float(&self.chance);
+        json!({ "decimal": low, "low": low, "high": float(&(&self.chance + &self.missing)) })
+    }
 }
 
 /// The rows of a table, and what was cut off below and above them.
@@ -55,7 +86,7 @@ impl Table {
         let each = if shown.len() > MOST_ROWS { shown.len().div_ceil(ROWS) } else { 1 };
         let band = |part: &[i64]| {
             let (low, high) = (part[0], part[part.len() - 1]);
-            Band { low, high, chance: totals.between(low, high) }
+            Band { low, high, share: Share::of(totals, low..=high) }
         };
         Table {
             bands: shown.chunks(each).map(band).collect(),
@@ -76,16 +107,16 @@ pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     let mut screen = Screen::stdout(args.json);
     let table = Table::of(&totals);
     if let Some(path) = &args.svg {
-        let row = |band: &Band| (band.name(), float(&band.chance), percent(float(&band.chance)));
+        let row = |band: &Band| (band.name(), float(&band.share.chance), percent(float(&band.share.chance)));
         let rows: Vec<(String, f64, String)> = table.bands.iter().map(row).collect();
         file::replace(path, svg_bars(&dice.to_string(), &rows)).map_err(|error| unwritable(path, &error))?;
     }
-    let mut wanted: Vec<(&str, String, BigRational)> = Vec::new();
+    let mut wanted: Vec<(&str, String, Share)> = Vec::new();
     if let Some(n) = args.at_least {
-        wanted.push(("at_least", format!("{n} or more"), totals.at_least(n)));
+        wanted.push(("at_least", format!("{n} or more"), Share::of(&totals, n..)));
     }
     if let Some(n) = args.at_most {
-        wanted.push(("at_most", format!("{n} or less"), totals.at_most(n)));
+        wanted.push(("at_most", format!("{n} or less"), Share::of(&totals, ..=n)));
     }
     if args.json {
         screen.object(&dice_json(dice, &totals, &wanted))?;
@@ -94,10 +125,9 @@ pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     if wanted.is_empty() {
         show_table(&mut screen, &totals, &table)?;
     }
-    for (_, what, chance) in &wanted {
-        let exactly = fraction(chance);
-        let exactly = if exactly.is_empty() { exactly } else { format!("  {exactly}") };
-        screen.row(&Row::at(0).plain(format!("{dice}: {what}  {}{exactly}", percent(float(chance)))))?;
+    for (_, what, share) in &wanted {
+        let text = format!("{dice}: {what}  {}  {}", percent(float(&share.chance)), share.fraction());
+        screen.row(&Row::at(0).plain(text.trim_end()))?;
     }
     let spread = float(&totals.variance()).sqrt();
     screen.row(&Row::at(0).faint(format!(
@@ -105,16 +135,19 @@ pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
         float(&totals.mean()),
         totals.mode()
     )))?;
-    tell_remaining(&mut screen, &totals.remaining(), "")?;
+    let asked_exactly = !wanted.is_empty() && wanted.iter().all(|(.., share)| share.missing.is_zero());
+    if !asked_exactly {
+        tell_remaining(&mut screen, &totals.remaining(), "")?;
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn show_table(screen: &mut Screen, totals: &Distribution, table: &Table) -> Result<()> {
-    let most = table.bands.iter().map(|band| float(&band.chance)).fold(0.0, f64::max);
+    let most = table.bands.iter().map(|band| float(&band.share.chance)).fold(0.0, f64::max);
     let row = |band: &Band| {
-        let share = float(&band.chance);
-        let or_more = percent(float(&totals.at_least(band.low)));
-        vec![band.name(), percent(share), fraction(&band.chance), or_more, bar(share, most, 24)]
+        let share = float(&band.share.chance);
+        let or_more = percent(float(&Share::of(totals, band.low..).chance));
+        vec![band.name(), percent(share), band.share.fraction(), or_more, bar(share, most, 24)]
     };
     let mut rows: Vec<Vec<String>> = table.bands.iter().map(row).collect();
     if rows.iter().any(|row| !row[2].is_empty()) {
@@ -155,20 +188,20 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
         chances[2] += &chance * its.at_least(total + 1);
     }
     let remaining = BigRational::from_integer(1.into()) - chances.iter().sum::<BigRational>();
+    let chances = chances.map(|chance| Share { chance, missing: remaining.clone() });
     let mut screen = Screen::stdout(args.json);
     if args.json {
         screen.object(&json!({
             "dice": dice.to_string(), "against": other.to_string(), "exact": remaining.is_zero(),
-            "above": chance_json(&chances[0]), "equal": chance_json(&chances[1]), "below": chance_json(&chances[2]),
+            "above": chances[0].json(), "equal": chances[1].json(), "below": chances[2].json(),
             "remaining": chance_json(&remaining),
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
     let words = [format!("{dice} above {other}"), "both equal".to_string(), format!("{dice} below {other}")];
-    let rows = words
-        .into_iter()
-        .zip(&chances)
-        .map(|(word, chance)| vec![word, percent(float(chance)), fraction(chance), bar(float(chance), 1.0, 24)]);
+    let rows = words.into_iter().zip(&chances).map(|(word, share)| {
+        vec![word, percent(float(&share.chance)), share.fraction(), bar(float(&share.chance), 1.0, 24)]
+    });
     screen.table(&["", "chance", "exactly", ""], rows.collect())?;
     tell_remaining(&mut screen, &remaining, "")?;
     Ok(ExitCode::SUCCESS)
@@ -177,26 +210,30 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
 /// Pairs of totals that two rolls may have.
 const MOST_PAIRS: usize = 100_000_000;
 
-fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, BigRational)]) -> Json {
+fn dice_json(dice: &Dice, totals: &Distribution, wanted: &[(&str, String, Share)]) -> Json {
     let count = totals.totals().len();
     let listed = if count > MOST_LISTED { 0 } else { count };
+    let moment = |number: &BigRational| match totals.is_exact() {
+        true => chance_json(number),
+        false => json!({ "decimal": float(number) }),
+    };
     let list: Vec<Json> = totals
         .iter()
         .take(listed)
-        .map(|(total, chance)| json!({ "total": total, "chance": chance_json(&chance) }))
+        .map(|(total, _)| json!({ "total": total, "chance": Share::of(totals, total..=total).json() }))
         .collect();
     let mut object = json!({
         "dice": dice.to_string(),
         "exact": totals.is_exact(),
-        "mean": chance_json(&totals.mean()),
-        "variance": chance_json(&totals.variance()),
+        "mean": moment(&totals.mean()),
+        "variance": moment(&totals.variance()),
         "mode": totals.mode(),
         "remaining": chance_json(&totals.remaining()),
         "totals": list,
         "totals_left_out": count - listed,
     });
-    for (name, _, chance) in wanted {
-        object[*name] = chance_json(chance);
+    for (name, _, share) in wanted {
+        object[*name] = share.json();
     }
     object
 }
@@ -216,11 +253,13 @@ mod tests {
         let many = table("100d6");
         assert!((30..=ROWS).contains(&many.bands.len()), "{}", many.bands.len());
         assert!(many.below.is_some() && many.above.is_some());
-        let shown: BigRational = many.bands.iter().map(|band| &band.chance).sum();
+        let shown: BigRational = many.bands.iter().map(|band| &band.share.chance).sum();
         assert!(float(&shown) > 0.9998 && float(&shown) < 1.0);
         let large = table("d1000000");
         assert_eq!(large.bands.len(), ROWS);
-        assert!(large.bands.windows(2).all(|pair| float(&pair[0].chance) > 0.0 && pair[0].name() != pair[1].name()));
+        assert!(
+            large.bands.windows(2).all(|pair| float(&pair[0].share.chance) > 0.0 && pair[0].name() != pair[1].name())
+        );
         let open = table("d6!");
         assert!(open.bands.len() < 40 && open.above.is_some());
     }

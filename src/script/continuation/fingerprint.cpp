@@ -643,14 +643,16 @@ void put_continuation(Fingerprinter* f, lua_State* L)
     put_number(f, L->nCcalls);
     // How many results the next frame has to give, where the frames between it and whoever wants them only return.
     int wanted = 0;
-    bool handed_on = false;
+    bool handed_on = false, iterates = false;
     for (CallInfo* frame = first; frame < top; frame++)
     {
-        if (!isLua(frame) || (frame != first && (frame->flags & LUA_CALLINFO_RETURN)))
+        // The interpreter is called again for an iterator function, and only for that.
+        bool begins = frame == first || iterates;
+        if (!isLua(frame) || bool(frame->flags & LUA_CALLINFO_RETURN) != begins)
             throw Refusal{"a function of the engine among the calls"};
         Closure* function = ci_func(frame);
         Proto* p = frame->p;
-        if ((frame->flags & ~unsigned(LUA_CALLINFO_RETURN)) || function->l.p != p || p->optimized || p->deoptimized)
+        if ((frame->flags & ~unsigned(LUA_CALLINFO_RETURN | LUA_CALLINFO_OPYIELD)) || function->l.p != p || p->optimized || p->deoptimized)
             throw Refusal{"code that is compiled for the processor"};
         note_code(f, p);
         Code& code = f->codes[p];
@@ -661,13 +663,17 @@ void put_continuation(Fingerprinter* f, lua_State* L)
         int place = int(frame->savedpc - p->code);
         int at = code.before[place];
         int op = at < 0 ? LOP_NOP : LUAU_INSN_OP(p->code[at]);
-        if (op != LOP_CALL && op != LOP_CALLFB)
+        // A loop calls its iterator before it goes on to its second word.
+        iterates = at < 0 && place > 0 && code.before[place + 1] == place - 1 && LUAU_INSN_OP(p->code[place - 1]) == LOP_FORGLOOP;
+        if (op != LOP_CALL && op != LOP_CALLFB && !iterates)
             throw Refusal{"a call that is no call instruction"};
-        int called = LUAU_INSN_A(p->code[at]);
+        if (bool(frame->flags & LUA_CALLINFO_OPYIELD) && !iterates)
+            throw Refusal{"a call that is no call instruction"};
+        int called = iterates ? LUAU_INSN_A(p->code[place - 1]) + 3 : LUAU_INSN_A(p->code[at]);
         if (frame->base + called != (frame + 1)->func)
             throw Refusal{"a strange frame"};
         int results = handed_on ? wanted : frame->nresults;
-        handed_on = frame != first && only_returns(p, place, called);
+        handed_on = frame != first && !iterates && only_returns(p, place, called);
         wanted = results;
         if (handed_on)
             continue;
@@ -679,7 +685,10 @@ void put_continuation(Fingerprinter* f, lua_State* L)
         if (p->is_vararg)
             for (StkId value = frame->func + 1 + p->numparams; value < frame->base; value++)
                 put_value(f, value);
-        const Registers& live = code.live[place];
+        // The loop puts what it is given into its third register, then goes on with its body or behind itself.
+        Registers live = code.live[iterates ? place - 1 : place];
+        if (iterates)
+            live.reset(called - 1);
         for (int at = 0; at < called; at++)
             if (live.test(at))
             {
