@@ -284,6 +284,8 @@ fn is_untold(game: &str, session: &Session, field: &str) -> bool {
     let at = |topic: &str| session.questions().iter().any(|question| &*question.topic == topic);
     match (game, field) {
         (_, "seat" | "owner" | "finder" | "bearer" | "one" | "other") => false,
+        // The lot that is drawn from them is told to all.
+        ("auction", "lots") => false,
         // A rumour that was bought in this action tells it.
         ("auction", "worth") => at("rumour"),
         // The detective may have watched in this action.

@@ -156,7 +156,7 @@ impl Happening {
             Happening::Said { text } | Happening::Cut { reason: text } | Happening::Over { text } => {
                 marked(text).into_owned()
             }
-            Happening::Edited { text } | Happening::Notice { text } => in_one_line(text).into_owned(),
+            Happening::Edited { text } | Happening::Notice { text } => text.replace(char::is_control, " "),
             Happening::Rolled { label, dice, faces, total, need, success, result, explain, .. } => {
                 let rolled = match explain {
                     Some(explain) => explain.clone(),
