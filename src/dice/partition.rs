@@ -53,7 +53,7 @@ const MOST_ORDERED: usize = 50_000;
 const MOST: usize = 100_000;
 /// The most lists that are held, and put together, to work them out.
 const MOST_OPEN: usize = 200_000;
-const MOST_STEPS: usize = 250_000;
+const MOST_STEPS: usize = 500_000;
 
 type Ways = BTreeMap<Vec<u32>, BigUint>;
 
@@ -455,7 +455,6 @@ mod tests {
         let low = partition("2d4!kl1", Seen::Faces);
         assert_eq!((chance(&low, &[1]), chance(&low, &[3])), (of(7, 16), of(3, 16)));
         assert!(low.rest < of(1, 1_000_000_000_000));
-        assert!(Dice::parse("20d20!").unwrap().partition(&Seen::Faces).is_err());
     }
 
     #[test]
