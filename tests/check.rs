@@ -2,9 +2,12 @@
 #![cfg(feature = "check")]
 
 mod files;
+#[path = "files/planted.rs"]
+mod planted;
 
 use std::collections::BTreeMap;
 
+use planted::Planted;
 use riskbreaker::Library;
 use riskbreaker::check::findings;
 
@@ -14,21 +17,19 @@ fn found(files: BTreeMap<String, String>) -> Vec<String> {
 
 /// Puts one text in the place of another and gives what is found.
 fn planted(path: &str, from: &str, to: &str) -> Vec<String> {
-    let mut files = files::of(&["tug"]);
-    let text = files.get_mut(&format!("tug/{path}")).unwrap();
-    assert!(text.contains(from), "{path} has no `{from}`");
-    *text = text.replacen(from, to, 1);
-    found(files)
+    in_tug(path, from, to).found.iter().map(ToString::to_string).collect()
+}
+
+fn in_tug(path: &str, from: &str, to: &str) -> Planted {
+    planted::planted(files::of(&["tug"]), "tug", &format!("tug/{path}"), from, to)
 }
 
 /// What is planted is found alone, in its line.
 fn alone(path: &str, from: &str, to: &str, told: &str) {
-    let text = &files::of(&["tug"])[&format!("tug/{path}")];
-    let line = text[..text.find(from).unwrap()].lines().count().max(1);
-    let lines = [line, line + usize::from(text[..text.find(from).unwrap()].ends_with('\n'))];
-    let found = planted(path, from, to);
+    let Planted { line, found } = in_tug(path, from, to);
     let [one] = found.as_slice() else { panic!("{from} -> {to}: {found:#?}") };
-    let placed = lines.iter().any(|line| one.starts_with(&format!("tug/{path}:{line}:")));
+    let one = one.to_string();
+    let placed = one.starts_with(&format!("tug/{path}:{line}:"));
     assert!(placed && one.ends_with(&format!(": {told}")), "{one}");
 }
 

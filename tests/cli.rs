@@ -3,6 +3,9 @@
 #[cfg(unix)]
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[cfg(unix)]
+#[path = "cli/terminal.rs"]
+mod terminal;
 
 use std::io::Write;
 use std::path::Path;

@@ -401,7 +401,7 @@ fn a_game_with_house_rules_on_top_is_named_with_them_and_an_empty_agenda_is_refu
     let read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!((read.ruleset().name(), read.state_bytes()), (session.ruleset().name(), session.state_bytes()));
     let error = session.change_rules(&load(&library, "riskbreaker-common")).unwrap_err();
-    assert!(error.to_string().contains("agenda: nothing that is due has a place there"), "{error}");
+    assert!(error.to_string().contains("agenda: nothing on it fits the new rules"), "{error}");
 }
 
 /// Two small games of their own: what the core does, whatever the rules.

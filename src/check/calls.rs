@@ -28,7 +28,7 @@ impl Reader<'_> {
             self.counted(&called, args, at);
             return;
         }
-        let Some((usage, ty)) = self.declared(func, self_call) else { return };
+        let Some((usage, ty)) = self.declared(func, self_call) else { return self.of_library(func, args) };
         let Some((params, spread)) = params_of(&ty) else { return };
         let open_end = args.last().is_some_and(|last| gives_many(*last));
         let least = params.iter().rposition(|param| !param.optional).map_or(0, |last| last + 1);
@@ -59,6 +59,36 @@ impl Reader<'_> {
         }
     }
 
+    /// What the libraries of Luau are given: `math` reckons with numbers, `table` and `ipairs` go through tables.
+    fn of_library(&mut self, func: Expression<'_>, args: &[Expression<'_>]) {
+        let (wanted, name) = match func.kind() {
+            ExpressionKind::Global(name) if name == "ipairs" || name == "pairs" => (ValueType::Table, text(name)),
+            ExpressionKind::IndexName { expr, index, .. } => match self.symbol(expr) {
+                Some(Symbol::Library("math")) => (ValueType::Number, format!("math.{}", text(index))),
+                Some(Symbol::Library("table")) if index != "pack" && index != "create" => {
+                    (ValueType::Table, format!("table.{}", text(index)))
+                }
+                _ => return,
+            },
+            _ => return,
+        };
+        let looked_at = if wanted == ValueType::Number { args.len() } else { 1 };
+        for arg in args.iter().take(looked_at) {
+            let Some(given) = self.value_type(*arg) else { continue };
+            let fits = given == wanted || wanted == ValueType::Table && given == ValueType::Entity;
+            let digits = literal(*arg).is_some_and(|text| text.trim().parse::<f64>().is_ok());
+            if fits {
+                continue;
+            }
+            let wrong = format!("`{name}` takes {}, and this is {}", wanted.words(), given.words());
+            let cure = match digits {
+                true => "write the number without quotes",
+                false => "name what is meant",
+            };
+            return self.problem(arg.location(), (wrong, cure.into()));
+        }
+    }
+
     fn counted(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
         let Called { name, signature, verb, .. } = called;
         let params = &signature.params;
@@ -77,6 +107,14 @@ impl Reader<'_> {
             if let Some(meant) = self.exchanged(signature, args, at).or_else(|| self.swapped(signature, args, at)) {
                 let wrong = format!("`{meant}` stands in the place of `{param}`");
                 return self.problem(arg.location(), (wrong, written));
+            }
+            self.slip_in_call(*arg);
+            if wanted == Some(ValueType::Entity)
+                && let ExpressionKind::IndexName { index, .. } = arg.kind()
+                && self.known.names.is_list(&text(index))
+            {
+                let wrong = format!("`{param}` of `{name}` must be an entity, and `{}` is a list", text(index));
+                return self.problem(arg.location(), (wrong, format!("name one of it: {}[1]", text(index))));
             }
             let Some(given) = self.value_type(*arg) else { continue };
             let words = match wanted {

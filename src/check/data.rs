@@ -6,6 +6,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::known::{Known, instead};
+use super::slip::is_slip;
 use crate::ruleset::{Document, Problem, Rulebook, Source, in_order};
 
 /// The fewest letters of a word that is looked at for a slip.
@@ -129,13 +130,7 @@ impl Reader<'_> {
             return;
         }
         let capital = |word: &str| word.starts_with(|letter: char| letter.is_uppercase());
-        let meant = names.given().chain(names.often_said()).filter(|other| {
-            let other = other.to_lowercase();
-            let swapped = other.len() == lower.len() && strsim::levenshtein(&other, &lower) == 2;
-            let one_off = other.chars().count().abs_diff(letters) == 1;
-            let plural = other.strip_suffix('s') == Some(&lower) || lower.strip_suffix('s') == Some(&other);
-            (swapped || one_off) && !plural && strsim::damerau_levenshtein(&other, &lower) == 1
-        });
+        let meant = names.given().chain(names.often_said()).filter(|other| is_slip(word, other));
         let meant = meant.min_by_key(|other| capital(other) != capital(word));
         if let Some(meant) = meant {
             let cure = format!("did you mean `{meant}`?");
@@ -164,6 +159,14 @@ pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<
         .flat_map(|(at, source)| words_of(source).into_iter().map(move |word| (at, word)))
         .collect();
     let often = |text: &str| words.iter().filter(|(_, word)| word.text == text).count();
+    // "the field `health` takes a whole number, not a text (8)": the entry of that key with that value is meant.
+    let said = |text: &str| message.ends_with(&format!("({text})"));
+    let entries = sources.iter().flat_map(|source| texts_of(source).into_iter().map(|entry| (&source.path, entry)));
+    let named: Vec<_> =
+        entries.filter(|(_, (key, text, _))| said(text) && message.contains(&format!("`{key}`"))).collect();
+    if let [(path, (.., at))] = named.as_slice() {
+        return Some(((*path).clone(), *at));
+    }
     // "takes one of these, not that": what stands last is what was found.
     let given = message.rsplit_once(" not ").map(|(_, given)| given).into_iter();
     for told in given.chain([message]) {
@@ -189,6 +192,26 @@ fn stands_in(message: &str, word: &str) -> bool {
             .any(|(at, _)| !message[..at].ends_with(part) && !message[at + word.len()..].starts_with(part))
 }
 
+/// The texts of a data file that stand under a key of its own, alone or in a list: the key, the text, and where it stands.
+pub(super) fn texts_of(source: &Source) -> Vec<(String, String, (u32, u32))> {
+    let mut found = Vec::new();
+    let mut note = |key: &str, value: &DeValue<'_>, span: &Range<usize>| {
+        if let DeValue::String(text) = value {
+            found.push((key.to_owned(), text.to_string(), source.position(span.start)));
+        }
+    };
+    let read = Document::read(source, |document| {
+        for entry in in_order(document.root()) {
+            match entry.value {
+                DeValue::Array(items) => items.iter().for_each(|item| note(entry.key, item.get_ref(), &item.span())),
+                value => note(entry.key, value, &entry.span),
+            }
+        }
+        Ok(())
+    });
+    read.map(|()| found).unwrap_or_default()
+}
+
 fn words_of(source: &Source) -> Vec<Word> {
     fn of_value(value: &DeValue<'_>, span: Range<usize>, words: &mut Vec<Word>) {
         match value {
@@ -203,7 +226,8 @@ fn words_of(source: &Source) -> Vec<Word> {
             }
             DeValue::String(text) => {
                 words.push(Word { text: text.to_string(), span: span.clone(), is_key: false });
-                words.extend(pieces(text).filter(|piece| *piece != &**text).map(|piece| Word {
+                let said = pieces(text).chain(text.split([';', ':', ',', '=', ' ']));
+                words.extend(said.filter(|piece| *piece != &**text && !piece.is_empty()).map(|piece| Word {
                     text: piece.to_string(),
                     span: span.clone(),
                     is_key: false,

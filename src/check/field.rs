@@ -30,9 +30,8 @@ impl Reader<'_> {
             }
             return;
         }
-        let (ExpressionKind::IndexName { expr, index, .. }, Value::Text(given)) = (one.kind(), &constant) else {
-            return;
-        };
+        let Value::Text(given) = &constant else { return };
+        let ExpressionKind::IndexName { expr, index, .. } = one.kind() else { return self.slip(value) };
         if index == "topic" && !self.is_spec() {
             let topics: Vec<String> = self.known.names.topics().iter().cloned().collect();
             if !topics.iter().any(|topic| **topic == **given)
@@ -53,6 +52,9 @@ impl Reader<'_> {
             Some(kind) => kind.field_named(&name).map(|field| &kind.field(field).ty).into_iter().collect(),
             None => self.known.types_of(&name).collect(),
         };
+        if types.is_empty() {
+            return self.slip(value);
+        }
         let mut values: Vec<String> = Vec::new();
         for ty in &types {
             let Type::Enum(texts) = ty else { return };

@@ -142,7 +142,7 @@ impl Lints<'_> {
         let mut rest = first.else_body;
         while let Some(StatementView::If(branch)) = rest.map(|statement| statement.view()) {
             if asked.iter().any(|before| self.same(*before, branch.condition)) {
-                let cure = "one of the two can go, or was something else meant?";
+                let cure = "remove one of the two, or write what was meant";
                 self.tell(branch.condition.location(), "this condition has been asked before", cure);
             }
             asked.push(branch.condition);
@@ -227,11 +227,11 @@ impl Lints<'_> {
                     let wrong = "`and` gives nil or false here, so that the part behind `or` is always taken";
                     self.tell(at, wrong, "write `if ... then ... else ...`");
                 } else if self.same(lhs, rhs) {
-                    self.tell(at, "both sides are the same", "one of the two can go, or was something else meant?");
+                    self.tell(at, "both sides are the same", "remove one of the two, or write what was meant");
                 }
             }
             BinaryOp::And if self.same(lhs, rhs) => {
-                self.tell(at, "both sides are the same", "one of the two can go, or was something else meant?");
+                self.tell(at, "both sides are the same", "remove one of the two, or write what was meant");
             }
             BinaryOp::Equal | BinaryOp::NotEqual
                 if is_not(lhs) && !is_not(rhs) && !matches!(rhs.kind(), ExpressionKind::Boolean(_)) =>

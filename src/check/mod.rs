@@ -3,6 +3,7 @@
 mod calls;
 mod data;
 mod declared;
+mod facts;
 mod field;
 mod flow;
 mod known;
@@ -13,10 +14,13 @@ mod open_block;
 mod question;
 mod script;
 mod silent;
+mod slip;
 mod spec;
 mod symbol;
 mod syntax;
+mod unreadable;
 mod value_type;
+mod word;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -114,6 +118,10 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
     }
     found.extend(unread_files(&stack, own, &used));
     found.extend(known.no_rule_text());
+    if let Some(rules) = &rules {
+        found.extend(words_for_nothing(&stack, own, rules, &known));
+        found.extend(facts::findings(&stack, own, rules));
+    }
     for switch in stack.switches() {
         let of_ours = stack.parts()[own..].iter().any(|part| switch.path.starts_with(&format!("{}/", part.id())));
         if !of_ours {
@@ -185,6 +193,23 @@ fn unattached(known: &Known<'_>, path: &str, source: &Source) -> Option<Problem>
     let line = 1 + source.text.lines().position(|line| line.contains("rb.hook"))?;
     let cure = format!("write `always = true` in it, or `rb.attach(\"{id}\", entity)` where it begins");
     Some(problem.at((line as u32, 1)).with_cure(cure))
+}
+
+/// Words of the prompt whose topic no question has, and that are nearly one that some question has.
+fn words_for_nothing(stack: &Stack, own: usize, rules: &Rulebook, known: &Known<'_>) -> Vec<Problem> {
+    let topics = known.names.topics();
+    let mut found = Vec::new();
+    for part in &stack.parts()[own..] {
+        for (word, topic) in &part.manifest().words {
+            let near = nearest(topic, topics.iter().map(String::as_str));
+            let Some(near) = near.filter(|_| !topics.contains(topic) && !rules.may_ask(topic)) else { continue };
+            let path = part.manifest_path();
+            let line = line_from(stack, &path, 1, &format!("{word} = \"{topic}\""));
+            let message = format!("the word `{word}` answers `{topic}`, and no question has that topic");
+            found.push(Problem::new(path, message).at((line, 1)).with_cure(format!("did you mean `{near}`?")));
+        }
+    }
+    found
 }
 
 /// The first line from a given one on in which a word stands; the given one where it stands in none.

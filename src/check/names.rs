@@ -26,6 +26,11 @@ pub(super) struct Names {
     read: BTreeMap<String, usize>,
     /// Hooks that some script attaches by their name; nothing is known where one is worked out.
     attached: Option<BTreeSet<String>>,
+    /// Keys of tables in scripts and data, specs left out.
+    keys: BTreeSet<String>,
+    /// Members that are used as lists, and members of which something is read: `thing.name[1]`, `thing.name.other`.
+    listed: BTreeSet<String>,
+    parted: BTreeSet<String>,
     /// Names that are assigned: `thing.name = ...`.
     assigned: BTreeSet<String>,
     /// How often a text stands in scripts, specs left out.
@@ -119,6 +124,7 @@ impl Names {
         match value {
             serde_json::Value::Object(table) => {
                 for (key, value) in table {
+                    self.keys.insert(key.clone());
                     self.give(key.clone(), true);
                     self.data(value);
                 }
@@ -144,6 +150,21 @@ impl Names {
 
     pub fn is_assigned(&self, name: &str) -> bool {
         self.assigned.contains(name)
+    }
+
+    /// Whether something has it as a key.
+    pub fn is_key(&self, name: &str) -> bool {
+        self.keys.contains(name)
+    }
+
+    /// Whether a member of that name is a list wherever it is used.
+    pub fn is_list(&self, name: &str) -> bool {
+        self.listed.contains(name) && !self.parted.contains(name)
+    }
+
+    /// How often a name is read off something, or stands as a text.
+    pub fn reads(&self, name: &str) -> usize {
+        self.read.get(name).copied().unwrap_or_default()
     }
 
     pub fn is_read(&self, name: &str) -> bool {
@@ -233,7 +254,7 @@ impl Signature {
 }
 
 /// The value that a type of one word says.
-fn type_named(ty: Type<'_>) -> Option<ValueType> {
+pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
     let TypeKind::Reference { prefix: None, name, .. } = ty.kind() else { return None };
     match text(name).as_str() {
         "number" => Some(ValueType::Number),
@@ -389,6 +410,9 @@ impl<'ast> Gatherer<'_> {
         if let Some(signature) = verb {
             self.names.verbs.insert(name.clone(), (signature, self.file.to_string()));
         }
+        if !self.spec {
+            self.names.keys.insert(name.clone());
+        }
         self.give(name);
     }
 }
@@ -419,7 +443,13 @@ impl Gatherer<'_> {
                 self.give(name);
             }
             ExpressionKind::Call { func, args, .. } => {
-                let ExpressionKind::IndexName { index, .. } = func.kind() else { return };
+                if let (ExpressionKind::Global(name), Some(list)) = (func.kind(), args.first())
+                    && name == "ipairs"
+                {
+                    self.names.listed.extend(member(*list));
+                }
+                let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
+                self.names.parted.extend(member(expr));
                 if index == "attach" && !self.spec {
                     match args.first().and_then(|arg| literal(*arg)) {
                         Some(hook) => self.names.attached.iter_mut().for_each(|attached| {
@@ -429,11 +459,26 @@ impl Gatherer<'_> {
                     }
                 }
             }
-            ExpressionKind::IndexName { index, .. } if !self.spec => {
-                self.names.note_read(text(index), 1);
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.names.parted.extend(member(expr));
+                if !self.spec {
+                    self.names.note_read(text(index), 1);
+                }
             }
+            ExpressionKind::IndexExpr { expr, index } if matches!(index.kind(), ExpressionKind::Number { .. }) => {
+                self.names.listed.extend(member(expr));
+            }
+            ExpressionKind::Unary { op: UnaryOp::Length, rhs } => self.names.listed.extend(member(rhs)),
             _ => {}
         }
+    }
+}
+
+/// The name of a member that is read off something.
+fn member(expression: Expression<'_>) -> Option<String> {
+    match expression.kind() {
+        ExpressionKind::IndexName { index, .. } => Some(text(index)),
+        _ => None,
     }
 }
 

@@ -4,11 +4,11 @@ use luau_syntax::ast::{
     BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Statement, StatementView, TableItem,
     UnaryOp,
 };
-use luau_syntax::location::{Location, Position};
+use luau_syntax::location::Location;
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
 use super::known::{Known, Wrong, instead};
-use super::names::Signature;
+use super::names::{Signature, type_named};
 use super::silent::Silent;
 use super::symbol::Symbol;
 use super::syntax::{Locals, leaves_loop, literal, text};
@@ -25,7 +25,7 @@ pub(super) struct Reader<'r> {
     pub path: &'r str,
     /// As problems name it.
     full: &'r str,
-    text: &'r str,
+    pub text: &'r str,
     pub found: Vec<Problem>,
     /// Whether it reads as Luau at all.
     pub reads: bool,
@@ -145,45 +145,6 @@ impl<'r> Reader<'r> {
                 let error = errors.first();
                 self.unreadable(error.location, &error.message.to_string());
             }
-        }
-    }
-
-    fn unreadable(&mut self, at: Location, message: &str) {
-        self.reads = false;
-        let is_else_if = |line: &&str| line.trim().starts_with("else if ") && line.trim().ends_with(" then");
-        if let Some((line, text)) = (0..).zip(self.text.lines()).find(|(_, line)| is_else_if(line)) {
-            let begin = Position::new(line, (text.len() - text.trim_start().len()) as u32);
-            let wrong = "`else if` opens a block of its own, which has no `end`".to_string();
-            return self.problem(Location::new(begin, begin), (wrong, "write `elseif`".into()));
-        }
-        // Where a block has no end, the place that matters is where it begins.
-        let open = message.rsplit_once(" at line ").and_then(|(before, line)| {
-            let digits: String = line.chars().take_while(char::is_ascii_digit).collect();
-            let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
-            Some((digits.parse::<u32>().ok()?, block.to_string()))
-        });
-        if message.contains("Expected 'end'")
-            && let Some((line, block, here)) = super::open_block::find(self.text)
-        {
-            let end = if block == "repeat" { "until" } else { "end" };
-            let at = here.map_or(at, |here| {
-                let begin = Position::new(here - 1, 0);
-                Location::new(begin, begin)
-            });
-            let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open");
-            return self.problem(at, (wrong, format!("add `{end}` where that block ends")));
-        }
-        match open.filter(|(_, block)| matches!(block.as_str(), "then" | "else" | "do" | "function" | "repeat" | "{")) {
-            Some((line, block)) => {
-                let end = match block.as_str() {
-                    "{" => "}",
-                    "repeat" => "until",
-                    _ => "end",
-                };
-                let wrong = format!("`{end}` is missing: the `{block}` of line {line} is still open ({message})");
-                self.problem(at, (wrong, format!("add `{end}` where that block ends")));
-            }
-            None => self.problem(at, does_not_read(message)),
         }
     }
 
@@ -471,6 +432,8 @@ impl<'r> Reader<'r> {
                 if matches!(op, BinaryOp::Equal | BinaryOp::NotEqual) {
                     self.compared(lhs, rhs);
                     self.compared(rhs, lhs);
+                    self.function_compared(lhs, rhs);
+                    self.function_compared(rhs, lhs);
                 }
             }
             ExpressionKind::If { condition, then_expression, else_expression, .. } => {
@@ -579,6 +542,7 @@ impl<'r> Reader<'r> {
 
     fn table(&mut self, items: &[TableItem<'_>]) {
         self.odd_one(items);
+        self.odd_key(items);
         for item in items {
             match item {
                 TableItem::List { value } => self.expression(*value),
@@ -633,6 +597,11 @@ impl<'r> Reader<'r> {
             };
             if let Some(thing) = thing {
                 self.symbols.insert(first.identity().as_u64(), thing);
+            }
+        }
+        for arg in function.args.iter().filter(|arg| !self.changing.contains(&arg.identity().as_u64())) {
+            if let Some(sort) = arg.annotation.and_then(type_named) {
+                self.value_types.insert(arg.identity().as_u64(), sort);
             }
         }
         if self.is_spec()
@@ -713,7 +682,7 @@ impl<'r> Reader<'r> {
     }
 
     /// The text of an expression: written there, or that of a local variable that never changes.
-    fn text_of(&self, expression: Expression<'_>) -> Option<String> {
+    pub(super) fn text_of(&self, expression: Expression<'_>) -> Option<String> {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => self.constants.get(&local.identity().as_u64()).cloned(),
             _ => literal(expression),
@@ -766,134 +735,6 @@ impl<'r> Reader<'r> {
             self.problem(at, (wrong, "call it in `resolve`, a verb or an agenda entry".into()));
         }
     }
-
-    /// A word of the vocabulary is called.
-    fn word(&mut self, name: &'static str, args: &[Expression<'_>], at: Location) {
-        let acts = api::word(name).is_some_and(|word| word.acts);
-        if let (true, Some(what)) = (acts, self.pure.last()) {
-            let wrong = format!("rb.{name} is called in {what}, which may only read");
-            self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
-        }
-        let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
-        let sort = match name {
-            "each" | "first" | "spawn" | "ref" => Some("kind"),
-            "relate" | "unrelate" | "relation" | "related" | "relating" => Some("kind"),
-            "card" => Some("card"),
-            "item_of" => Some("item"),
-            "attach" => Some("hook"),
-            "schedule" | "recur" => Some("entry"),
-            _ => None,
-        };
-        if let (Some(sort), Some((text, at))) = (sort, &first) {
-            self.tell(*at, self.known.wrong_name(sort, text));
-        }
-        let label = match name {
-            "roll" | "faces" | "ordered_faces" => Some(1),
-            "under" | "at_most" | "at_least" | "check" | "band" => Some(2),
-            "say" | "cut" | "finish" | "result" => Some(0),
-            "whisper" => Some(1),
-            _ => None,
-        };
-        if let Some(label) = label {
-            self.filled(args, label);
-        }
-        if matches!(name, "roll" | "faces" | "ordered_faces" | "under" | "at_most" | "at_least" | "check" | "band")
-            && let Some((text, at)) = &first
-            && let Err(error) = Dice::parse(text)
-        {
-            self.problem(*at, not_dice(text, &error.to_string()));
-        }
-        if matches!(name, "under" | "at_most" | "at_least" | "check" | "band")
-            && first.is_none()
-            && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
-            && Dice::parse(&dice).is_ok()
-        {
-            let usage = api::word(name).map_or("", |word| word.usage);
-            self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
-        }
-        if name == "agenda"
-            && let Some(ExpressionKind::Table { items }) = args.first().map(|arg| arg.kind())
-        {
-            for item in items {
-                if let TableItem::Record { key, value } = item
-                    && literal(*key).as_deref() == Some("what")
-                    && let Some(entry) = literal(*value)
-                {
-                    self.tell(value.location(), self.known.wrong_name("entry", &entry));
-                }
-            }
-        }
-        if name == "lasts"
-            && let Some(ExpressionKind::Table { items }) = args.get(1).map(|arg| arg.kind())
-        {
-            for item in items {
-                // What is no entry is a moment that some rule names with rb.comes.
-                if let TableItem::Record { key, value } = item
-                    && literal(*key).as_deref() == Some("moment")
-                    && let Some(moment) = literal(*value)
-                    && self.known.names.times(&moment) <= 1
-                {
-                    self.tell(value.location(), self.known.wrong_name("entry", &moment));
-                }
-            }
-        }
-        if let Some((kind, at)) = &first
-            && let Some(kind) = self.known.kind(kind)
-        {
-            let fields = match name {
-                "each" | "first" | "spawn" => args.get(1),
-                "relate" => args.get(3),
-                _ => None,
-            };
-            if let Some(table) = fields {
-                self.fields_of(kind, *table);
-            }
-            if api::word(name).is_some_and(|word| word.group == api::Group::Relations) && kind.relates.len() != 2 {
-                let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
-                let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
-                self.problem(*at, (wrong, cure.to_string()));
-            }
-        }
-        if let Some((_, own)) = api::QUESTIONS.iter().find(|(ask, _)| *ask == name)
-            && let Some(table) = args.first()
-        {
-            self.question(name, own, *table);
-        }
-        if name == "open"
-            && let Some((option, at)) = args.get(1).and_then(|arg| Some((literal(*arg)?, arg.location())))
-            && self.known.names.times(&option) <= 1
-        {
-            self.tell(at, self.known.wrong_name("card", &option));
-        }
-        if name == "whisper"
-            && let Some(audience) = args.first()
-        {
-            self.audience(*audience);
-        }
-    }
-
-    /// A text with `{}` in it and the values that fill them.
-    fn filled(&mut self, args: &[Expression<'_>], label: usize) {
-        let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
-            let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
-            if let (Some(found), Some(first)) = (elsewhere, args.get(label)) {
-                let place = ["first", "second", "third"][label.min(2)];
-                let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
-                if found != label && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_)) {
-                    self.problem(args[found].location(), (wrong, "the values that fill it follow it".into()));
-                }
-            }
-            return;
-        };
-        let (places, given) = (text.matches("{}").count(), args.len() - label - 1);
-        let open_end = args.last().is_some_and(|last| {
-            matches!(last.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. }) && args.len() > label + 1
-        });
-        if places != given && !(open_end && given <= places) {
-            let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} values to fill them");
-            self.problem(args[label].location(), (wrong, "give one value for each `{}`".into()));
-        }
-    }
 }
 
 /// Words that mean something in other languages, or nothing before `rb` is there.
@@ -910,12 +751,6 @@ const ELSEWHERE: [(&str, &str); 7] = [
 /// Words by which a file declares something.
 fn declares(word: &'static str) -> bool {
     api::word(word).is_some_and(|word| word.group == api::Group::Declaring && word.name != "verb")
-}
-
-/// What is wrong with a file that does not read as Luau.
-fn does_not_read(message: &str) -> Wrong {
-    let cure = crate::script::cure_of_syntax(message).unwrap_or("the file does not read as Luau");
-    (message.to_string(), cure.to_string())
 }
 
 /// A table that is written down without keys.
@@ -943,6 +778,6 @@ fn looks_like_dice(text: &str) -> bool {
         && text.chars().all(|letter| letter.is_ascii_alphanumeric() || "+-*!<>=%".contains(letter))
 }
 
-fn not_dice(text: &str, error: &str) -> Wrong {
+pub(super) fn not_dice(text: &str, error: &str) -> Wrong {
     (format!("\"{text}\" are no dice: {error}"), "write them as 2d6, 1d10+1 or 4d6kh3".into())
 }

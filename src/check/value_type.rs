@@ -206,7 +206,11 @@ impl Reader<'_> {
 
     fn type_of_call(&self, func: Expression<'_>, self_call: bool, call: Expression<'_>) -> Option<ValueType> {
         if let ExpressionKind::Global(name) = func.kind() {
-            return (name == "tostring").then_some(ValueType::Text);
+            return match text(name).as_str() {
+                "tostring" => Some(ValueType::Text),
+                "tonumber" => Some(ValueType::Number),
+                _ => None,
+            };
         }
         let ExpressionKind::IndexName { expr, index, op, .. } = func.kind() else { return None };
         let name = text(index);
@@ -296,6 +300,22 @@ impl Reader<'_> {
                 _ => "name what is meant in it",
             };
             self.problem(lhs.location(), (wrong, cure.to_string()));
+        }
+    }
+
+    /// A function of the vocabulary or of another file that is compared itself, and not what it gives.
+    pub(super) fn function_compared(&mut self, side: Expression<'_>, other: Expression<'_>) {
+        let ExpressionKind::IndexName { expr, index, .. } = side.kind() else { return };
+        let name = text(index);
+        let is_function = match self.symbol(expr) {
+            Some(Symbol::Vocabulary) => api::word(&name).is_some_and(|word| params_of(word.ty).is_some()),
+            Some(Symbol::Module(_)) => self.value_type(side) == Some(ValueType::Function),
+            _ => false,
+        };
+        let may_be = matches!(self.value_type(other), Some(ValueType::Function)) || self.is_nothing(other);
+        if is_function && !may_be {
+            let wrong = format!("`{name}` is a function, and here the function itself is compared");
+            self.problem(side.location(), (wrong, format!("call it: {name}(...)")));
         }
     }
 

@@ -45,7 +45,7 @@ fn size_for(paragraphs: impl Iterator<Item = usize> + Clone, taken: usize) -> &'
 pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let (library, ids) = check::chosen(Some(args.ruleset), folder)?;
     let [id] = ids.as_slice() else {
-        return Err(call_error(format!("one ruleset is wanted; there are {}", ids.join(", "))));
+        return Err(call_error(format!("name one ruleset; there are {}", ids.join(", "))));
     };
     let rules = library::load(&library, &library.ways_to_play(id)[0], &args.layers)?;
     let (page, told) = page(&rules);

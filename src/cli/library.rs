@@ -19,12 +19,12 @@ pub fn open(folder: Option<&Path>) -> Result<Library> {
 pub fn default_ruleset(library: &Library) -> Result<String> {
     let own = all(library)?;
     let listed = listed(library)?;
-    let playable = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.scenario.is_some());
+    let playable = |id: &&String| library.manifest(id).is_ok_and(|manifest| manifest.scenario.is_some());
     // What extends another ruleset is played by its scenarios.
-    let extends = |id: &&String| library.read(id).is_ok_and(|folder| folder.manifest.extends.is_some());
+    let extends = |id: &&String| library.manifest(id).is_ok_and(|manifest| manifest.extends.is_some());
     let after_program = |id: &&String| id.starts_with(env!("CARGO_PKG_NAME"));
     own.iter()
-        .find(|id| after_program(id) && (playable(id) || library.read(id).is_err()))
+        .find(|id| after_program(id) && (playable(id) || library.manifest(id).is_err()))
         .or_else(|| own.iter().find(playable))
         .or_else(|| own.iter().find(extends))
         .or_else(|| listed.iter().filter(after_program).find(playable))
@@ -40,8 +40,7 @@ pub fn listed(library: &Library) -> Result<Vec<String>> {
     let mut at = 0;
     while let Some(id) = found.get(at).cloned() {
         at += 1;
-        let Ok(folder) = library.read(&id) else { continue };
-        let manifest = folder.manifest;
+        let Ok(manifest) = library.manifest(&id) else { continue };
         let below = manifest.over.iter().chain(&manifest.extends).chain(&manifest.layers);
         for mention in below.filter(|mention| library.contains(&mention.id)) {
             if !found.contains(&mention.id) {
@@ -56,7 +55,7 @@ pub fn listed(library: &Library) -> Result<Vec<String>> {
 /// House rules of the folder that lie over a ruleset, and are not in force by themselves.
 pub fn layers_over(library: &Library, id: &str) -> Vec<String> {
     let lies_over = |layer: &String| {
-        let over = library.read(layer).map(|folder| folder.manifest.over).unwrap_or_default();
+        let over = library.manifest(layer).map(|manifest| manifest.over).unwrap_or_default();
         over.iter().any(|base| base.id == id)
     };
     library.ids().into_iter().filter(lies_over).collect()

@@ -130,11 +130,7 @@ impl Game {
     pub fn reload(&mut self, to: &Arc<Ruleset>) -> Result<ReloadReport, Refusal> {
         let from = self.context.rules.clone();
         if to.id() != from.id() {
-            return Err(Refusal::new(format!(
-                "the game is one of {}, and these are the rules of {}",
-                from.id(),
-                to.id()
-            )));
+            return Err(Refusal::new(format!("this game belongs to the ruleset {}, not to {}", from.id(), to.id())));
         }
         let under_way = self.open.as_ref().is_some_and(|open| !open.tape.slots.is_empty());
         let mut report = ReloadReport { hash: to.hash(), under_way, ..ReloadReport::default() };

@@ -74,7 +74,7 @@ fn middle<'t>(was: &'t str, now: &'t str) -> (Vec<&'t str>, Vec<&'t str>) {
 fn changed_lines(was: &str, now: &str) -> String {
     let (was, now) = middle(was, now);
     match was.len().max(now.len()) {
-        0 => "the same lines, ended otherwise".into(),
+        0 => "the same lines with other line ends".into(),
         1 => "one line".into(),
         n => format!("{n} lines"),
     }

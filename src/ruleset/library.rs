@@ -136,14 +136,14 @@ impl Library {
     /// The ruleset that is meant where none is named: the first one by id that no other has to be put under.
     pub fn default_id(&self) -> Option<String> {
         let ids = self.ids();
-        let plays = |id: &&String| self.read(id).is_ok_and(|folder| folder.manifest.scenario.is_some());
+        let plays = |id: &&String| self.manifest(id).is_ok_and(|manifest| manifest.scenario.is_some());
         ids.iter().find(plays).or(ids.first()).cloned()
     }
 
     /// The names under which a ruleset is played: its own; of one that is nothing but a layer, one for each ruleset that it
     /// lies over and that is there, as in `game+house`.
     pub fn ways_to_play(&self, id: &str) -> Vec<String> {
-        let over = self.read(id).map(|folder| folder.manifest.over).unwrap_or_default();
+        let over = self.manifest(id).map(|manifest| manifest.over).unwrap_or_default();
         let ways: Vec<String> =
             over.iter().filter(|base| self.contains(&base.id)).map(|base| format!("{}+{id}", base.id)).collect();
         if ways.is_empty() { vec![id.to_owned()] } else { ways }
@@ -210,6 +210,25 @@ impl Library {
         }
     }
 
+    /// Reads what a ruleset says about itself. Of the built-in ones only that file is read, so it costs little.
+    ///
+    /// # Errors
+    ///
+    /// As [`Library::read`].
+    pub fn manifest(&self, id: &str) -> Result<Manifest, LoadError> {
+        match &self.0 {
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.manifest(id)
+            }
+            Shelf::Embedded if self.contains(id) => {
+                let mut intake = Intake::new(id);
+                bundled::take_manifest(id, &mut intake);
+                intake.finish().map(|folder| folder.manifest)
+            }
+            _ => self.read(id).map(|folder| folder.manifest),
+        }
+    }
+
     /// The problem of an id that is not there.
     pub(crate) fn unknown(&self, id: &str) -> Problem {
         let problem = Problem::new(id, format!("there is no ruleset {} in {}", quoted(id), self.describe()));
@@ -265,25 +284,39 @@ fn files_under<'f>(files: &'f BTreeMap<String, Vec<u8>>, id: &str) -> impl Itera
 mod bundled {
     use std::collections::BTreeSet;
 
-    use include_dir::{Dir, DirEntry, include_dir};
+    use include_dir::{Dir, DirEntry, File, include_dir};
 
     use super::{Intake, Manifest};
 
     static RULESETS: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/rulesets");
 
     pub fn ids() -> BTreeSet<String> {
-        let whole = RULESETS.dirs().filter(|dir| dir.contains(dir.path().join(Manifest::FILE)));
+        let whole = RULESETS.dirs().filter(|dir| manifest_in(dir).is_some());
         whole.filter_map(|dir| Some(dir.path().file_name()?.to_str()?.to_owned())).collect()
     }
 
     pub fn contains(id: &str) -> bool {
-        RULESETS.get_dir(id).is_some()
+        folder(id).is_some()
     }
 
     pub fn take(id: &str, intake: &mut Intake) {
-        if let Some(dir) = RULESETS.get_dir(id) {
+        if let Some(dir) = folder(id) {
             take_all(dir, "", intake);
         }
+    }
+
+    pub fn take_manifest(id: &str, intake: &mut Intake) {
+        if let Some(file) = folder(id).and_then(manifest_in) {
+            intake.take(Manifest::FILE, file.contents());
+        }
+    }
+
+    fn folder(id: &str) -> Option<&'static Dir<'static>> {
+        RULESETS.dirs().find(|dir| dir.path().as_os_str() == id)
+    }
+
+    fn manifest_in(dir: &'static Dir<'static>) -> Option<&'static File<'static>> {
+        dir.files().find(|file| file.path().file_name().is_some_and(|name| name == Manifest::FILE))
     }
 
     fn take_all(dir: &Dir<'_>, inside: &str, intake: &mut Intake) {
@@ -314,6 +347,8 @@ mod bundled {
     }
 
     pub fn take(_: &str, _: &mut Intake) {}
+
+    pub fn take_manifest(_: &str, _: &mut Intake) {}
 }
 
 #[cfg(test)]

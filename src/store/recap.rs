@@ -54,7 +54,7 @@ impl Campaign {
         let date = sitting.date.get(..10).unwrap_or(&sitting.date);
         let mut told = Vec::new();
         if scenes.is_empty() {
-            told.push(format!("Of what was played since {date}, nothing stands."));
+            told.push(format!("Everything played since {date} was undone."));
         }
         for (at, (title, events)) in scenes.iter().enumerate() {
             let opening = match (at, sitting.entry) {

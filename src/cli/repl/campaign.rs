@@ -343,7 +343,7 @@ impl Repl {
         campaigns::remember(&path);
         self.campaign = Some(campaign);
         self.close_recovery_file();
-        let text = format!("saved in {}; from now on every line is", path.display());
+        let text = format!("saved in {}; each line is saved there from now on", path.display());
         self.say_done(&text)
     }
 }

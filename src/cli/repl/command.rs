@@ -176,7 +176,7 @@ pub static COMMANDS: &[Command] = &[
     ),
     command!(Look, Look, "look", "", "shows the table: where the game is and how everybody stands", ""),
     command!(Sheet, Look, "sheet", "[NAME]", "shows the sheet of NAME, or of whoever must answer", ""),
-    command!(Who, Look, "who" | "list", "[KIND]", "shows everybody in a row each, or all values of one kind", ""),
+    command!(Who, Look, "who" | "list", "[KIND]", "lists everybody, one row each, or all values of one kind", ""),
     command!(
         Why,
         Look,
@@ -353,7 +353,7 @@ pub static COMMANDS: &[Command] = &[
         "branch" | "branches",
         "",
         "lists the ends of all branches of the campaign",
-        "A branch grows where something else is decided after an `undo` or a `goto`."
+        "Another decision after an `undo` or a `goto` begins a branch."
     ),
     command!(
         Help,

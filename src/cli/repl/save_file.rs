@@ -73,7 +73,7 @@ impl Repl {
             return Ok(true);
         }
         self.saved.warned = true;
-        let text = format!("This game is not saved. `save FILE` saves it; {how} again leaves it unsaved.");
+        let text = format!("This game is not saved. `save FILE` saves it; {how} again leaves without saving.");
         self.screen.row(&Row::at(2).with(text, Tone::Note))?;
         Ok(false)
     }

@@ -141,7 +141,7 @@ impl Game {
         }
         notes.append(&mut context.notes);
         if context.state.agenda().first().is_none() && state.agenda().first().is_some() {
-            let text = "nothing that is due has a place there: the game would be over".to_owned();
+            let text = "nothing on it fits the new rules, so the game would be over at once".to_owned();
             notes.push(MigrationNote { fate: MigrationFate::Refused, topic: "agenda".into(), text, rule: None });
         }
         Comparison { old: &state, old_schema: from.schema(), context: &context }.tell(&belongings, &mut notes);

@@ -88,7 +88,7 @@ pub enum MigrationError {
     #[error("the game has not begun: advance it first")]
     NotBegun,
     /// No other rules are asked for.
-    #[error("no other rules are to come into force")]
+    #[error("no change of rules is pending")]
     NothingPending,
     /// The notes say what is in the way.
     #[error("{to} cannot hold this game: {}", reasons(.notes))]

@@ -1,0 +1,94 @@
+//! Facts of cards, items and people of the cast that differ from those of all others under the same name.
+
+use std::collections::BTreeMap;
+
+use super::data;
+use super::slip::is_slip;
+use crate::dice::Dice;
+use crate::ruleset::{Card, Fact, Problem, Rulebook, Stack, nearest};
+use crate::state::Value;
+
+/// So many have to agree before one that differs is told.
+const AGREEING: usize = 4;
+
+pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
+    let mut found = odd_facts(stack, rules.items());
+    found.extend(odd_facts(stack, rules.cards()));
+    let ours = |path: &str| stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
+    found.retain(|problem| ours(&problem.path));
+    found.extend(odd_names(stack, own, rules));
+    found
+}
+
+/// A fact that alone is no dice, and a text that is one slip away from what others say under the same name.
+fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
+    let mut facts: BTreeMap<&str, Vec<(&Card, &str)>> = BTreeMap::new();
+    for card in cards {
+        for (name, fact) in &card.facts {
+            if let Fact::Plain(Value::Text(text)) = fact {
+                facts.entry(name).or_default().push((card, text));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    for (name, facts) in &facts {
+        let no_dice: Vec<_> = facts.iter().filter(|(_, text)| Dice::parse(text).is_err()).collect();
+        if let [(card, text)] = no_dice.as_slice()
+            && facts.len() > AGREEING
+            && let Err(error) = Dice::parse(text)
+        {
+            let message = format!("`{name}` is no dice here, as it is everywhere else: {error}");
+            found.extend(problem(stack, card, name, text, message, "write it as 5, 2d6 or 1d10+1".into()));
+            continue;
+        }
+        let times = |text: &str| facts.iter().filter(|(_, other)| *other == text).count();
+        for (card, text) in facts.iter().filter(|(_, text)| times(text) == 1) {
+            let near = facts.iter().map(|(_, other)| *other).filter(|other| is_slip(text, other));
+            if let Some(meant) = near.max_by_key(|other| times(other)).filter(|other| times(other) >= AGREEING) {
+                let message = format!("nothing else has the {name} \"{text}\"");
+                found.extend(problem(stack, card, name, text, message, format!("did you mean \"{meant}\"?")));
+            }
+        }
+    }
+    found
+}
+
+/// A problem at the line in which a card says a fact.
+fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, cure: String) -> Option<Problem> {
+    let path = card.origins.get(name)?;
+    let (part, inside) = path.split_once('/')?;
+    let source = stack.parts().iter().find(|other| other.id() == part)?.folder.file(inside)?;
+    let says = |line: &str| line.trim_start().starts_with(name) && line.contains(&format!("\"{said}\""));
+    let line = 1 + source.text.lines().position(says)?;
+    Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
+}
+
+/// A name in the cast that is none, where all others under the same key are ids of items, or of cards.
+fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
+    let mut said: BTreeMap<String, Vec<(String, String, (u32, u32))>> = BTreeMap::new();
+    for (_, (part, source)) in stack.files_in("cast") {
+        let _ = part;
+        for (key, text, at) in data::texts_of(source) {
+            said.entry(key).or_default().push((text, source.path.clone(), at));
+        }
+    }
+    let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
+    let sorts = [("item", ids(rules.items())), ("card", ids(rules.cards()))];
+    let mut found = Vec::new();
+    for (key, said) in &said {
+        for (sort, ids) in &sorts {
+            let odd: Vec<_> = said.iter().filter(|(text, ..)| !ids.contains(text)).collect();
+            let [(text, path, at)] = odd.as_slice() else { continue };
+            let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
+            if said.len() <= AGREEING || !ours {
+                continue;
+            }
+            let cure = match nearest(text, ids.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("all others under `{key}` are ids of {sort}s"),
+            };
+            found.push(Problem::new(path.as_str(), format!("there is no {sort} `{text}`")).at(*at).with_cure(cure));
+        }
+    }
+    found
+}

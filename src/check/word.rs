@@ -1,0 +1,139 @@
+//! Words of the vocabulary as they are called: names that are handed over, dice, texts with places to fill.
+
+use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
+use luau_syntax::location::Location;
+
+use super::script::{Reader, not_dice};
+use super::syntax::literal;
+use crate::dice::Dice;
+use crate::script::api;
+
+impl Reader<'_> {
+    /// A word of the vocabulary is called.
+    pub(super) fn word(&mut self, name: &'static str, args: &[Expression<'_>], at: Location) {
+        let acts = api::word(name).is_some_and(|word| word.acts);
+        if let (true, Some(what)) = (acts, self.pure.last()) {
+            let wrong = format!("rb.{name} is called in {what}, which may only read");
+            self.problem(at, (wrong, "move it to `resolve`, a verb or an agenda entry".into()));
+        }
+        let first = args.first().and_then(|arg| self.text_of(*arg).map(|text| (text, arg.location())));
+        let sort = match name {
+            "each" | "first" | "spawn" | "ref" => Some("kind"),
+            "relate" | "unrelate" | "relation" | "related" | "relating" => Some("kind"),
+            "card" => Some("card"),
+            "item_of" => Some("item"),
+            "attach" => Some("hook"),
+            "schedule" | "recur" => Some("entry"),
+            _ => None,
+        };
+        if let (Some(sort), Some((text, at))) = (sort, &first) {
+            self.tell(*at, self.known.wrong_name(sort, text));
+        }
+        let label = match name {
+            "roll" | "faces" | "ordered_faces" => Some(1),
+            "under" | "at_most" | "at_least" | "check" | "band" => Some(2),
+            "say" | "cut" | "finish" | "result" => Some(0),
+            "whisper" => Some(1),
+            _ => None,
+        };
+        if let Some(label) = label {
+            self.filled(args, label);
+        }
+        if matches!(name, "roll" | "faces" | "ordered_faces" | "under" | "at_most" | "at_least" | "check" | "band")
+            && let Some((text, at)) = &first
+            && let Err(error) = Dice::parse(text)
+        {
+            self.problem(*at, not_dice(text, &error.to_string()));
+        }
+        if matches!(name, "under" | "at_most" | "at_least" | "check" | "band")
+            && first.is_none()
+            && let Some(dice) = args.get(1).and_then(|arg| literal(*arg))
+            && Dice::parse(&dice).is_ok()
+        {
+            let usage = api::word(name).map_or("", |word| word.usage);
+            self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
+        }
+        if name == "agenda"
+            && let Some(ExpressionKind::Table { items }) = args.first().map(|arg| arg.kind())
+        {
+            for item in items {
+                if let TableItem::Record { key, value } = item
+                    && literal(*key).as_deref() == Some("what")
+                    && let Some(entry) = literal(*value)
+                {
+                    self.tell(value.location(), self.known.wrong_name("entry", &entry));
+                }
+            }
+        }
+        if name == "lasts"
+            && let Some(ExpressionKind::Table { items }) = args.get(1).map(|arg| arg.kind())
+        {
+            for item in items {
+                // What is no entry is a moment that some rule names with rb.comes.
+                if let TableItem::Record { key, value } = item
+                    && literal(*key).as_deref() == Some("moment")
+                    && let Some(moment) = literal(*value)
+                    && self.known.names.times(&moment) <= 1
+                {
+                    self.tell(value.location(), self.known.wrong_name("entry", &moment));
+                }
+            }
+        }
+        if let Some((kind, at)) = &first
+            && let Some(kind) = self.known.kind(kind)
+        {
+            let fields = match name {
+                "each" | "first" | "spawn" => args.get(1),
+                "relate" => args.get(3),
+                _ => None,
+            };
+            if let Some(table) = fields {
+                self.fields_of(kind, *table);
+            }
+            if api::word(name).is_some_and(|word| word.group == api::Group::Relations) && kind.relates.len() != 2 {
+                let wrong = format!("the kind `{}` is no relation between two entities", kind.name);
+                let cure = "declare relates = { \"from\", \"to\" } in kinds.luau, the names of two references";
+                self.problem(*at, (wrong, cure.to_string()));
+            }
+        }
+        if let Some((_, own)) = api::QUESTIONS.iter().find(|(ask, _)| *ask == name)
+            && let Some(table) = args.first()
+        {
+            self.question(name, own, *table);
+        }
+        if name == "open"
+            && let Some((option, at)) = args.get(1).and_then(|arg| Some((literal(*arg)?, arg.location())))
+            && self.known.names.times(&option) <= 1
+        {
+            self.tell(at, self.known.wrong_name("card", &option));
+        }
+        if name == "whisper"
+            && let Some(audience) = args.first()
+        {
+            self.audience(*audience);
+        }
+    }
+
+    /// A text with `{}` in it and the values that fill them.
+    fn filled(&mut self, args: &[Expression<'_>], label: usize) {
+        let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
+            let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
+            if let (Some(found), Some(first)) = (elsewhere, args.get(label)) {
+                let place = ["first", "second", "third"][label.min(2)];
+                let wrong = format!("the text with `{{}}` stands in the wrong place: it comes {place}");
+                if found != label && !matches!(first.kind(), ExpressionKind::FunctionLiteral(_)) {
+                    self.problem(args[found].location(), (wrong, "the values that fill it follow it".into()));
+                }
+            }
+            return;
+        };
+        let (places, given) = (text.matches("{}").count(), args.len() - label - 1);
+        let open_end = args.last().is_some_and(|last| {
+            matches!(last.kind(), ExpressionKind::Varargs | ExpressionKind::Call { .. }) && args.len() > label + 1
+        });
+        if places != given && !(open_end && given <= places) {
+            let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} values to fill them");
+            self.problem(args[label].location(), (wrong, "give one value for each `{}`".into()));
+        }
+    }
+}

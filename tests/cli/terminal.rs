@@ -1,0 +1,137 @@
+//! The prompt as somebody at a terminal has it: what is asked once more, what is shown before it is done, what comes by pages.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the program may take for one answer where tests share the machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A game at a terminal of 80 by 24 characters.
+struct Terminal {
+    program: Child,
+    keys: File,
+    output: Receiver<String>,
+    /// What was shown since the last line was typed.
+    shown: String,
+}
+
+impl Terminal {
+    fn open(args: &[&str], home: &str) -> Terminal {
+        let (mut ours, mut theirs) = (0, 0);
+        let size = libc::winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+        // SAFETY: all that is handed over lives on, and what is left out may be null.
+        let opened = unsafe { libc::openpty(&mut ours, &mut theirs, std::ptr::null_mut(), std::ptr::null(), &size) };
+        assert_eq!(opened, 0, "a terminal can be had");
+        // SAFETY: nobody else has these two.
+        let (ours, theirs) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(theirs)) };
+        let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join(home);
+        let _ = std::fs::remove_dir_all(&home);
+        std::fs::create_dir_all(&home).expect("a folder of its own");
+        let stdio = || Stdio::from(theirs.try_clone().expect("it can be shared"));
+        let program = Command::new(env!("CARGO_BIN_EXE_riskbreaker"))
+            .args(args)
+            .current_dir(&home)
+            .envs([("HOME", &home), ("XDG_STATE_HOME", &home), ("XDG_DATA_HOME", &home)])
+            // What goes through the pager has a bar before each line.
+            .envs([("NO_COLOR", "1"), ("TERM", "xterm"), ("PAGER", "sed s/^/|/")])
+            .stdin(stdio())
+            .stdout(stdio())
+            .stderr(stdio())
+            .spawn()
+            .expect("the program starts");
+        let (sender, output) = channel();
+        let mut reader = ours.try_clone().expect("it can be read");
+        let mut answering = ours.try_clone().expect("it can be answered");
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = reader.read(&mut bytes) {
+                let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+                // A terminal is asked where its cursor stands.
+                for _ in text.matches("\u{1b}[6n") {
+                    let _ = answering.write_all(b"\x1b[1;1R");
+                }
+                if sender.send(text).is_err() {
+                    break;
+                }
+            }
+        });
+        Terminal { program, keys: ours, output, shown: String::new() }
+    }
+
+    /// Types a line and waits for what it has to show.
+    fn types(&mut self, line: &str, expected: &str) -> String {
+        self.shown.clear();
+        self.keys.write_all(format!("{line}\r").as_bytes()).expect("it listens");
+        self.shows(expected)
+    }
+
+    fn shows(&mut self, expected: &str) -> String {
+        let began = Instant::now();
+        while !self.shown.contains(expected) {
+            let left = PATIENCE.saturating_sub(began.elapsed());
+            match self.output.recv_timeout(left) {
+                Ok(text) => self.shown.push_str(&text),
+                Err(_) => panic!("`{expected}` is not shown: {:?}", self.shown),
+            }
+        }
+        self.shown.clone()
+    }
+
+    fn has_left(mut self) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < PATIENCE {
+            if self.program.try_wait().expect("it can be asked").is_some() {
+                return true;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let _ = self.program.kill();
+        false
+    }
+}
+
+#[test]
+fn the_first_screen_lists_everybody_and_what_is_unsaved_is_asked_about_once() {
+    let mut terminal =
+        Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-first");
+    let first = terminal.shows("declare");
+    assert!(first.contains("fights with") && first.contains("Duellist"), "{first}");
+    assert_eq!(first.to_lowercase().matches("round 1\r\n").count(), 1, "{first}");
+    terminal.types("ok", "which action?");
+    terminal.types("restart", "This game is not saved.");
+    terminal.types("look", "is in");
+    terminal.types("quit", "This game is not saved.");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}
+
+#[test]
+fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
+    let mut terminal =
+        Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");
+    terminal.shows("declare");
+    terminal.types("surrender", "Type `surrender yes` to do it.");
+    let after = terminal.types("look", "is in");
+    assert!(after.contains("Fighter") && after.contains("Duellist"), "{after}");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}
+
+#[test]
+fn what_is_longer_than_the_screen_comes_page_by_page() {
+    let mut terminal =
+        Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.1", "--seed", "1"], "terminal-pages");
+    terminal.shows("declare");
+    let long = terminal.types("help all", "|  quit");
+    assert!(long.lines().filter(|line| line.starts_with('|')).count() > 24, "{long}");
+    let short = terminal.types("help undo", "undo");
+    assert!(!short.contains('|'), "{short}");
+    terminal.types("quit", "");
+    assert!(terminal.has_left());
+}

@@ -1,0 +1,24 @@
+//! A mistake planted into a sound ruleset, and what the check finds of it.
+
+use std::collections::BTreeMap;
+
+use riskbreaker::Library;
+use riskbreaker::check::findings;
+use riskbreaker::ruleset::Problem;
+
+/// What is found in a ruleset with one mistake in it.
+pub struct Planted {
+    /// The line of the first letter that differs, from 1.
+    pub line: usize,
+    pub found: Vec<Problem>,
+}
+
+/// Puts one text in the place of another, once, and checks the ruleset.
+pub fn planted(mut files: BTreeMap<String, String>, ruleset: &str, path: &str, from: &str, to: &str) -> Planted {
+    let text = files.get_mut(path).unwrap_or_else(|| panic!("there is no {path}"));
+    let at = text.find(from).unwrap_or_else(|| panic!("{path} has no `{from}`"));
+    let same = from.bytes().zip(to.bytes()).take_while(|(one, other)| one == other).count();
+    let line = 1 + text[..at + same].matches('\n').count();
+    *text = text.replacen(from, to, 1);
+    Planted { line, found: findings(&Library::from_files(files), ruleset, &[]) }
+}
