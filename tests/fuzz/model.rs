@@ -242,7 +242,11 @@ local function digest(world)
 			table.insert(lines, `{kind} {one.id} {table.concat(parts, ", ")}`)
 		end
 	end
-	for _, due in rb.agenda() do
+	-- Of an agenda that is full, the first entries and how many there are.
+	local agenda = rb.agenda()
+	table.insert(lines, `{#agenda} due`)
+	for at = 1, math.min(#agenda, 100) do
+		local due = agenda[at]
 		table.insert(lines, `{due.what}#{due.id} {words(due.key)} {words(due.owner)} {words(due.args)}`)
 	end
 	return table.concat(lines, "; ")
