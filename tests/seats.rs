@@ -307,7 +307,11 @@ fn everything_a_seat_gets_is_the_same_when_only_secrets_of_others_differ() {
                 }
                 for viewer in players(&session) {
                     let saved = session.save();
-                    let [mut one, mut other] = [(); 2].map(|()| Session::load(&library, &saved).unwrap());
+                    let again = || {
+                        let loaded = Session::load(&library, &saved);
+                        loaded.unwrap_or_else(|error| panic!("{game} {seed} {step}: {error}\n{saved}"))
+                    };
+                    let [mut one, mut other] = [again(), again()];
                     for game in [&mut one, &mut other] {
                         let _ = game.advance().unwrap();
                     }
