@@ -63,13 +63,19 @@ fn problem(stack: &Stack, card: &Card, name: &str, said: &str, message: String, 
     Some(Problem::new(path.as_str(), message).at((line as u32, 1)).with_cure(cure))
 }
 
+/// A text in a file of the cast, and where it stands: path, line and column.
+struct InCast {
+    text: String,
+    path: String,
+    at: (u32, u32),
+}
+
 /// A name in the cast that is none, where all others under the same key are ids of items, or of cards.
 fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
-    let mut said: BTreeMap<String, Vec<(String, String, (u32, u32))>> = BTreeMap::new();
-    for (_, (part, source)) in stack.files_in("cast") {
-        let _ = part;
+    let mut said: BTreeMap<String, Vec<InCast>> = BTreeMap::new();
+    for (_, (_, source)) in stack.files_in("cast") {
         for (key, text, at) in data::texts_of(source) {
-            said.entry(key).or_default().push((text, source.path.clone(), at));
+            said.entry(key).or_default().push(InCast { text, path: source.path.clone(), at });
         }
     }
     let ids = |cards: &[Card]| cards.iter().map(|card| card.id.to_string()).collect::<Vec<_>>();
@@ -77,8 +83,8 @@ fn odd_names(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
     let mut found = Vec::new();
     for (key, said) in &said {
         for (sort, ids) in &sorts {
-            let odd: Vec<_> = said.iter().filter(|(text, ..)| !ids.contains(text)).collect();
-            let [(text, path, at)] = odd.as_slice() else { continue };
+            let odd: Vec<_> = said.iter().filter(|name| !ids.contains(&name.text)).collect();
+            let [InCast { text, path, at }] = odd.as_slice() else { continue };
             let ours = stack.parts()[own..].iter().any(|part| path.starts_with(&format!("{}/", part.id())));
             if said.len() <= AGREEING || !ours {
                 continue;
