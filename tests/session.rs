@@ -161,6 +161,39 @@ fn a_greyed_card_is_refused_with_its_reason() {
     assert_eq!(refusal.to_string(), "Rest is not open: Ann has rested twice (TUG-2)");
 }
 
+/// A bid above the bidder's limit is refused when the action runs on with it, not when it is given.
+#[test]
+fn a_saved_game_is_read_again_between_an_answer_and_what_comes_of_it() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "auction").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::default().seed(1)).unwrap();
+    let (mut refused, mut answers) = (0, 0);
+    while let Ok(Step::Ask) | Err(_) = session.advance() {
+        let bidding: Vec<_> = session.questions().iter().filter(|question| &*question.topic == "bid").collect();
+        let question = bidding.first().copied().unwrap_or(&session.questions()[0]).clone();
+        let value = match &*question.topic {
+            "bid" if answers % 2 == 0 => 8.into(),
+            "bid" => 1.into(),
+            "ally" => "nobody".into(),
+            _ => true.into(),
+        };
+        answers += 1;
+        let answer = question.read(&value).unwrap_or_else(|refusal| panic!("{value}: {refusal}"));
+        session.answer(question.id, answer).unwrap();
+        let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{value}: {error}"));
+        let gone_on = [session.advance().map_err(|refusal| refusal.to_string()).is_err(), read.advance().is_err()];
+        refused += usize::from(gone_on[0]);
+        let _ = (session.advance(), read.advance());
+        assert_eq!((read.state_bytes(), read.questions()), (session.state_bytes(), session.questions()), "{value}");
+        // So it is right behind a step that is taken back, before the game goes on.
+        session.undo().unwrap();
+        let mut read = Session::load(&library, &session.save()).unwrap_or_else(|error| panic!("{value}: {error}"));
+        session.redo().unwrap();
+        let _ = (session.advance(), read.advance());
+    }
+    assert!(refused > 2, "{refused} of {answers}");
+}
+
 #[test]
 fn a_free_act_is_open_at_any_question_and_can_be_undone() {
     let mut session = start(&[]);

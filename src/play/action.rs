@@ -98,6 +98,8 @@ pub(crate) struct Open {
     pub fault: Option<Fault>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
+    /// Whether an answer came since it ran last.
+    pub answered: bool,
     /// Whether its tape was made by other rules.
     pub renewed: bool,
     /// Whether it comes from a record, and has not run yet: keys that a ruleset computes are computed before it.
@@ -118,6 +120,7 @@ impl Open {
             rolled_for: None,
             fault: None,
             ran: false,
+            answered: false,
             renewed: false,
             recorded: false,
         }

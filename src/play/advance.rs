@@ -274,7 +274,7 @@ impl Game {
         context.forget_run();
         context.dropped = None;
         let pulse = context.pulse;
-        open.ran = true;
+        (open.ran, open.answered) = (true, false);
 
         let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause)));
         let result = result.unwrap_or_else(|_| {

@@ -66,6 +66,7 @@ impl Game {
             open.tape.slots.push(None);
         }
         open.tape.slots[ordinal] = Some(slot);
+        open.answered = true;
         if question.race {
             // The first answer counts: the others cannot be given any more.
             open.questions.retain(|other| !other.race);

@@ -71,7 +71,7 @@ fn could_be_the_hosts(text: &str) -> bool {
 }
 
 /// What stands behind the colon of the host's lines: `needs under 6`, `card Strike`, `rolled 2: success`, `2d6 = 5 + 3 = 8`.
-/// One word alone, as in `Advantage: even (was +2)`, is none of them unless it is a result, nor is a plain number.
+/// One word alone, as in `Balance: even (was +2)`, is none of them unless it is a result, nor is a plain number.
 fn reads_like_a_report(text: &str) -> bool {
     if text.starts_with(|c: char| c.is_ascii_digit() || "+-[<(".contains(c)) {
         return text.contains(" = ") || text.contains("rolled");
@@ -164,11 +164,11 @@ mod tests {
     fn an_honest_sentence_is_left_alone() {
         for text in [
             "Round 2",
-            "Advantage: even (was +2)",
-            "Advantage: -2",
+            "Balance: even (was +2)",
+            "Balance: -2",
             "Ann has the ball!",
             "\"I yield\", says Bob.",
-            "Segment 3: Ann, Bob",
+            "Round 3: Ann, Bob",
             "Why? Because.",
             "",
         ] {

@@ -133,6 +133,9 @@ impl Session {
     pub(crate) fn save_after_step(&self, step: Option<u64>) -> String {
         let game = self.game();
         let rules = self.ruleset();
+        // Whoever loads the game lets the open action run with all that is on its tape; until it has done so here, the
+        // state is another one.
+        let up_to_date = game.open.as_ref().is_none_or(|open| open.ran && !open.answered);
         let saved = Saved {
             format: FORMAT,
             ruleset: rules.id().to_string(),
@@ -158,7 +161,7 @@ impl Session {
                 files: patch_between(rules, &pending.rules),
                 asked_at: pending.asked_at,
             }),
-            state: Some(hash_of(&self.state_bytes())),
+            state: up_to_date.then(|| hash_of(&self.state_bytes())),
             step,
         };
         with_checksum(in_stored_form(|| serde_json::to_string(&saved)).unwrap_or_default())

@@ -198,6 +198,7 @@ impl Game {
                 rolled_for: None,
                 fault: None,
                 ran: false,
+                answered: false,
                 renewed: false,
                 recorded: false,
             };
