@@ -227,8 +227,8 @@ const MISTAKES: &[Mistake] = &[
     ),
     (
         "riskbreaker-0.0.1/play.luau",
-        "rb.act.inflict_kill(c, COUNTER_DAMAGE, nil, true, \"three combat counters\")",
-        "rb.act.inflict_kill(COUNTER_DAMAGE, c, nil, true, \"three combat counters\")",
+        "rb.act.inflict_kill(c, COUNTER_DAMAGE, nil",
+        "rb.act.inflict_kill(COUNTER_DAMAGE, c, nil",
         "inflict_kill",
     ),
     ("riskbreaker-0.0.1/play.luau", "default = \"pass\"", "default = \"pas\"", "did you mean `pass`?"),

@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 /// How long the program may take for one answer where tests share the machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Nothing more is shown where nothing came for so long.
+const QUIET: Duration = Duration::from_millis(500);
+
 /// A game at a terminal of 80 by 24 characters.
 struct Terminal {
     program: Child,
@@ -79,6 +82,10 @@ impl Terminal {
                 Ok(text) => self.shown.push_str(&text),
                 Err(_) => panic!("`{expected}` is not shown: {:?}", self.shown),
             }
+        }
+        // What is typed before the prompt stands there again may get lost.
+        while let Ok(text) = self.output.recv_timeout(QUIET) {
+            self.shown.push_str(&text);
         }
         self.shown.clone()
     }
