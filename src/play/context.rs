@@ -57,6 +57,9 @@ pub(crate) struct ActionContext {
     pub at_start: bool,
     /// Whether a tape that does not fit is a fault (a replay) or is cut where it stops fitting.
     pub strict: bool,
+    /// Whether answers of the tape may be refused although it must fit: a saved game may end with one that its action has
+    /// not run on with.
+    pub unread_answers: bool,
     /// Ordinal of the first slot that did not fit and was dropped.
     pub dropped: Option<usize>,
     /// Rolls, questions and outcomes met, to tell a game that turns in circles.
@@ -254,6 +257,7 @@ impl ActionContext {
             suggested: None,
             at_start: false,
             strict: false,
+            unread_answers: false,
             dropped: None,
             pulse: 0,
             notes: Vec::new(),

@@ -692,7 +692,7 @@ impl ActionContext {
         self.observers.observe(&Op::Refuse);
         let ordinal = self.cursor.saturating_sub(1);
         let person = self.tape.slots.get(ordinal).and_then(Option::as_ref).is_some_and(|slot| slot.seq().is_some());
-        if !person || self.strict {
+        if !person || (self.strict && !self.unread_answers) {
             return self.fault(format!("the answer to `{topic}` is refused: {reason}"));
         }
         let stop = Stop::Refused { ordinal, reason: format!("{topic}: {reason}") };

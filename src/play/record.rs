@@ -219,13 +219,11 @@ impl Session {
         game.next_number = place.number;
         game.next_seq = place.seq;
         if game.open.is_some() {
-            // A fault of the open action is for the one who reads the game to remedy, not a reason to refuse it.
-            let shared = place.clone();
+            let position = place.position;
             self.lend(move |game, vm| {
                 game.context.strict = true;
-                let _: super::Halt = game.advance(vm, 0);
+                game.run_as_saved(vm, position);
                 game.context.strict = false;
-                game.context.set_position(shared.position);
             })
             .map_err(|error| error.to_string())?;
         }

@@ -399,15 +399,24 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
             swap: None,
         };
         game.reopen(&done)?;
-        // A fault of the open action is for the one who reads the game to remedy, not a reason to refuse it.
-        let _: Halt = game.advance(vm, 0);
-        game.context.set_position(saved.position);
+        game.run_as_saved(vm, saved.position);
     }
     game.context.strict = false;
     Ok(())
 }
 
 impl Game {
+    /// Runs the open action of a saved game as far as its tape goes. A fault is for the one who reads the game to remedy, not
+    /// a reason to refuse the game; a refused answer is taken off the tape, as it is while the game is played.
+    pub(super) fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
+        self.context.unread_answers = true;
+        let _: Halt = self.advance(vm, 0);
+        self.context.unread_answers = false;
+        if self.refused.take().is_none() {
+            self.context.set_position(position);
+        }
+    }
+
     /// Opens an action with the tape that it was recorded with, so that [`Game::advance`] runs it.
     fn reopen(&mut self, done: &Done) -> Result<(), String> {
         if matches!(done.cause, Cause::Edit { edit: Edit::Face { .. } }) {
