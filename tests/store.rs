@@ -731,23 +731,26 @@ fn the_second_program_is_told_who_plays() {
 fn files_of_every_format_open() {
     let library = library("tests/rulesets");
     let saves = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/saves");
-    let text = fs::read_to_string(saves.join("format-1.json")).unwrap();
-    let mut session = Session::load(&library, &text).unwrap();
-    assert_eq!((session.decisions(), session.advance().unwrap()), (3, Step::Ask));
-    // What was saved as JSON goes on as a campaign.
     let folder = folder("formats");
-    let mut campaign = Store::open(folder.join("json.rbsave"), &library).unwrap().create("json").unwrap();
-    campaign.adopt(&session, "as it was").unwrap();
-    campaign.keep(&mut session).unwrap();
-    assert_eq!(moment(&mut campaign.session().unwrap()), moment(&mut session));
+    for (format, decisions, entries) in [(1, 3, 4), (2, 4, 5)] {
+        let text = fs::read_to_string(saves.join(format!("format-{format}.json"))).unwrap();
+        let mut session = Session::load(&library, &text).unwrap();
+        assert_eq!((session.decisions(), session.advance().unwrap()), (decisions, Step::Ask));
+        // What was saved as JSON goes on as a campaign.
+        let json = folder.join(format!("json-{format}.rbsave"));
+        let mut campaign = Store::open(json, &library).unwrap().create("json").unwrap();
+        campaign.adopt(&session, "as it was").unwrap();
+        campaign.keep(&mut session).unwrap();
+        assert_eq!(moment(&mut campaign.session().unwrap()), moment(&mut session));
 
-    let path = folder.join("format-1.rbsave");
-    fs::copy(saves.join("format-1.rbsave"), &path).unwrap();
-    let store = Store::open(&path, &library).unwrap();
-    let mut campaign = store.first().unwrap().unwrap();
-    assert_eq!(campaign.entries(), 4);
-    assert_eq!(campaign.session().unwrap().decisions(), 3);
-    campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+        let name = format!("format-{format}.rbsave");
+        let path = folder.join(&name);
+        fs::copy(saves.join(name), &path).unwrap();
+        let store = Store::open(&path, &library).unwrap();
+        let mut campaign = store.first().unwrap().unwrap();
+        assert_eq!((campaign.entries(), campaign.session().unwrap().decisions()), (entries, decisions));
+        campaign.replay(None, |_| ControlFlow::Continue(())).unwrap();
+    }
 }
 
 /// What the program says to these lines; standard error behind it.
