@@ -139,3 +139,13 @@ fn what_is_nothing_is_named() {
     assert_eq!(marked, "ctx.cord");
     assert!(fault.cure.is_some());
 }
+
+#[test]
+fn several_values_of_a_repeated_roll_are_not_dropped() {
+    let hook = "local sum, first = rb.again(function() local x = rb.roll(\"1d6\", \"gust\") return x + 1, x end) e.rope:add(\"at\", sum + (first or 0))";
+    let library = tug_with("maneuvers/pull.luau", "ctx.rope,", "ctx.rope,", hook);
+    let fault = fault(&mut begun(&library, &[5, 4]));
+    assert_eq!(fault.message, "the function of rb.again returned more than one value");
+    assert_eq!(fault.cure.as_deref(), Some("return one: a table holds several"));
+    assert_eq!(fault.path.as_deref(), Some("tug/hooks/gust.luau"));
+}
