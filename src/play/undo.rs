@@ -187,20 +187,11 @@ impl Game {
             changes.extend(done.changes.iter().cloned().rev());
             let decided = done.tape.last_decision().is_some();
             let mut open = Open {
-                number: done.number,
-                cause: done.cause.clone(),
                 tape: done.tape,
-                before: done.before,
                 seq: done.seq,
                 events: done.events,
                 private: done.private,
-                questions: Vec::new(),
-                rolled_for: None,
-                fault: None,
-                ran: false,
-                answered: false,
-                renewed: false,
-                recorded: false,
+                ..Open::new(done.number, done.cause.clone(), done.before)
             };
             changes.reverse();
             // Changes in another schema are told when all is done.

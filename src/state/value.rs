@@ -73,25 +73,31 @@ impl Value {
         }
     }
 
-    /// Why no game can hold the value, whoever gives it; nothing where one can.
-    pub(crate) fn unfit(&self) -> Option<&'static str> {
+    /// This value and all that lies in it, each with how deep it lies.
+    fn walk(&self) -> impl Iterator<Item = (&Value, usize)> {
         let mut waiting = vec![(self, 0)];
-        while let Some((value, depth)) = waiting.pop() {
-            if depth > Value::DEEPEST {
-                return Some("lists and maps lie in one another more than 100 levels deep");
-            }
+        std::iter::from_fn(move || {
+            let (value, depth) = waiting.pop()?;
             match value {
                 Value::List(items) => waiting.extend(items.iter().map(|item| (item, depth + 1))),
                 Value::Map(items) => waiting.extend(items.values().map(|item| (item, depth + 1))),
-                Value::Int(n) if n.unsigned_abs() > EXACT => return Some("a number is further from zero than 2^53"),
-                Value::Ratio(n, d) if *d < 1 || n.unsigned_abs() > EXACT || d.unsigned_abs() > EXACT => {
-                    return Some("a fraction has a part further from zero than 2^53, or a denominator below 1");
-                }
-                Value::Text(text) if text.len() > LONGEST => return Some("a text is longer than 256 KiB"),
                 _ => {}
             }
-        }
-        None
+            Some((value, depth))
+        })
+    }
+
+    /// Why no game can hold the value, whoever gives it; nothing where one can.
+    pub(crate) fn unfit(&self) -> Option<&'static str> {
+        self.walk().find_map(|(value, depth)| match value {
+            _ if depth > Value::DEEPEST => Some("lists and maps lie in one another more than 100 levels deep"),
+            Value::Int(n) if n.unsigned_abs() > EXACT => Some("a number is further from zero than 2^53"),
+            Value::Ratio(n, d) if *d < 1 || n.unsigned_abs() > EXACT || d.unsigned_abs() > EXACT => {
+                Some("a fraction has a part further from zero than 2^53, or a denominator below 1")
+            }
+            Value::Text(text) if text.len() > LONGEST => Some("a text is longer than 256 KiB"),
+            _ => None,
+        })
     }
 
     /// Refuses a value of an embedder that no game can hold. Taking it apart could go as deep as it is: whoever owns it
@@ -105,7 +111,7 @@ impl Value {
 
     /// Whether lists and maps lie in one another deeper than a game can hold.
     pub(crate) fn is_too_deep(&self) -> bool {
-        self.unfit().is_some_and(|why| why.contains("deep"))
+        self.walk().any(|(_, depth)| depth > Value::DEEPEST)
     }
 
     /// How deep lists and maps may lie in one another.
@@ -288,6 +294,9 @@ mod tests {
     #[test]
     fn what_no_game_can_hold_is_told_whatever_it_lies_in() {
         let deep = (0..20_000).fold(Value::Int(1), |inner, _| Value::list([inner]));
+        assert!(deep.is_too_deep());
+        // Whatever else is wrong with it.
+        let deep = Value::list([deep, Value::Int(i64::MIN)]);
         assert!(deep.is_too_deep());
         std::mem::forget(deep); // to take it apart would need a large stack
         let long = Value::text("x".repeat(300_000));

@@ -2,6 +2,7 @@
 
 use super::campaign::{Campaign, lock};
 use super::error::StoreError;
+use super::replay::Waypoint;
 use crate::play::Event;
 
 /// What happened in a scene and stands.
@@ -21,20 +22,15 @@ impl Campaign {
     /// As [`Campaign::session`].
     pub fn history(&self) -> Result<Vec<SceneLog>, StoreError> {
         let mut ends: Vec<(u32, u32)> = Vec::new();
-        {
-            let (file, mut at) = (self.file(), self.head());
-            while at != 0 {
-                let (row, body) = file.checked_moment(self.game(), at)?;
-                if body.place.is_some() && ends.last().is_none_or(|(scene, _)| *scene != body.scene) {
-                    ends.push((body.scene, at));
-                }
-                at = row.parent;
+        for Waypoint { row, body } in self.way(self.head())?.iter().filter(|at| at.body.place.is_some()) {
+            match ends.last_mut() {
+                Some((scene, end)) if *scene == body.scene => *end = row.id,
+                _ => ends.push((body.scene, row.id)),
             }
         }
         let shared = self.shared_file();
         let mut file = lock(&shared);
         ends.into_iter()
-            .rev()
             .map(|(scene, end)| {
                 let title = file.scene(self.game(), scene)?.title;
                 let opened = self.open_at(&mut file, end, false)?;

@@ -52,9 +52,9 @@ pub struct Difference {
 }
 
 /// An entry on the way to another one.
-struct Waypoint {
-    row: MomentRow,
-    body: MomentBody,
+pub(super) struct Waypoint {
+    pub row: MomentRow,
+    pub body: MomentBody,
 }
 
 impl Campaign {
@@ -181,7 +181,7 @@ impl Campaign {
     }
 
     /// The entries on the way to one, the first one first.
-    fn way(&self, to: u32) -> Result<Vec<Waypoint>, StoreError> {
+    pub(super) fn way(&self, to: u32) -> Result<Vec<Waypoint>, StoreError> {
         let (file, game) = (self.file(), self.game());
         if to > self.entries() {
             return Err(StoreError::Refused(format!("there is no entry {to}; they go from 1 to {}", self.entries())));

@@ -120,8 +120,8 @@ impl Repl {
     }
 
     /// A refusal with what to type instead, where that can be known.
-    fn advised(&mut self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
-        let rules = self.session.ruleset().clone();
+    fn advised(&self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
+        let rules = self.session.ruleset();
         let small = |topic: &str| {
             let own = rules.words().iter().find(|(word, of)| *of == topic && *word != topic);
             own.map_or_else(|| topic.replace('_', " "), |(word, _)| word.clone())
@@ -158,22 +158,17 @@ impl Repl {
         })
     }
 
-    /// The questions that follow in the same action once `option` answers a question. The game stays as it is.
-    fn questions_after(&mut self, question: &Question, option: &str) -> Vec<Question> {
+    /// The questions that follow in the same action once `option` answers a question, as a copy of the game with other dice
+    /// comes to them.
+    fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
         let Ok(answer) = question.read(&option.into()) else { return Vec::new() };
-        if self.session.answer(question.id, answer).is_err() {
+        let mut ahead = self.session.fork();
+        let asks = |step| matches!(step, Ok(Step::Ask));
+        if !asks(ahead.advance()) || ahead.answer(question.id, answer).is_err() || !asks(ahead.advance()) {
             return Vec::new();
         }
-        let stepped = self.session.advance();
-        let open = match stepped {
-            Ok(Step::Ask) => self.session.questions().to_vec(),
-            _ => Vec::new(),
-        };
-        if self.session.undo().is_ok() {
-            let _ = self.session.advance();
-        }
-        self.session.take_events();
-        open.into_iter().filter(|next| next.id.action == question.id.action && next.id != question.id).collect()
+        let follows = |next: &&Question| next.id.action == question.id.action && next.id != question.id;
+        ahead.questions().iter().filter(follows).cloned().collect()
     }
 
     pub(super) fn reply_all(&mut self, question: &Question, mut replies: Vec<(String, Value)>) -> Done {

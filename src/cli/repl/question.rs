@@ -43,7 +43,7 @@ fn heading(question: &Question, about: Option<&str>) -> Row {
 }
 
 /// A sentence that begins a line begins with a capital.
-fn with_capital(text: &str) -> String {
+pub(super) fn with_capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

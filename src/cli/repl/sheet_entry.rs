@@ -10,6 +10,7 @@ use riskbreaker::{Fault, Value};
 use serde_json::json;
 
 use super::line::split_first;
+use super::question::with_capital;
 use super::{Complaint, Done, Repl};
 use crate::cli::nearest::{Named, named, nearest};
 use crate::cli::row::{Row, Span, Tone};
@@ -67,9 +68,7 @@ impl Repl {
     pub(super) fn edit_character(&mut self, rest: &str) -> Done {
         let (name, character) = self.character_named(rest)?;
         if character.sheet.is_none() {
-            return Err(Complaint::Wrong(format!(
-                "{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."
-            )));
+            return Err(without_sheet(&name));
         }
         let steps = self.steps()?;
         self.write_sheet(&name, steps)
@@ -302,9 +301,7 @@ impl Repl {
         if let Ok((name, character)) = self.character_named(text) {
             return match character.sheet {
                 Some(sheet) => Ok((name, sheet)),
-                None => Err(Complaint::Wrong(format!(
-                    "{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."
-                ))),
+                None => Err(without_sheet(&name)),
             };
         }
         let rules = self.session.ruleset();
@@ -357,6 +354,10 @@ fn check_options(step: &SheetStep, value: &Value) -> Done {
     }
 }
 
+fn without_sheet(name: &str) -> Complaint {
+    Complaint::Wrong(format!("{name} was kept without a sheet. `roster keep {name}` in a scene keeps one."))
+}
+
 fn map_of(sheet: Value) -> Sheet {
     match sheet {
         Value::Map(fields) => (*fields).clone(),
@@ -366,10 +367,7 @@ fn map_of(sheet: Value) -> Sheet {
 
 /// A breach as a sentence with its rule.
 pub(super) fn in_words(breach: &Breach) -> String {
-    let mut text = breach.text.clone();
-    if let Some(first) = text.chars().next() {
-        text.replace_range(..first.len_utf8(), &first.to_uppercase().to_string());
-    }
+    let text = with_capital(&breach.text);
     if breach.rule.is_empty() { format!("{text}.") } else { format!("{text} ({}).", breach.rule) }
 }
 
