@@ -377,10 +377,12 @@ fn a_game_goes_the_same_way_whoever_watches() {
         for id in library.ids().into_iter().filter(|id| !id.ends_with("-common") && !id.starts_with("house-")) {
             let rules = Ruleset::load(&library, &id).unwrap();
             // Nobody there makes an end of it.
-            let endless = ["approach", "one"];
-            for scenario in rules.scenarios().keys().filter(|scenario| !endless.contains(&scenario.as_str())) {
-                for policy in rules.policies() {
-                    for seed in 0..4 {
+            let endless = |scenario: &str, policy: &str| {
+                ["approach", "one"].contains(&scenario) || (scenario, policy) == ("ambush", "plain")
+            };
+            for scenario in rules.scenarios().keys() {
+                for policy in rules.policies().iter().filter(|policy| !endless(scenario, policy)) {
+                    for seed in 0..2 {
                         let table = |master| Table { rules: &rules, scenario, policy: policy.as_ref(), seed, master };
                         let Some(told) = table(Driver::Absent).play(false) else { continue };
                         let quiet = table(Driver::Absent).play(true).unwrap();
