@@ -467,6 +467,73 @@ fn council() -> Session {
     session
 }
 
+/// Two bids under seal, which have to be even.
+fn even_bids() -> Library {
+    let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ side = { title = 'name', fields = { name = rb.text(), bid = rb.int() } } })";
+    let play = r#"
+        local rb = require("@riskbreaker")
+        local function asked(seat)
+            return { ask = "number", seat = seat, topic = "bid", min = 0, max = 9, sealed = true, audience = seat, check = function(n)
+                return n % 2 == 0, "a bid is even"
+            end }
+        end
+        return rb.play({
+            start = function()
+                rb.spawn("side", { name = "left" })
+                rb.recur("round", { 1 }, { 1 }, rb.spawn("side", { name = "right" }))
+            end,
+            entries = {
+                round = function()
+                    local bids = rb.all({ asked("left"), asked("right") })
+                    rb.finish(`{bids[1]} to {bids[2]}`)
+                end,
+            },
+        })
+    "#;
+    let manifest = "id = \"bids\"\ntitle = \"B\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
+    Library::from_files([("bids/ruleset.toml", manifest), ("bids/kinds.luau", kinds), ("bids/play.luau", play)])
+}
+
+#[test]
+fn a_part_that_its_check_refuses_is_asked_again_at_once_and_the_others_stay() {
+    let library = even_bids();
+    let rules = Ruleset::load(&library, "bids").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let bid = |session: &mut Session, seat: &str, bid: i64| {
+        let question = session.questions().iter().find(|question| &*question.seat == seat).unwrap();
+        assert!(question.checked);
+        let id = question.id;
+        session.answer(id, Answer::Number(bid)).unwrap();
+        // Whoever loads the game here is asked the same.
+        let saved = session.save();
+        let step = session.advance().unwrap();
+        let loaded = Session::load(&library, &saved).unwrap();
+        assert_eq!(loaded.questions(), session.questions());
+        step
+    };
+    let open = |session: &Session| -> Vec<String> {
+        session.questions().iter().map(|question| question.seat.to_string()).collect()
+    };
+    let told = |session: &mut Session, seat: &str| {
+        let events = session.seat(seat).unwrap().events_since(0).unwrap();
+        events.iter().filter(|event| event.happening.line().contains("a bid is even")).count()
+    };
+    assert_eq!(bid(&mut session, "left", 3), Step::Ask);
+    assert_eq!((open(&session), session.decisions()), (vec!["left".into(), "right".into()], 0));
+    assert_eq!((told(&mut session, "left"), told(&mut session, "right")), (1, 0));
+    assert_eq!(bid(&mut session, "right", 4), Step::Ask);
+    assert_eq!((open(&session), session.decisions()), (vec!["left".to_owned()], 1));
+    assert_eq!(bid(&mut session, "left", 5), Step::Ask);
+    assert_eq!((open(&session), session.decisions()), (vec!["left".to_owned()], 1), "the other bid stays");
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(open(&session), ["left", "right"]);
+    session.redo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(bid(&mut session, "left", 6), Step::Over("6 to 4".into()));
+}
+
 fn topics(session: &Session) -> Vec<&str> {
     session.questions().iter().map(|question| &*question.topic).collect()
 }

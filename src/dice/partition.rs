@@ -54,6 +54,8 @@ const MOST: usize = 100_000;
 /// The most lists that are held, and put together, to work them out.
 const MOST_OPEN: usize = 200_000;
 const MOST_STEPS: usize = 500_000;
+/// A list of so many faces counts as two.
+const LONG_LIST: usize = 32;
 
 type Ways = BTreeMap<Vec<u32>, BigUint>;
 
@@ -268,18 +270,21 @@ fn sorted(pool: &Pool) -> Option<(Ways, BigUint)> {
         let mut next = BTreeMap::new();
         for ((left, kept), weight) in open {
             let wanted = places.len() as u32 - (pool.count - left);
+            let mut chosen = BigUint::one();
             for dice in 0..=wanted.min(left) {
                 while of_dice.len() <= dice as usize {
                     let longer = one_more(&of_dice[of_dice.len() - 1], &group, &mut steps)?;
                     of_dice.push(longer);
                 }
                 let ways = if dice < wanted {
-                    choose(left, dice)
+                    chosen.clone()
                 } else {
-                    let more = |more| choose(left, dice + more) * of_group.pow(more) * later.pow(left - dice - more);
-                    (0..=left - dice).map(more).sum()
+                    steps += (left - dice) as usize;
+                    at_least_so_many(chosen.clone(), left, dice, &of_group, &later)
                 };
-                steps += of_dice[dice as usize].len();
+                chosen = chosen * (left - dice) / (dice + 1);
+                // Long lists cost more than short ones.
+                steps += of_dice[dice as usize].len() * (1 + (kept.len() + dice as usize) / LONG_LIST);
                 // Behind the last group no die is left to come.
                 let in_vain = dice < wanted && at + 1 == groups;
                 if steps > MOST_STEPS || in_vain || ways.is_zero() {
@@ -325,10 +330,13 @@ pub fn high_first(mut faces: Vec<u32>) -> Vec<u32> {
     faces
 }
 
-fn choose(n: u32, k: u32) -> BigUint {
-    let mut ways = BigUint::one();
-    for i in 0..k.min(n - k) {
-        ways = ways * (n - i) / (i + 1);
+/// How many ways `dice` or more of those that are left fall into a group, and the others later. `chosen`: the ways to choose
+/// so many of them.
+fn at_least_so_many(mut chosen: BigUint, left: u32, dice: u32, of_group: &BigUint, later: &BigUint) -> BigUint {
+    let mut ways = BigUint::zero();
+    for more in 0..=left - dice {
+        ways += &chosen * of_group.pow(more) * later.pow(left - dice - more);
+        chosen = chosen * (left - dice - more) / (dice + more + 1);
     }
     ways
 }

@@ -100,6 +100,8 @@ pub(crate) struct Open {
     pub ran: bool,
     /// Whether an answer came since it ran last.
     pub answered: bool,
+    /// Whether the rules look at that answer: the action runs again, though other questions are still open.
+    pub to_check: bool,
     /// Whether its tape was made by other rules.
     pub renewed: bool,
     /// Whether it comes from a record, and has not run yet: keys that a ruleset computes are computed before it.
@@ -121,6 +123,7 @@ impl Open {
             fault: None,
             ran: false,
             answered: false,
+            to_check: false,
             renewed: false,
             recorded: false,
         }

@@ -54,7 +54,7 @@ impl Game {
                 if let Some(fault) = &open.fault {
                     return Halt::Fault(fault.clone());
                 }
-                if open.ran && !open.questions.is_empty() {
+                if open.ran && !open.questions.is_empty() && !open.to_check {
                     return Halt::Ask;
                 }
             } else if let Some(outcome) = self.context.state.outcome() {
@@ -274,7 +274,7 @@ impl Game {
         context.forget_run();
         context.dropped = None;
         let pulse = context.pulse;
-        (open.ran, open.answered) = (true, false);
+        (open.ran, open.answered, open.to_check) = (true, false, false);
 
         let result = catch_unwind(AssertUnwindSafe(|| perform(context, &self.scenario, vm, &open.cause)));
         let result = result.unwrap_or_else(|_| {
@@ -330,7 +330,11 @@ impl Game {
                     Some(Slot::Answer { seat, .. }) => Audience::named(seat),
                     _ => Audience::Everybody,
                 };
-                if let Some(position) = open.tape.cut(ordinal) {
+                // Answers to questions that were out with it stay, if they came before it.
+                let is_last_decision = seq.is_some_and(|seq| seq + 1 == self.next_seq);
+                if is_last_decision && ordinal + 1 < open.tape.slots.len() {
+                    open.tape.slots[ordinal] = None;
+                } else if let Some(position) = open.tape.cut(ordinal) {
                     context.set_position(position);
                 }
                 // It was no decision: it is not there to be undone.

@@ -67,6 +67,7 @@ impl Game {
         }
         open.tape.slots[ordinal] = Some(slot);
         open.answered = true;
+        open.to_check |= question.checked;
         if question.race {
             // The first answer counts: the others cannot be given any more.
             open.questions.retain(|other| !other.race);

@@ -458,6 +458,7 @@ impl ActionContext {
             audience,
             sealed: false,
             race: false,
+            checked: false,
         });
         self.cursor += 1;
         self.stop = Some(Stop::Question);

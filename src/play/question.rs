@@ -52,6 +52,9 @@ pub struct Question {
     /// Others are asked as well, and the first answer closes the question for them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub race: bool,
+    /// The rules look at the answer beyond its kind: one that they refuse is asked for again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub checked: bool,
 }
 
 /// The kind of a question with what belongs to it.
@@ -244,6 +247,7 @@ impl Question {
             audience: Default::default(),
             sealed: false,
             race: false,
+            checked: false,
         }
     }
 }

@@ -1,9 +1,10 @@
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::SystemTime;
 
 use super::machine::{Engine, Hits, Machine};
 use super::pool::{Died, Machines, Pool};
-use crate::ruleset::{Library, LoadError, Rulebook, Stack, with_layers};
+use crate::ruleset::{Library, LoadError, Origin, Rulebook, Stack, with_layers};
 
 /// A ruleset that can be played: its [`Rulebook`] and the machines that run its scripts.
 ///
@@ -11,6 +12,8 @@ use crate::ruleset::{Library, LoadError, Rulebook, Stack, with_layers};
 pub struct Ruleset {
     book: Arc<Rulebook>,
     pool: Arc<Pool>,
+    /// Where its parts were read last with this content.
+    origins: Arc<Mutex<Vec<Origin>>>,
 }
 
 impl Ruleset {
@@ -41,14 +44,34 @@ impl Ruleset {
         layers: &[String],
     ) -> Result<Arc<Ruleset>, LoadError> {
         let (id, layers) = with_layers(id, layers);
-        let stack = Stack::resolve(library, &id, &layers)?;
-        let same =
-            |rules: &Arc<Ruleset>| rules.id() == id && rules.extra_layers() == layers && rules.hash() == stack.hash();
-        let known = in_use().iter().filter_map(Weak::upgrade).find(same);
-        match known {
-            Some(rules) => Ok(rules),
-            None => Ruleset::of_stack(engine, Arc::new(stack), &layers, Machines::default()),
+        let began = SystemTime::now();
+        let of_name: Vec<Arc<Ruleset>> = in_use().iter().filter_map(Weak::upgrade).collect();
+        let of_name = of_name.into_iter().filter(|rules| rules.id() == id && rules.extra_layers() == layers);
+        let of_name: Vec<Arc<Ruleset>> = of_name.collect();
+        // What looks as it did when it was read last has the same content.
+        if let Some(rules) = of_name.iter().find(|rules| rules.stands_in(library)) {
+            return Ok(rules.clone());
         }
+        let stack = Stack::resolve(library, &id, &layers)?;
+        let origins = stack.parts().iter().map(|part| library.origin_of(part.id()));
+        let origins: Option<Vec<Origin>> = origins.collect();
+        let hash = stack.hash();
+        let rules = match of_name.into_iter().find(|rules| rules.hash() == hash) {
+            Some(rules) => rules,
+            None => Ruleset::of_stack(engine, Arc::new(stack), &layers, Machines::default())?,
+        };
+        if let Some(origins) = origins.filter(|origins| origins.iter().all(|origin| origin.is_settled_at(began))) {
+            *rules.origins.lock().unwrap_or_else(PoisonError::into_inner) = origins;
+        }
+        Ok(rules)
+    }
+
+    /// Whether a library has its files as they were when they were read last, as far as that shows without reading them.
+    fn stands_in(&self, library: &Library) -> bool {
+        let origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let parts = self.book.stack().parts();
+        let same = |(id, origin): (&str, &Origin)| library.origin_of(id).as_ref() == Some(origin);
+        origins.len() == parts.len() && parts.iter().map(|part| part.id()).zip(&origins).all(same)
     }
 
     /// Loads what has been read.
@@ -67,7 +90,7 @@ impl Ruleset {
         };
         let book = Rulebook::new(stack, declared, layers)?;
         let pool = pool.ok_or_else(|| LoadError::new(id, Vec::new()))?;
-        let rules = Arc::new(Ruleset { book: Arc::new(book), pool: Arc::new(pool) });
+        let rules = Arc::new(Ruleset { book: Arc::new(book), pool: Arc::new(pool), origins: Arc::default() });
         if !measured {
             let mut in_use = in_use();
             in_use.retain(|known| known.strong_count() > 0);
@@ -78,7 +101,8 @@ impl Ruleset {
 
     /// The same ruleset with a count of references of its own: threads that share one get in each other's way.
     pub(crate) fn apart(&self) -> Arc<Ruleset> {
-        Arc::new(Ruleset { book: self.book.clone(), pool: self.pool.clone() })
+        let (book, pool, origins) = (self.book.clone(), self.pool.clone(), self.origins.clone());
+        Arc::new(Ruleset { book, pool, origins })
     }
 
     /// The ruleset as data.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::folder::{Folder, Intake};
 use super::manifest::{ID_RULE, Manifest, is_ruleset_id};
 use super::nearest::did_you_mean;
+use super::origin::Origin;
 use super::problem::{LoadError, Problem};
 use super::quoted::{printable, quoted};
 use super::read_folder::read_folder;
@@ -168,6 +169,21 @@ impl Library {
                 if front.contains(id) { front } else { back }.folder_of(id)
             }
             _ => None,
+        }
+    }
+
+    /// Where the files of a ruleset lie and how they look from outside; nothing if that tells too little of them.
+    pub(crate) fn origin_of(&self, id: &str) -> Option<Origin> {
+        if !self.contains(id) {
+            return None;
+        }
+        match &self.0 {
+            Shelf::Embedded => Some(Origin::Embedded),
+            Shelf::Memory(files) => Some(Origin::Memory(files.clone())),
+            Shelf::Disk(path) => Origin::of_folder(&path.join(id)),
+            Shelf::Overlay(front, back) | Shelf::Backed(front, back) => {
+                if front.contains(id) { front } else { back }.origin_of(id)
+            }
         }
     }
 

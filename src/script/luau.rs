@@ -45,7 +45,17 @@ impl Ruleset {
         Ruleset::load_by(&ENGINE, library, id, layers)
     }
 
-    /// The same, and says where its scripts run.
+    /// Finds a ruleset of that content that is in use, with the machines that it has, and loads it where there is none: for
+    /// servers of many games. Files that look as they did when they were read last are not read again.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn shared(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::find_or_load(&ENGINE, library, id, layers)
+    }
+
+    /// The same as [`Ruleset::load_with`], and says where its scripts run.
     ///
     /// # Errors
     ///

@@ -9,14 +9,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{OpenQuestion, Sight};
+use super::frames::Sight;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Odds, OddsQuery};
 use crate::play::Ruleset;
-use crate::play::{Answering, Edit, Given, QuestionId, Refusal, Session};
+use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session};
 use crate::ruleset::Library;
 use crate::state::{EntityId, Value};
 
@@ -138,37 +138,29 @@ impl Command<'_> {
 
     // Deciding
 
-    /// An open question that the role may see.
-    fn question(&self, game: &Game, id: QuestionId) -> Result<OpenQuestion, Failure> {
-        let mut questions = Sight(self.role).questions(&game.session);
-        match questions.iter().position(|question| question.id == id) {
-            Some(at) => Ok(questions.swap_remove(at)),
-            None => Err(Failure::Stale { questions }),
-        }
-    }
-
-    /// An open question that the role may decide.
-    fn own_question(&self, game: &Game, id: QuestionId) -> Result<OpenQuestion, Failure> {
+    /// An open question that the role may decide. One that it may not see is for it one that is not open.
+    fn own_question<'g>(&self, game: &'g Game, id: QuestionId) -> Result<&'g Question, Failure> {
         self.role.must_play()?;
-        let question = self.question(game, id)?;
+        let sight = Sight(self.role);
+        let mut open = game.session.questions().iter().filter(|question| sight.sees_question(question));
+        let Some(question) = open.find(|question| question.id == id) else {
+            return Err(Failure::Stale { questions: sight.questions(&game.session) });
+        };
         match self.role.seat() {
-            Some(acting) if !question.yours => {
-                let acting = acting.clone();
-                Err(Refusal::NotYourSeat { seat: question.seat, acting }.into())
+            Some(acting) if !sight.plays(&question.seat) => {
+                Err(Refusal::NotYourSeat { seat: question.seat.clone(), acting: acting.clone() }.into())
             }
             _ => Ok(question),
         }
     }
 
     fn answer(&self, game: &mut Game) -> Result<Json, Failure> {
-        let AnswerParams { question, value, acting } = self.read()?;
-        let open = self.own_question(game, question)?;
-        self.acts_for(acting.as_deref(), &open.seat)?;
+        let AnswerParams { question: id, value, acting } = self.read()?;
+        let question = self.own_question(game, id)?;
+        self.acts_for(acting.as_deref(), &question.seat)?;
         bounded(&value)?;
-        let question = game.session.questions().iter().find(|known| known.id == question);
-        let question = question.ok_or(Refusal::Stale { question: open.id })?;
         let answer = question.exact_answer(&value)?;
-        game.session.answer(open.id, answer)?;
+        game.session.answer(id, answer)?;
         self.accepted(game, "answer")
     }
 
@@ -299,23 +291,21 @@ impl Command<'_> {
 
     fn answers(&self, game: &Game) -> Result<Json, Failure> {
         let AnswersParams { question, most } = self.read()?;
-        let open = self.own_question(game, question)?;
         let most = most.unwrap_or(MOST_ANSWERS).min(MOST_ANSWERS);
-        let question = game.session.questions().iter().find(|question| question.id == open.id);
-        let answers = question.and_then(|question| question.answers(most));
+        let answers = self.own_question(game, question)?.answers(most);
         written(Answers { answers: answers.map(|answers| answers.iter().map(crate::play::Answer::to_value).collect()) })
     }
 
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
-        let open = self.own_question(game, question)?;
-        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(open.id, &policy)?;
+        let id = self.own_question(game, question)?.id;
+        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(id, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
     fn odds(&self, game: &mut Game) -> Result<Json, Failure> {
         let OddsParams { question, given } = self.read()?;
-        let open = self.own_question(game, question)?;
+        let id = self.own_question(game, question)?.id;
         let given = given.into_iter().map(|(topic, value)| Given { topic, value, about: None }).collect();
         let query = OddsQuery {
             given,
@@ -324,7 +314,7 @@ impl Command<'_> {
             interrupt: Some(self.interrupt.clone()),
             ..OddsQuery::default()
         };
-        let odds = game.session.odds_at(open.id, query)?;
+        let odds = game.session.odds_at(id, query)?;
         written(report(&odds))
     }
 
@@ -417,7 +407,7 @@ pub(super) fn unknown_seat(rules: &Ruleset, seat: &str) -> Refusal {
 }
 
 pub(super) fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, Failure> {
-    Ruleset::load_with(library, id, layers).map_err(|error| Failure::NotStarted { message: error.to_string() })
+    Ruleset::shared(library, id, layers).map_err(|error| Failure::NotStarted { message: error.to_string() })
 }
 
 fn report(odds: &Odds) -> OddsReport {

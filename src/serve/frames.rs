@@ -217,19 +217,40 @@ impl Sight<'_> {
     }
 
     pub fn entities(&self, session: &Session) -> BTreeMap<EntityId, EntityView> {
+        let mut entities = BTreeMap::new();
+        self.bring_up_to_date(session, &mut entities);
+        entities
+    }
+
+    /// Brings the entities that a viewer has been told of up to date, and gives those that are different now.
+    pub fn bring_up_to_date(&self, session: &Session, told: &mut BTreeMap<EntityId, EntityView>) -> Vec<Changed> {
         let known = session.known(&self.viewer());
         let view = known.view(session);
-        let shown = |id: EntityId| EntityView {
-            id,
-            kind: view.kind(id).unwrap_or_default().into(),
-            title: view.title(id),
-            fields: view
-                .fields(id)
-                .filter(|(field, _)| self.0.is_master() || field.show)
-                .map(|(field, value)| (field.name.clone(), value.clone()))
-                .collect(),
-        };
-        view.entities().map(|id| (id, shown(id))).collect()
+        let mut changed = Vec::new();
+        for id in view.entities() {
+            let (kind, title) = (view.kind(id).unwrap_or_default(), view.title(id));
+            let fields = || view.fields(id).filter(|(field, _)| self.0.is_master() || field.show);
+            let same = told.get(&id).is_some_and(|told| {
+                *told.kind == *kind
+                    && told.title == title
+                    && told.fields.len() == fields().count()
+                    && fields().all(|(field, value)| told.fields.get(&field.name) == Some(value))
+            });
+            if !same {
+                let fields = fields().map(|(field, value)| (field.name.clone(), value.clone())).collect();
+                let entity = EntityView { id, kind: kind.into(), title, fields };
+                told.insert(id, entity.clone());
+                changed.push(Changed::Now(entity));
+            }
+        }
+        told.retain(|id, _| {
+            let there = view.exists(*id);
+            if !there {
+                changed.push(Changed::Gone { id: *id, gone: true });
+            }
+            there
+        });
+        changed
     }
 
     pub fn acts(&self, session: &mut Session) -> Vec<FreeAct> {

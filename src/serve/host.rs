@@ -495,10 +495,9 @@ impl Connection {
                 if changes && game.paused && !role.is_master() {
                     return Err(Failure::Paused);
                 }
-                let request = fingerprint(&method, &params);
-                let key = key.filter(|_| changes);
-                if let Some(key) = &key
-                    && let Some(earlier) = game.earlier(&role, key, request)?
+                let key = key.filter(|_| changes).map(|key| (fingerprint(&method, &params), key));
+                if let Some((request, key)) = &key
+                    && let Some(earlier) = game.earlier(&role, key, *request)?
                 {
                     return Ok(earlier);
                 }
@@ -514,7 +513,7 @@ impl Connection {
                     interrupt: &interrupt,
                 };
                 let result = command.run(game)?;
-                if let Some(key) = key {
+                if let Some((request, key)) = key {
                     game.keep(&role, &key, request, result.clone());
                 }
                 Ok(result)
@@ -720,13 +719,12 @@ fn parse(message: &str) -> (Json, Result<Request, Failure>) {
 /// Answers a request; notifications are not answered.
 fn reply(outbox: &Outbox, id: Option<Json>, result: Result<Json, Failure>) {
     let Some(id) = id else { return };
-    let message = match result {
-        Ok(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+    outbox.reply(match result {
+        Ok(result) => format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{result}}}"#),
         Err(failure) => {
             let data = serde_json::to_value(&failure).unwrap_or_default();
             let error = json!({ "code": failure.code(), "message": failure.to_string(), "data": data });
-            json!({ "jsonrpc": "2.0", "id": id, "error": error })
+            format!(r#"{{"error":{error},"id":{id},"jsonrpc":"2.0"}}"#)
         }
-    };
-    outbox.reply(message.to_string());
+    });
 }

@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{Changed, EntityView, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState};
+use super::frames::{EntityView, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState};
 use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
-use crate::play::{Session, Step};
+use crate::play::{Ruleset, Session, Step};
 use crate::state::EntityId;
 
 /// A game with those who look at it. One command is carried out at a time.
@@ -36,8 +36,8 @@ pub(super) struct Game {
     /// Steps whose decisions do not stand any more.
     taken_back: BTreeSet<u64>,
     undone_by: Option<Role>,
-    /// The settings that were told last.
-    told: Option<Settings>,
+    /// The settings that were told last, and the rules in force then.
+    told: Option<(Settings, Arc<Ruleset>)>,
     /// The first step, and how many decisions there were then.
     began: (u64, u32),
 }
@@ -120,7 +120,7 @@ impl Game {
             told: None,
             began,
         };
-        game.told = Some(game.settings());
+        game.told = Some((game.settings(), game.session.ruleset().clone()));
         Ok(game)
     }
 
@@ -213,6 +213,18 @@ impl Game {
         }
     }
 
+    /// Whether the settings are those that were told last.
+    fn are_settings_told(&self) -> bool {
+        let rules = self.session.ruleset();
+        self.told.as_ref().is_some_and(|(told, by)| {
+            told.paused == self.paused
+                && told.seats == *self.session.seats()
+                && told.switches == *self.session.switches()
+                && told.rules.pending == self.session.pending_rules().map(|rules| rules.name())
+                && (Arc::ptr_eq(by, rules) || by.hash() == rules.hash())
+        })
+    }
+
     fn undo_state(&self, role: &Role) -> UndoState {
         UndoState { allowed: self.may_undo(role, 1), decisions: self.session.decisions() }
     }
@@ -232,9 +244,9 @@ impl Game {
         self.seq += 1;
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
-        let settings = Some(self.settings()).filter(|now| self.told.as_ref() != Some(now));
-        if settings.is_some() {
-            self.told.clone_from(&settings);
+        let settings = (!self.are_settings_told()).then(|| self.settings());
+        if let Some(settings) = &settings {
+            self.told = Some((settings.clone(), self.session.ruleset().clone()));
         }
         let mut bodies: HashMap<Role, String> = HashMap::new();
         for at in 0..self.viewers.len() {
@@ -280,18 +292,10 @@ impl Game {
     fn frame(&mut self, table: &str, cause: &'static str, role: &Role, settings: Option<Settings>) -> StepFrame {
         let sight = Sight(role);
         let undo = self.undo_state(role);
-        let now = sight.entities(&self.session);
         let seen = self.seen.entry(role.clone()).or_default();
         let events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
         seen.revision = events.last().map_or(seen.revision, |event| event.revision);
-        let mut changed: Vec<Changed> = now
-            .iter()
-            .filter(|(id, entity)| seen.entities.get(id) != Some(entity))
-            .map(|(_, entity)| Changed::Now(entity.clone()))
-            .collect();
-        let gone = seen.entities.keys().filter(|id| !now.contains_key(id));
-        changed.extend(gone.map(|id| Changed::Gone { id: *id, gone: true }));
-        seen.entities = now;
+        let changed = sight.bring_up_to_date(&self.session, &mut seen.entities);
         StepFrame {
             table: table.to_owned(),
             seq: self.seq,

@@ -49,7 +49,7 @@ impl StoreFile {
             return Ok(known.clone());
         }
         let generation = self.generation(hash)?;
-        let today = Ruleset::load_with(&self.library, &generation.ruleset, &generation.layers).ok();
+        let today = Ruleset::shared(&self.library, &generation.ruleset, &generation.layers).ok();
         let rules = match today.filter(|today| today.hash() == hash) {
             Some(today) => today,
             None => self.embedded(&generation)?,
@@ -92,7 +92,7 @@ impl StoreFile {
 
     fn embedded(&self, generation: &Generation) -> Result<Arc<Ruleset>, StoreError> {
         let library = Library::from_files(self.files(generation)?);
-        Ok(Ruleset::load_with(&library, &generation.ruleset, &generation.layers)?)
+        Ok(Ruleset::shared(&library, &generation.ruleset, &generation.layers)?)
     }
 }
 

@@ -134,6 +134,7 @@ mod tests {
             audience: Default::default(),
             sealed: false,
             race: false,
+            checked: false,
         }
     }
 

@@ -350,6 +350,7 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
         audience,
         sealed: is_sealed(q)?,
         race: false,
+        checked: q.raw_get::<Lv>("check")? != Lv::Nil,
     };
     Ok(question)
 }
