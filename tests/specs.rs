@@ -383,6 +383,27 @@ fn a_free_act_that_asks_is_finished_before_the_next() {
 }
 
 #[test]
+fn a_free_act_is_closed_for_a_reason() {
+    let way = "goal = { name = 'way', difficulty = 4, advantage = 1 }";
+    let told = |goal: &str, closed: &str| {
+        let given = "us = { 'A = M5: Sword' }, them = { 'B = M5: Sword' }, advantage = { 0, 0 }, turns = { 'A' }";
+        failure_in("rulesets", "riskbreaker-0.0.3", &format!("t:given({{ {given}, {goal} }}) {closed}"))
+    };
+    assert_eq!(told("", "t:closed('gm', 'oppose', 'no goal')"), "");
+    for (goal, closed, found) in [
+        (way, "t:closed('gm', 'oppose', 'no goal')", "oppose is open to gm"),
+        ("", "t:closed('gm', 'oppose', 'no money')", "expected \"no money\", found \"there is no goal\""),
+        ("", "t:closed('gm', 'oppose', ' ')", "say a part of the reason"),
+        ("", "t:closed('gm', 'opose', 'no goal')", "did you mean `oppose`?"),
+        ("", "t:closed('gn', 'oppose', 'no goal')", "the seats are"),
+        ("", "t:closed('gm', 'oppose')", "argument 3 of t:closed must be a text"),
+    ] {
+        let message = told(goal, closed);
+        assert!(message.contains(found), "{closed}: {message}");
+    }
+}
+
+#[test]
 fn events_are_expected_by_what_they_say() {
     let played = "t:given('two') t:dice(5) t:play('Ann', 'pull', { risk = 2 }) ";
     for (expected, told) in [

@@ -92,7 +92,7 @@ impl Reader<'_> {
                     }
                 }
             }
-            "free" => {
+            "free" | "closed" => {
                 self.sorted("seat", args.first());
                 self.sorted("free act", args.get(1));
             }

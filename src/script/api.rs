@@ -744,6 +744,12 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "A free act at the next question.",
     ),
     method(
+        "closed",
+        "t:closed(seat, name, reason)",
+        ("seat: string, name: string, reason: string", "()"),
+        "The seat cannot take that free act at the next question, for a reason that contains the text.",
+    ),
+    method(
         "edit",
         "t:edit(title, field, value)",
         ("title: string, field: string, value: any", "()"),

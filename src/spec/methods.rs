@@ -4,7 +4,7 @@ use super::case::{Case, Checked, same, some_reason, take_default, words, wrong};
 use super::lines::cards_in;
 use super::odds;
 use crate::play::plain::{self, replies, value_of};
-use crate::play::{Edit, Session, Step};
+use crate::play::{Edit, Refusal, Session, Step};
 use crate::ruleset::nearest;
 use crate::script::SpecMethods;
 use crate::state::{EntityId, Value};
@@ -40,6 +40,7 @@ impl SpecMethods for Case {
             "enabled" => done(self.enabled(&args)),
             "run" => done(self.run(&args)),
             "free" => done(self.free(&args)),
+            "closed" => done(self.closed(&args)),
             "edit" => done(self.edit(&args)),
             "rules" => self.change_rules(&args.text(0)?).map(|migration| plain::notes(&migration)),
             "noted" => done(self.noted(&args)),
@@ -212,13 +213,7 @@ impl Case {
         if option.enabled {
             return Err(wrong(format!("{name} is open to {about}")));
         }
-        let found = option.reason.unwrap_or_default();
-        match reason.filter(|reason| !found.contains(reason)) {
-            Some(reason) => {
-                Err(wrong(format!("{name} is greyed for another reason: expected \"{reason}\", found \"{found}\"")))
-            }
-            None => Ok(()),
-        }
+        reason_is(&name, reason.as_deref().unwrap_or_default(), &option.reason.unwrap_or_default())
     }
 
     fn enabled(&mut self, args: &Args) -> Checked<()> {
@@ -265,17 +260,33 @@ impl Case {
     }
 
     fn free(&mut self, args: &Args) -> Checked<()> {
-        let (seat, name, answers) = (args.text(0)?, args.text(1)?, replies(args.value(2))?);
-        // Once its dice are rolled an action is played to its end first.
+        let answers = replies(args.value(2))?;
+        self.act(args)?.map_err(wrong)?;
+        let action = self.session()?.open_action();
+        self.go_on()?;
+        if answers.is_empty() { Ok(()) } else { self.answer_all(answers, action) }
+    }
+
+    /// A free act is greyed for a reason where `t:free` would take it.
+    fn closed(&mut self, args: &Args) -> Checked<()> {
+        let (seat, name, reason) = (args.text(0)?, args.text(1)?, args.text(2)?);
+        some_reason(&reason)?;
+        match self.act(args)? {
+            Ok(()) => Err(wrong(format!("{name} is open to {seat}"))),
+            Err(Refusal::Greyed { reason: found, .. }) => reason_is(&name, &reason, &found.unwrap_or_default()),
+            Err(other) => Err(wrong(other)),
+        }
+    }
+
+    /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
+    fn act(&mut self, args: &Args) -> Checked<Result<(), Refusal>> {
+        let (seat, name) = (args.text(0)?, args.text(1)?);
         if self.session()?.dice_are_cast() {
             self.settle()?;
         }
         let session = self.session()?;
         let _ = session.advance().map_err(wrong)?;
-        session.act(&seat, &name).map_err(wrong)?;
-        let action = session.open_action();
-        self.go_on()?;
-        if answers.is_empty() { Ok(()) } else { self.answer_all(answers, action) }
+        Ok(session.act(&seat, &name))
     }
 
     fn edit(&mut self, args: &Args) -> Checked<()> {
@@ -447,6 +458,14 @@ impl Case {
         let all: Vec<String> = breaches.iter().map(|breach| format!("{}: {}", breach.rule, breach.text)).collect();
         Err(wrong(format!("the sheet does not break {rule}; it breaks: {}", all.join("; "))))
     }
+}
+
+/// Whether something is greyed for the reason that is expected, or a part of it.
+fn reason_is(name: &str, expected: &str, found: &str) -> Checked<()> {
+    if found.contains(expected) {
+        return Ok(());
+    }
+    Err(wrong(format!("{name} is greyed for another reason: expected \"{expected}\", found \"{found}\"")))
 }
 
 fn equal(args: &Args) -> Checked<()> {
