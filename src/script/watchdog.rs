@@ -39,16 +39,20 @@ struct Own(&'static Watch);
 
 impl Drop for Own {
     fn drop(&mut self) {
-        OWN.set(&UNWATCHED);
+        OWN.set(None);
         self.0.running.store(0, Ordering::SeqCst);
         with_watches(|watches| watches.free.push(self.0));
     }
 }
 
 thread_local! {
-    /// The watch of this thread, for a fast look.
-    static OWN: Cell<&'static Watch> = const { Cell::new(&UNWATCHED) };
+    /// The watch of this thread, for a fast look; nothing before its first call and at its end.
+    static OWN: Cell<Option<&'static Watch>> = const { Cell::new(None) };
     static HOLD: Own = Own(take_watch());
+}
+
+fn own() -> &'static Watch {
+    OWN.get().unwrap_or(&UNWATCHED)
 }
 
 fn with_watches<R>(work: impl FnOnce(&mut Watches) -> R) -> R {
@@ -68,7 +72,7 @@ fn take_watch() -> &'static Watch {
             watch
         }
     });
-    OWN.set(watch);
+    OWN.set(Some(watch));
     watch
 }
 
@@ -115,7 +119,7 @@ pub(super) fn watch() -> Watched {
     let dog = watchdog();
     // A thread that is about to end may have given its watch back.
     let _ = HOLD.try_with(|_| ());
-    OWN.get().running.fetch_add(1, Ordering::SeqCst);
+    own().running.fetch_add(1, Ordering::SeqCst);
     if ASLEEP.load(Ordering::SeqCst)
         && let Some(dog) = dog
     {
@@ -126,14 +130,14 @@ pub(super) fn watch() -> Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        OWN.get().running.fetch_sub(1, Ordering::SeqCst);
+        own().running.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
 /// Whether the running call should look at the clock now.
 #[inline]
 pub(super) fn must_look() -> bool {
-    let look = &OWN.get().look;
+    let look = &own().look;
     look.load(Ordering::Relaxed) && look.swap(false, Ordering::Relaxed)
 }
 
@@ -153,7 +157,7 @@ mod tests {
             thread::yield_now();
         }
         drop(watched);
-        assert_eq!(OWN.get().running.load(Ordering::SeqCst), 0);
+        assert_eq!(own().running.load(Ordering::SeqCst), 0);
     }
 
     #[test]

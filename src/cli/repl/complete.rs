@@ -1,6 +1,6 @@
 use std::sync::{Arc, Mutex};
 
-use reedline::{Completer, CompletionResult, Span, Suggestion};
+use reedline::{Completer, Span, Suggestion};
 
 use super::command::{COMMANDS, Command, Word};
 use super::line::split_first;
@@ -155,9 +155,9 @@ pub struct Tab {
 }
 
 impl Completer for Tab {
-    fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
+    fn complete(&mut self, line: &str, pos: usize) -> Vec<Suggestion> {
         let Ok(words) = self.words.lock() else {
-            return CompletionResult::fresh(Vec::new());
+            return Vec::new();
         };
         let typed = line.get(..pos).unwrap_or(line);
         let mut candidates = complete(typed, &words);
@@ -166,7 +166,7 @@ impl Completer for Tab {
             candidates.push(Candidate { start: 0, text: typed.to_owned(), about: String::new() });
         }
         let same = |text: &str| text == typed;
-        let suggestions: Vec<Suggestion> = candidates
+        candidates
             .into_iter()
             .map(|candidate| Suggestion {
                 append_whitespace: !candidate.text.ends_with(' ') && !same(&candidate.text),
@@ -175,8 +175,7 @@ impl Completer for Tab {
                 value: candidate.text,
                 ..Suggestion::default()
             })
-            .collect();
-        CompletionResult::fresh(suggestions)
+            .collect()
     }
 }
 
