@@ -283,6 +283,9 @@ fn lines_of_json_are_read_back_to_the_same_game() {
     assert!(store.first().unwrap().is_none());
 }
 
+/// A page of the file, in bytes.
+const PAGE: usize = 4096;
+
 #[test]
 fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
     let library = library("tests/rulesets");
@@ -301,13 +304,20 @@ fn a_damaged_file_is_refused_or_recovered_and_never_another_game() {
     for round in 0..rounds(60) {
         let mut bytes = whole.clone();
         let at = rng.face(bytes.len() as u32) as usize - 1;
-        let kind = rng.face(4);
+        let kind = rng.face(6);
         match kind {
             1 => bytes[at] ^= 1 << (rng.face(8) - 1),
             2 => bytes.truncate(at),
             3 => {
                 let end = bytes.len().min(at + rng.face(5_000) as usize);
                 bytes[at..end].fill(0);
+            }
+            4 => bytes[at - at % PAGE..][..PAGE].fill(0),
+            5 => {
+                let pages = (whole.len() / PAGE) as u32;
+                let (from, to) = ((rng.face(pages) as usize - 1) * PAGE, (rng.face(pages) as usize - 1) * PAGE);
+                bytes[to..to + PAGE].copy_from_slice(&whole[from..from + PAGE]);
+                bytes[from..from + PAGE].copy_from_slice(&whole[to..to + PAGE]);
             }
             _ => (0..rng.face(20)).for_each(|_| {
                 let at = rng.face(whole.len() as u32) as usize - 1;
@@ -724,6 +734,19 @@ fn the_second_program_is_told_who_plays() {
     let child = program(&folder, &["play", "evening"]).spawn().unwrap();
     assert!(child.wait_with_output().unwrap().status.success());
     assert!(!folder.join("evening.rbsave-lock").exists() && !folder.join("evening.rbsave-journal").exists());
+}
+
+/// The program may be killed when the file is made and its first scene is not kept yet.
+#[test]
+fn a_campaign_without_a_scene_begins_when_it_is_played() {
+    let folder = folder("unbegun");
+    let path = folder.join("evening.rbsave");
+    drop(Store::open(&path, &library("tests/rulesets")).unwrap().create("evening").unwrap());
+    let mut child = program(&folder, &["play", "evening", "--rules", "tug", "--json"]).spawn().unwrap();
+    writeln!(child.stdin.take().unwrap(), "say it goes on").unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(said(&path), ["it goes on"]);
 }
 
 /// Files of every format that was ever released are kept for ever, and open.

@@ -210,19 +210,25 @@ struct Opening {
 /// Starts a game, or opens the campaign of that name; what is neither a scenario nor there yet is a new campaign.
 fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library: &Library) -> Result<Opening> {
     let path = name.as_deref().map(campaigns::file_of);
+    let mut unbegun = false;
     if let (Some(path), Some(name)) = (&path, &name)
         && path.is_file()
     {
-        if let Some(begin) = begin {
-            return Err(call_error(format!(
-                "{name} is a campaign already: `new {begin}` at its prompt begins that scenario"
-            )));
+        let campaign = campaigns::open(path, library)?;
+        if campaign.has_scene() {
+            if let Some(begin) = begin {
+                return Err(call_error(format!(
+                    "{name} is a campaign already: `new {begin}` at its prompt begins that scenario"
+                )));
+            }
+            return open_campaign(path, campaign, library);
         }
-        return open_campaign(path, library);
+        // The program that made the file ended before the first scene was kept: the scene begins now.
+        unbegun = true;
     }
     // The name of a ruleset plays it: `play contest`, `play contest ford`.
     let (id, name, begin) = match (&table.rules, name) {
-        (None, Some(id)) if library::is_ruleset(library, &id) => (id, begin, None),
+        (None, Some(id)) if !unbegun && library::is_ruleset(library, &id) => (id, begin, None),
         (Some(id), name) => (id.clone(), name, begin),
         (None, name) => (library::default_ruleset(library)?, name, begin),
     };
@@ -232,7 +238,7 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
     let is_campaign = |name: &String| {
         let explicit = begin.is_some() || Path::new(name).extension().is_some_and(|ending| ending == campaigns::ENDING);
         let near = nearest(name, rules.scenarios().keys().map(String::as_str));
-        explicit || (!named(name) && near.is_none() && !name.trim().is_empty())
+        explicit || unbegun || (!named(name) && near.is_none() && !name.trim().is_empty())
     };
     let file = path.filter(|_| name.as_ref().is_some_and(is_campaign));
     let scenario = if file.is_some() { begin } else { name };
@@ -279,11 +285,7 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
     Ok(Opening { session, setup: Some(setup), title: shown, about, campaign, notes: Vec::new() })
 }
 
-fn open_campaign(path: &Path, library: &Library) -> Result<Opening> {
-    let mut campaign = campaigns::open(path, library)?;
-    if !campaign.has_scene() {
-        return Err(anyhow::anyhow!("{}: no scene has begun in it", path.display()));
-    }
+fn open_campaign(path: &Path, mut campaign: Campaign, library: &Library) -> Result<Opening> {
     let session = campaign.session()?;
     campaigns::remember(path);
     let setup = campaign.setup()?;
