@@ -3,6 +3,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, Result};
+use riskbreaker::play::Machines;
 use riskbreaker::serve::{Host, schema, stdio};
 
 use super::{call_error, library};
@@ -30,7 +31,7 @@ pub fn serve(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             "Give `--stdio` to serve over standard input and output, or `--schema` for the messages.",
         ));
     }
-    let host = Host::new(library::open(folder.as_deref())?);
+    let host = Host::on(Machines::CallersThread, library::open(folder.as_deref())?);
     stdio::serve(&host, io::stdin().lock(), io::stdout()).context("serving over standard input and output")?;
     Ok(ExitCode::SUCCESS)
 }

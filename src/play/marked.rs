@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// How lines of the host begin that are no roll, no change, no answer and no question.
-const BEGINNINGS: [&str; 19] = [
+const BEGINNINGS: [&str; 22] = [
     "undid ",
     "redid ",
     "noted",
@@ -18,6 +18,9 @@ const BEGINNINGS: [&str; 19] = [
     "type ",
     "also open",
     "waiting for",
+    "the screen is ",
+    "press enter",
+    "unchanged since",
     "out of turn",
     "this action ",
     "the script ",
@@ -139,8 +142,18 @@ mod tests {
     #[test]
     fn no_script_can_say_a_line_of_the_host() {
         let forged = hosts_lines("Ann strikes", "Ann");
-        let more =
-            ["undid card: Strike", "Undid it", "» strike", "  harm", "a\nb", "? 1", "Saved to fight.json", "~ Fixed"];
+        let more = [
+            "undid card: Strike",
+            "Undid it",
+            "The screen is for south now.",
+            "unchanged since the start",
+            "» strike",
+            "  harm",
+            "a\nb",
+            "? 1",
+            "Saved to fight.json",
+            "~ Fixed",
+        ];
         for line in forged.iter().map(String::as_str).chain(more) {
             let told = Happening::Said { text: line.into() }.line();
             assert!(told.starts_with('“') && told.ends_with('”'), "{line} is told as {told}");

@@ -32,13 +32,14 @@ impl Ruleset {
         Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers, Machines::default())
     }
 
-    /// Finds a ruleset of the same content that is in use; loads it where there is none.
+    /// Finds a ruleset of the same content that is in use; loads it where there is none, with these machines.
     ///
     /// # Errors
     ///
     /// As [`Ruleset::load_by`].
     pub(crate) fn find_or_load(
         engine: &'static dyn Engine,
+        machines: Machines,
         library: &Library,
         id: &str,
         layers: &[String],
@@ -58,7 +59,7 @@ impl Ruleset {
         let hash = stack.hash();
         let rules = match of_name.into_iter().find(|rules| rules.hash() == hash) {
             Some(rules) => rules,
-            None => Ruleset::of_stack(engine, Arc::new(stack), &layers, Machines::default())?,
+            None => Ruleset::of_stack(engine, Arc::new(stack), &layers, machines)?,
         };
         if let Some(origins) = origins.filter(|origins| origins.iter().all(|origin| origin.is_settled_at(began))) {
             *rules.origins.lock().unwrap_or_else(PoisonError::into_inner) = origins;

@@ -9,7 +9,8 @@ use super::action::{Cause, Done, Open};
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{
-    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Remedy, Ruleset, Session, Setup, StartError, Tape,
+    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Machines, Remedy, Ruleset, Session, Setup,
+    StartError, Tape,
 };
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
@@ -199,7 +200,7 @@ impl Session {
         let rules = match &saved.first {
             None => match known.filter(|rules| Stacked::of(rules) == began) {
                 Some(rules) => rules.clone(),
-                None => Ruleset::find_or_load(engine, library, &began.ruleset, &began.layers)?,
+                None => Ruleset::find_or_load(engine, Machines::default(), library, &began.ruleset, &began.layers)?,
             },
             Some(files) => began.rules_of(engine, files)?,
         };
@@ -318,7 +319,7 @@ impl Stacked {
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, LoadError> {
         let library = Library::from_files(files.iter().map(|(path, text)| (path.to_string(), text.to_string())));
-        Ruleset::find_or_load(engine, &library, &self.ruleset, &self.layers)
+        Ruleset::find_or_load(engine, Machines::default(), &library, &self.ruleset, &self.layers)
     }
 
     /// The rules of that identity: those of today where they still are the same, otherwise those that are kept.
@@ -329,7 +330,7 @@ impl Stacked {
         hash: &str,
         files: &BTreeMap<Arc<str>, Arc<str>>,
     ) -> Result<Arc<Ruleset>, String> {
-        let today = Ruleset::find_or_load(engine, library, &self.ruleset, &self.layers).ok();
+        let today = Ruleset::find_or_load(engine, Machines::default(), library, &self.ruleset, &self.layers).ok();
         match today.filter(|today| today.hash() == hash) {
             Some(today) => Ok(today),
             None => self.rules_of(engine, files).map_err(|error| error.to_string()),

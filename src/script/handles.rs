@@ -5,6 +5,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
 use super::conversion::to_lua;
+use super::field_names::{FieldNames, Name};
 use super::host::fill_fields;
 use crate::state::{Entity, EntityId, FieldId, Kind, KindId, Schema, Stale, State, Value};
 
@@ -36,6 +37,7 @@ pub(super) struct Handles {
     fill: Option<Function>,
     /// For each kind, what makes the metatable of a handle.
     classes: Vec<Table>,
+    field_names: FieldNames,
     /// A script has given the token of an agenda entry where a number is kept.
     pub saw_entry_number: Cell<bool>,
 }
@@ -46,12 +48,18 @@ impl Handles {
         let names = |kind: &Kind| lua.create_sequence_from(kind.fields.iter().map(|field| &*field.name));
         self.names = schema.kinds.iter().map(names).collect::<Result<_>>()?;
         self.classes = classes;
+        self.field_names = FieldNames::new(lua)?;
         self.fill = Some(fill_fields(lua)?);
         Ok(())
     }
 
     pub fn handle(&self, id: EntityId) -> Option<&Table> {
         self.handles.get((id.0 as usize).checked_sub(1)?)?.as_ref().map(|(handle, _)| handle)
+    }
+
+    /// A field of a table that a script has given, as `rawget` gives it.
+    pub fn read(&self, table: &Table, name: Name) -> Result<Lv> {
+        self.field_names.read(table, name)
     }
 
     /// The entity that a table stands for.

@@ -52,7 +52,21 @@ impl Ruleset {
     ///
     /// As [`Ruleset::load`].
     pub fn shared(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::find_or_load(&ENGINE, library, id, layers)
+        Ruleset::shared_on(Machines::default(), library, id, layers)
+    }
+
+    /// The same, and says where its scripts run if it has to be loaded.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ruleset::load`].
+    pub fn shared_on(
+        machines: Machines,
+        library: &Library,
+        id: &str,
+        layers: &[String],
+    ) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::find_or_load(&ENGINE, machines, library, id, layers)
     }
 
     /// The same as [`Ruleset::load_with`], and says where its scripts run.

@@ -10,6 +10,7 @@ mod convert;
 mod declared_kinds;
 mod declared_play;
 mod fault;
+mod field_names;
 mod game_handle;
 mod handles;
 mod host;

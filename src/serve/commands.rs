@@ -15,8 +15,8 @@ use super::messages::*;
 use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Odds, OddsQuery};
-use crate::play::Ruleset;
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session};
+use crate::play::{Machines, Ruleset};
 use crate::ruleset::Library;
 use crate::state::{EntityId, Value};
 
@@ -27,6 +27,8 @@ pub(super) struct Command<'r> {
     pub role: &'r Role,
     pub table: &'r str,
     pub library: &'r Library,
+    /// Where the scripts of other rules run.
+    pub machines: Machines,
     /// Set when the request is to end.
     pub interrupt: &'r Arc<AtomicBool>,
 }
@@ -279,7 +281,7 @@ impl Command<'_> {
 
     fn rules(&self, game: &mut Game) -> Result<Json, Failure> {
         let RulesParams { ruleset, layers } = self.master()?;
-        let to = load(self.library, &ruleset, &layers)?;
+        let to = load(self.machines, self.library, &ruleset, &layers)?;
         let change = self.method == "rules.change";
         let migration = if change { game.session.change_rules(&to)? } else { game.session.preview_rules(&to)? };
         let seq = if change { Some(game.publish(self.table, "rules.change", self.role)?) } else { None };
@@ -406,8 +408,14 @@ pub(super) fn unknown_seat(rules: &Ruleset, seat: &str) -> Refusal {
     Refusal::unknown(format!("{} has no seat `{seat}`", rules.id()), seat, rules.seats().keys().map(String::as_str))
 }
 
-pub(super) fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>, Failure> {
-    Ruleset::shared(library, id, layers).map_err(|error| Failure::NotStarted { message: error.to_string() })
+pub(super) fn load(
+    machines: Machines,
+    library: &Library,
+    id: &str,
+    layers: &[String],
+) -> Result<Arc<Ruleset>, Failure> {
+    Ruleset::shared_on(machines, library, id, layers)
+        .map_err(|error| Failure::NotStarted { message: error.to_string() })
 }
 
 fn report(odds: &Odds) -> OddsReport {

@@ -12,7 +12,7 @@ use super::messages::*;
 use super::outbox::Outbox;
 use super::table::{Game, Table, fingerprint, tell};
 use super::viewer::{Role, RoleName, Viewer};
-use crate::play::{Driver, Scenario, Session, Setup};
+use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::Library;
 use crate::state::Value;
 
@@ -27,6 +27,8 @@ pub struct Host {
 
 struct Shared {
     library: Library,
+    /// Where the scripts of rulesets run that are loaded for a table.
+    machines: Machines,
     tables: Mutex<BTreeMap<String, Arc<Table>>>,
     tokens: Mutex<HashMap<String, Invited>>,
     /// Counts tables, for names that the host makes.
@@ -97,8 +99,14 @@ const MOST_VIEWERS: usize = 10_000;
 impl Host {
     /// A host of games by the rulesets of a library.
     pub fn new(library: Library) -> Host {
-        let shared = Shared { library, tables: Mutex::default(), tokens: Mutex::default(), made: AtomicU64::new(0) };
-        Host { shared: Arc::new(shared) }
+        Host::on(Machines::default(), library)
+    }
+
+    /// The same, and says where the scripts of its rulesets run. [`stdio`](super::stdio) has threads of its own that can run
+    /// them: there [`Machines::CallersThread`] answers sooner.
+    pub fn on(machines: Machines, library: Library) -> Host {
+        let (tables, tokens) = (Mutex::default(), Mutex::default());
+        Host { shared: Arc::new(Shared { library, machines, tables, tokens, made: AtomicU64::new(0) }) }
     }
 
     /// A new client; `operator` says whether it may do everything.
@@ -407,7 +415,7 @@ impl Connection {
                 let game = match (new, saved) {
                     (Some(new), _) => {
                         let campaign = new.campaign.clone();
-                        let mut game = Game::start(begin(library, new)?, 1)?;
+                        let mut game = Game::start(begin(host.shared.machines, library, new)?, 1)?;
                         if let Some(path) = campaign {
                             game.keeper = Some(Keeper::create(library, &path, &mut game.session)?);
                         }
@@ -510,6 +518,7 @@ impl Connection {
                     role: &role,
                     table: &table.name,
                     library,
+                    machines: host.shared.machines,
                     interrupt: &interrupt,
                 };
                 let result = command.run(game)?;
@@ -625,12 +634,12 @@ fn welcome(role: &Role, viewer: Option<u32>, view: Option<super::frames::Snapsho
 }
 
 /// Sets a game up.
-fn begin(library: &Library, new: NewTable) -> Result<Session, Failure> {
+fn begin(machines: Machines, library: &Library, new: NewTable) -> Result<Session, Failure> {
     let id = match new.ruleset.or_else(|| library.default_id()) {
         Some(id) => id,
         None => return Err(needs("ruleset")),
     };
-    let rules = load(library, &id, &new.layers)?;
+    let rules = load(machines, library, &id, &new.layers)?;
     let scenario = match (new.scenario, new.position) {
         (None, None) => Scenario::Default,
         (Some(name), None) => Scenario::Named(name),

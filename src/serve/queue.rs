@@ -4,8 +4,9 @@ use std::thread::JoinHandle;
 
 use super::host::Job;
 use super::messages::MOST_WAITING;
+use crate::play::MACHINE_STACK;
 
-/// Threads that carry out jobs: those of one table in order, those of different tables side by side.
+/// Threads that carry out jobs, and can run scripts: those of one table in order, those of different tables side by side.
 pub(super) struct Queue {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -65,7 +66,10 @@ impl Queue {
         let shared = Arc::new(Shared::default());
         let start = |at: usize| {
             let shared = shared.clone();
-            std::thread::Builder::new().name(format!("table {at}")).spawn(move || shared.work())
+            std::thread::Builder::new()
+                .name(format!("table {at}"))
+                .stack_size(MACHINE_STACK)
+                .spawn(move || shared.work())
         };
         let workers = (0..threads.max(1)).map(start).collect::<Result<_, _>>()?;
         Ok(Queue { shared, workers })

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::conversion::{from_lua, text_of, whole_of};
+use super::super::field_names::Name;
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::stack::by_of;
@@ -102,7 +103,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let (answer, text) = in_words(context, &handles, kind, &q, &answer, &only)?;
         if context.listening {
             let audience = question_audience(context, &handles, &q, &asking)?;
-            let sealed = is_sealed(&q)?;
+            let sealed = is_sealed(&handles, &q)?;
             tell_answer(context, context.cursor, &asking, audience, sealed, text);
         }
         context.record(&asking, answer, by_of(by), b.before_policy.get());
@@ -157,25 +158,25 @@ fn tell_answer(
     }
 }
 
-fn is_sealed(q: &Table) -> Result<bool> {
-    Ok(matches!(q.raw_get::<Lv>("sealed")?, Lv::Boolean(true)))
+fn is_sealed(handles: &Handles, q: &Table) -> Result<bool> {
+    Ok(matches!(handles.read(q, Name::Sealed)?, Lv::Boolean(true)))
 }
 
 /// Who may see a question and its answer: those who are named and see everything that it names, and the seat that is asked.
 fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, asking: &Asking) -> Result<Audience> {
-    let declared: Lv = q.raw_get("audience")?;
+    let declared = handles.read(q, Name::Audience)?;
     let mut audience = audience_arg(context, &declared, handles, "the `audience` of a question")?;
     if context.rules.schema().has_secrets() {
         let schema = context.rules.schema();
         let mut narrow =
             |id: EntityId| audience = std::mem::take(&mut audience).and(&context.state.audience(schema, id));
         asking.about.into_iter().for_each(&mut narrow);
-        if let Lv::Table(options) = q.raw_get::<Lv>("options")? {
+        if let Lv::Table(options) = handles.read(q, Name::Options)? {
             for option in options.sequence_values::<Lv>().take(MOST_OPTIONS) {
                 let Lv::Table(option) = option? else { continue };
                 let entity = match handles.id_of(&option) {
                     Some(id) => Some(id),
-                    None => match option.raw_get::<Lv>("value")? {
+                    None => match handles.read(&option, Name::Value)? {
                         Lv::Table(value) => handles.id_of(&value),
                         _ => None,
                     },
@@ -206,7 +207,7 @@ fn in_words(
             Ok((Answer::Confirm(yes), if yes { "yes" } else { "no" }.into()))
         }
         (AskKind::Choose, Lv::Integer(_) | Lv::Number(_)) => {
-            let option = match q.raw_get::<Lv>("options")? {
+            let option = match handles.read(q, Name::Options)? {
                 Lv::Table(options) => options.raw_get(whole_of(answer).unwrap_or_default())?,
                 _ => only.clone(),
             };
@@ -223,11 +224,11 @@ fn in_words(
 }
 
 fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Result<Asking> {
-    let seat: Lv = q.raw_get("seat")?;
+    let seat = handles.read(q, Name::Seat)?;
     let seat = text_arg(context, &seat, "the `seat` of a question")?;
-    let topic: Lv = q.raw_get("topic")?;
+    let topic = handles.read(q, Name::Topic)?;
     let topic = text_arg(context, &topic, "the `topic` of a question")?;
-    let about = match q.raw_get::<Lv>("about")? {
+    let about = match handles.read(q, Name::About)? {
         Lv::Nil => None,
         value => Some(entity_arg(context, handles, &value, "the `about` of a question")?),
     };
@@ -249,7 +250,7 @@ fn default_of(
     question: &Question,
     q: &Table,
 ) -> Result<Option<Answer>> {
-    let value = match q.raw_get::<Lv>("default")? {
+    let value = match handles.read(q, Name::Default)? {
         Lv::Nil => {
             let Ask::Order { options } = &question.ask else { return Ok(None) };
             return Ok(Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect())));
@@ -272,12 +273,12 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
     hold(ASKED)?;
     let asking = asking_of(context, handles, q)?;
     let topic = asking.topic.clone();
-    let why = match q.raw_get::<Lv>("why")? {
+    let why = match handles.read(q, Name::Why)? {
         Lv::Nil => String::new(),
         value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
     let audience = question_audience(context, handles, q, &asking)?;
-    let options = match q.raw_get::<Lv>("options")? {
+    let options = match handles.read(q, Name::Options)? {
         Lv::Table(options) => choices(context, handles, &options)?,
         Lv::Nil if !kind.has_options() => Vec::new(),
         other => {
@@ -285,24 +286,24 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
             return Err(fault(context, message));
         }
     };
-    let mut whole = |name: &str| -> Result<Option<i64>> {
-        match q.raw_get::<Lv>(name)? {
+    let mut whole = |name: Name| -> Result<Option<i64>> {
+        match handles.read(q, name)? {
             Lv::Nil => Ok(None),
             value => match whole_of(&value) {
                 Some(n) => Ok(Some(n)),
                 None => {
-                    let found = told(&value);
+                    let (name, found) = (name.text(), told(&value));
                     Err(fault(context, format!("the question `{topic}` needs `{name}`, a whole number, not {found}")))
                 }
             },
         }
     };
     let (min, max, total, least) = match kind {
-        AskKind::ChooseMany | AskKind::Number | AskKind::Line => (whole("min")?, whole("max")?, None, None),
-        AskKind::Allot => (None, None, whole("total")?, whole("least")?),
+        AskKind::ChooseMany | AskKind::Number | AskKind::Line => (whole(Name::Min)?, whole(Name::Max)?, None, None),
+        AskKind::Allot => (None, None, whole(Name::Total)?, whole(Name::Least)?),
         _ => (None, None, None, None),
     };
-    let other = matches!(q.raw_get::<Lv>("other")?, Lv::Boolean(true));
+    let other = matches!(handles.read(q, Name::Other)?, Lv::Boolean(true));
     let limits = Limits { min, max, total, least, other };
     let Shape { min, max, other, .. } = match Shape::new(kind, options.len(), limits) {
         Ok(shape) => shape,
@@ -346,23 +347,23 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
         why,
         ask,
         default: None,
-        proposes: !matches!(q.raw_get::<Lv>("propose")?, Lv::Boolean(false)),
+        proposes: !matches!(handles.read(q, Name::Propose)?, Lv::Boolean(false)),
         audience,
-        sealed: is_sealed(q)?,
+        sealed: is_sealed(handles, q)?,
         race: false,
-        checked: q.raw_get::<Lv>("check")? != Lv::Nil,
+        checked: handles.read(q, Name::Check)? != Lv::Nil,
     };
     Ok(question)
 }
 
 /// A default is given as an answer: option ids, values of options, numbers.
 fn default_value(context: &mut ActionContext, handles: &Handles, q: &Table, value: &Lv) -> Result<Value> {
-    if let Lv::Table(options) = q.raw_get::<Lv>("options")? {
+    if let Lv::Table(options) = handles.read(q, Name::Options)? {
         let mut id_of = |one: &Lv| -> Result<Option<Value>> {
             for at in 1..=options.raw_len() {
                 let option: Lv = options.raw_get(at)?;
                 let own = match &option {
-                    Lv::Table(table) if handles.id_of(table).is_none() => table.raw_get::<Lv>("value")?,
+                    Lv::Table(table) if handles.id_of(table).is_none() => handles.read(table, Name::Value)?,
                     _ => option.clone(),
                 };
                 if !own.is_nil() && own == *one {
@@ -448,7 +449,7 @@ fn choice_at(
 /// The chosen option alone, with the id that it has among all options of the question.
 fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option: &Lv) -> Result<Choice> {
     let (choice, entity) = choice_at(context, handles, option, 1)?;
-    let (Some(_), Lv::Table(options)) = (entity, q.raw_get::<Lv>("options")?) else { return Ok(choice) };
+    let (Some(_), Lv::Table(options)) = (entity, handles.read(q, Name::Options)?) else { return Ok(choice) };
     // An entity's id is its title, unless another option has the same.
     let mut made = vec![(choice, entity)];
     for at in 1..=number_of(context, &options)? {
@@ -468,28 +469,29 @@ fn choice_of(
     table: &Table,
     at: usize,
 ) -> Result<(Choice, Option<EntityId>)> {
-    let text = |context: &mut ActionContext, name: &str| -> Result<Option<Arc<str>>> {
-        match table.raw_get::<Lv>(name)? {
+    let text = |context: &mut ActionContext, name: Name| -> Result<Option<Arc<str>>> {
+        match handles.read(table, name)? {
             Lv::Nil => Ok(None),
-            value => text_arg(context, &value, &format!("`{name}` of option {at}")).map(Some),
+            Lv::String(text) => text_of(&text).map(Some),
+            value => text_arg(context, &value, &format!("`{}` of option {at}", name.text())).map(Some),
         }
     };
-    let entity = match table.raw_get::<Lv>("value")? {
+    let entity = match handles.read(table, Name::Value)? {
         Lv::Table(value) => handles.id_of(&value),
         _ => None,
     };
-    let label = text(context, "label")?;
-    let id = text(context, "id")?;
+    let label = text(context, Name::Label)?;
+    let id = text(context, Name::Id)?;
     let named = id.is_some();
     let title = entity.map(|entity| context.title(entity));
     let Some(id) = id.or_else(|| title.clone()).or_else(|| label.clone()) else {
         return Err(fault(context, format!("option {at} needs an `id`")));
     };
-    let reason = match table.raw_get::<Lv>("reason")? {
+    let reason = match handles.read(table, Name::Reason)? {
         Lv::Nil => None,
         Lv::String(template) => {
             let template = text_of(&template)?;
-            let args: Vec<Lv> = match table.raw_get::<Lv>("reason_args")? {
+            let args: Vec<Lv> = match handles.read(table, Name::ReasonArgs)? {
                 Lv::Table(args) => args.sequence_values().take(MOST_NAMED).collect::<Result<_>>()?,
                 _ => Vec::new(),
             };
@@ -499,13 +501,13 @@ fn choice_of(
             return Err(fault(context, format!("`reason` of option {at} must be a text, not {}", other.type_name())));
         }
     };
-    let max = whole_of(&table.raw_get::<Lv>("max")?);
+    let max = whole_of(&handles.read(table, Name::Max)?);
     let choice = Choice {
         label: label.or(title).unwrap_or_else(|| id.clone()),
         id,
-        enabled: !matches!(table.raw_get::<Lv>("enabled")?, Lv::Boolean(false)),
+        enabled: !matches!(handles.read(table, Name::Enabled)?, Lv::Boolean(false)),
         reason,
-        note: text(context, "note")?.map(|note| note.to_string()),
+        note: text(context, Name::Note)?.map(|note| note.to_string()),
         max,
     };
     Ok((choice, entity.filter(|_| !named)))
