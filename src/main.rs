@@ -15,7 +15,7 @@ fn main() -> ExitCode {
         // The panic has told of itself.
         Ok(Err(_)) => ExitCode::from(101),
         Err(error) => {
-            eprintln!("error: no thread can be had: {error}");
+            eprintln!("error: cannot start a thread: {error}");
             ExitCode::FAILURE
         }
     }

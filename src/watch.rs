@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use notify::RecursiveMode;
-use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind, RemoveKind};
+use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
 
 use crate::play::Ruleset;
 use crate::ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_between, is_litter};
@@ -65,9 +65,10 @@ impl Watched {
 const MOST_LINES: usize = 5;
 /// A burst is over after so long without a change,
 const QUIET: Duration = Duration::from_millis(55);
-/// and where changes have been coming for so long,
+/// and where changes have been coming for so long, after a gap. The rules are loaded in each gap, while it is still open
+/// whether the burst is over: what was loaded is dropped if another change comes.
 const LONG_BURST: Duration = Duration::from_millis(500);
-/// after so short a gap between two of them.
+/// How long a gap between two changes is at least.
 const GAP: Duration = Duration::from_millis(8);
 /// What has not held still for so long is taken as it is, unless there is doubt,
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -119,6 +120,7 @@ impl Watcher {
             told_polling: false,
             broken: None,
             seen: Print::new(),
+            changed: Instant::now(),
             wakes: wakes.clone(),
         };
         thread::Builder::new().name("watch".into()).spawn(move || watch.run(&woken)).ok()?;
@@ -169,8 +171,16 @@ fn open_eyes(seen: Seen) -> notify::Result<Eyes> {
     Ok(Box::new(notify::recommended_watcher(seen)?))
 }
 
-/// Size and time of every file, by path: what differs if a file was written.
-type Print = BTreeMap<PathBuf, (u64, Option<SystemTime>)>;
+/// Every file by path.
+type Print = BTreeMap<PathBuf, Mark>;
+
+/// What differs if a file was written, or if another has taken its place.
+#[derive(PartialEq)]
+struct Mark {
+    size: u64,
+    time: Option<SystemTime>,
+    identity: u64,
+}
 
 struct Watch {
     library: Library,
@@ -193,6 +203,8 @@ struct Watch {
     /// The problems that were told last.
     broken: Option<String>,
     seen: Print,
+    /// When the last change was seen.
+    changed: Instant,
     wakes: mpsc::Sender<Wake>,
 }
 
@@ -218,16 +230,17 @@ impl Watch {
                 }
             }
             let begun = Instant::now();
+            self.changed = begun;
             if !self.gather(woken, begun) || !self.try_reload(woken, begun) {
                 return;
             }
         }
     }
 
-    /// Waits for the end of the burst that began then; false if the watching is to end.
+    /// Waits for a gap in the burst that began then; false if the watching is to end.
     fn gather(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
         while begun.elapsed() < PATIENCE {
-            match self.next_change(woken, if begun.elapsed() < LONG_BURST { QUIET } else { GAP }) {
+            match self.next_change(woken, GAP) {
                 Next::Change => {}
                 Next::Nothing => return true,
                 Next::End => return false,
@@ -240,8 +253,12 @@ impl Watch {
     fn next_change(&mut self, woken: &Receiver<Wake>, longest: Duration) -> Next {
         loop {
             match woken.recv_timeout(longest) {
-                Ok(Wake::Change) => return Next::Change,
+                Ok(Wake::Change) => {
+                    self.changed = Instant::now();
+                    return Next::Change;
+                }
                 Ok(Wake::Moved(paths)) => {
+                    self.changed = Instant::now();
                     self.forget(&paths);
                     return Next::Change;
                 }
@@ -252,29 +269,12 @@ impl Watch {
         }
     }
 
-    /// Loads what is there until it holds still, and tells of it; false if the watching is to end.
+    /// Loads what is there until the burst is over, and tells of it; false if the watching is to end.
     fn try_reload(&mut self, woken: &Receiver<Wake>, begun: Instant) -> bool {
         loop {
             self.look();
             let seen = self.print();
-            // Read twice: what differs is being written at this moment.
-            let read = || match self.gone() {
-                Some(problem) => Err(LoadError::new(self.id.clone(), vec![problem])),
-                None => Stack::resolve(&self.library, &self.id, &self.layers),
-            };
-            let (stack, again) = (read(), read());
-            let still = match (&stack, &again) {
-                (Ok(stack), Ok(again)) => stack.hash() == again.hash() && self.gone().is_none(),
-                (Err(_), Err(_)) => self.print() == seen,
-                _ => false,
-            };
-            if !still {
-                if !self.gather(woken, begun) {
-                    return false;
-                }
-                continue;
-            }
-            let loaded = match stack {
+            let loaded = match self.read() {
                 Ok(stack) if stack.hash() == self.hash && self.broken.is_none() => {
                     self.seen = seen;
                     return true;
@@ -282,14 +282,19 @@ impl Watch {
                 Ok(stack) => Ruleset::load_read(stack, &self.layers),
                 Err(error) => Err(error),
             };
-            // What changed while it was read may have been half of a change; and where something is missing, an editor may
-            // be about to put it there. A little more patience then, before anybody hears of it.
+            // What cannot be loaded, and what lacks a file, may be half of a change: an editor may be about to put it there.
             let doubtful = self.doubts(&loaded);
             if begun.elapsed() < if doubtful { LAST_PATIENCE } else { PATIENCE } {
-                match self.next_change(woken, if doubtful { DOUBT } else { Duration::ZERO }) {
+                let quiet = if begun.elapsed() < LONG_BURST { QUIET } else { GAP };
+                let rest = quiet.saturating_sub(self.changed.elapsed());
+                match self.next_change(woken, if doubtful { rest.max(DOUBT) } else { rest }) {
                     Next::Change if self.gather(woken, begun) => continue,
                     Next::Change | Next::End => return false,
-                    Next::Nothing => {}
+                    Next::Nothing if self.holds_still(&seen, &loaded) => {}
+                    Next::Nothing => {
+                        self.changed = Instant::now();
+                        continue;
+                    }
                 }
             }
             self.seen = seen;
@@ -305,6 +310,28 @@ impl Watch {
             }
             return true;
         }
+    }
+
+    /// Reads the files as they are.
+    fn read(&self) -> Result<Arc<Stack>, LoadError> {
+        match self.gone() {
+            Some(problem) => Err(LoadError::new(self.id.clone(), vec![problem])),
+            None => Stack::resolve(&self.library, &self.id, &self.layers).map(Arc::new),
+        }
+    }
+
+    /// Whether the files are still those that were loaded: what differs is being written at this moment. Where the system
+    /// tells of no change, they are read once more, since a time of a file may be too coarse to show it.
+    fn holds_still(&self, seen: &Print, loaded: &Result<Arc<Ruleset>, LoadError>) -> bool {
+        self.print() == *seen
+            && (!self.told_polling
+                || match (loaded, self.read()) {
+                    (Ok(rules), Ok(again)) => rules.hash() == again.hash(),
+                    (Err(_), Err(_)) => true,
+                    // What has been read may not load.
+                    (Err(_), Ok(_)) => true,
+                    (Ok(_), Err(_)) => false,
+                })
     }
 
     /// What is wrong if a folder has gone that the rules in force come from.
@@ -465,18 +492,21 @@ fn print_folder(folder: &Path, depth: usize, print: &mut Print) {
             print_folder(&path, depth + 1, print);
         }
         if let Ok(data) = fs::metadata(&path) {
-            let size = if data.is_dir() { 0 } else { data.len() };
-            let time = if data.is_dir() { None } else { data.modified().ok() };
-            print.insert(path, (size, time));
+            let (size, time) = if data.is_dir() { (0, None) } else { (data.len(), data.modified().ok()) };
+            print.insert(path, Mark { size, time, identity: inode(&data).unwrap_or_default() });
         }
     }
 }
 
 /// What tells a folder from another that takes its place.
 fn identity(folder: &Path) -> Option<u64> {
-    let data = fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?;
+    inode(&fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?)
+}
+
+/// What tells a file or folder from another of the same name.
+fn inode(data: &fs::Metadata) -> Option<u64> {
     #[cfg(unix)]
-    return Some(std::os::unix::fs::MetadataExt::ino(&data));
+    return Some(std::os::unix::fs::MetadataExt::ino(data));
     #[cfg(not(unix))]
     return Some(data.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as u64);
 }
@@ -496,11 +526,13 @@ fn matters(event: &notify::Event) -> bool {
     {
         return false;
     }
-    // Folders come and go as well, and have no ending.
+    // Folders come and go as well; the name of one may have a dot, as that of a ruleset with its version.
+    let of_folder =
+        is_move(event.kind) || matches!(event.kind, EventKind::Create(CreateKind::Folder | CreateKind::Any));
     let may_be = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let in_git = path.components().any(|part| part.as_os_str() == ".git");
-        !in_git && !is_litter(&name) && (SourceKind::of(&name).is_some() || !name.contains('.'))
+        !in_git && !is_litter(&name) && (of_folder || SourceKind::of(&name).is_some() || !name.contains('.'))
     };
     event.paths.is_empty() || event.paths.iter().any(may_be)
 }

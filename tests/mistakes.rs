@@ -380,6 +380,37 @@ const MISTAKES: &[Mistake] = &[
         "did you mean \"roll\"?",
     ),
     ("riskbreaker-0.0.3/ruleset.toml", "with = \"skill\"", "with = \"skil\"", "did you mean `skill`?"),
+    // What a function says it gives back, what a default stands for, and what is read too early
+    ("tug/maneuvers/pull.luau", "resolve = function(ctx)", "resolve = function(ctx, ctx)", "two parameters are called"),
+    (
+        "tug/maneuvers/rest.luau",
+        "resolve = function(ctx)",
+        "resolve = function(ctx) for n = ctx.actor.rests, 0 do rb.say(\"{}\", n) end",
+        "give the loop its step",
+    ),
+    (
+        "riskbreaker-0.0.1/maneuvers/healing.luau",
+        "rb.act.heal(ctx.patient, care.amount(ctx), ctx.actor)",
+        "rb.act.heal(care.amount(ctx), ctx.patient, ctx.actor)",
+        "must be an entity, and this is a number",
+    ),
+    (
+        "riskbreaker-0.0.3/lib/test.luau",
+        "local level = value - face",
+        "local level\n\tlevel = level - face",
+        "`level` has no value yet",
+    ),
+    ("riskbreaker-0.0.3/lib/ladder.luau", "level + points - 1", "level + points.count - 1", "`points` is a number"),
+    ("riskbreaker-0.0.3/lib/fractions.luau", "now[1] * d", "now * d", "`*` wants numbers, and this is a table"),
+    ("riskbreaker-0.0.3/lib/ladder.luau", "for k = 1, top - 1 do", "repeat", "`until` is missing"),
+    ("riskbreaker-0.0.3/lib/test.luau", "DIE = \"1d10\"", "DIE = \"1d\"", "are no dice"),
+    ("riskbreaker-0.0.1/verbs.luau", "below(patient, amount, source)", "below(patient, source)", "`below` needs"),
+    (
+        "riskbreaker-0.0.1/maneuvers/skill_damage.luau",
+        "\t\treturn ctx.risk\n",
+        "\t\tlocal _ = ctx.risk\n",
+        "the fact `roll_bonus` returns nothing",
+    ),
 ];
 
 /// What is wrong with how a mistake is told, if anything.

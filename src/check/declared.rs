@@ -1,9 +1,10 @@
 use luau_syntax::ast::{Expression, ExpressionKind, Function, TableItem};
 
 use super::known::instead;
+use super::names::Signature;
 use super::script::Reader;
 use super::symbol::Symbol;
-use super::syntax::{literal, returned};
+use super::syntax::{literal, returned, text};
 use crate::ruleset::nearest;
 use crate::script::api;
 
@@ -61,6 +62,8 @@ impl Reader<'_> {
             ExpressionKind::FunctionLiteral(function) => {
                 if name == "when" {
                     self.never_open(function);
+                } else if self.is_fact_of_a_card() && self.known.names.is_fact(name) {
+                    self.gives_nothing(function, &format!("the fact `{name}`"));
                 }
                 if matches!(pure, Some("a derived value" | "a key" | "the prompt")) {
                     self.gives_nothing(function, pure.unwrap_or_default());
@@ -70,7 +73,10 @@ impl Reader<'_> {
             ExpressionKind::Call { func, args: [only], .. } if self.symbol(func) == Some(Symbol::Word("wrapped")) => {
                 match only.kind() {
                     // Before its own parameters it is given the function below.
-                    ExpressionKind::FunctionLiteral(function) => self.function(function, pure, 1),
+                    ExpressionKind::FunctionLiteral(function) => {
+                        self.takes_below(function);
+                        self.function(function, pure, 1);
+                    }
                     _ => self.expression(value),
                 }
             }
@@ -82,12 +88,16 @@ impl Reader<'_> {
         self.keys.pop();
     }
 
+    /// Whether what is read is a value that stands in the table of a card or item itself.
+    fn is_fact_of_a_card(&self) -> bool {
+        self.keys.len() == 1
+            && self.depth == 0
+            && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"))
+    }
+
     /// A fact of a card that no script knows, and that is nearly one that some script does.
     fn fact(&mut self, name: &str, value: Expression<'_>) {
-        let of_a_card = self.keys.len() == 1
-            && self.depth == 0
-            && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"));
-        if !of_a_card || matches!(name, "id" | "title" | "text") {
+        if !self.is_fact_of_a_card() || matches!(name, "id" | "title" | "text") {
             return;
         }
         let Some(fact) = literal(value) else { return };
@@ -139,6 +149,14 @@ impl Reader<'_> {
             let wrong = format!("{what} returns nothing");
             self.problem(function.location, (wrong, "write `return` before the value at its end".into()));
         }
+    }
+
+    /// The function below takes what the one that wraps it is given behind it.
+    fn takes_below(&mut self, function: &Function<'_>) {
+        let Some((below, own)) = function.args.split_first() else { return };
+        let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();
+        let signature = Signature { needed: params.len(), params, spread: function.vararg, ..Signature::default() };
+        self.functions.insert(below.identity().as_u64(), signature);
     }
 
     /// A card whose `when` never says yes.

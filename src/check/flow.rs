@@ -8,13 +8,15 @@ use luau_syntax::ast::{
 
 use luau_syntax::location::{Location, Position};
 
+use super::names::type_named;
 use super::script::Reader;
 use super::syntax::leaves_loop;
+use super::value_type::ValueType;
 
 impl Reader<'_> {
     /// A function whose type says that it gives something back, and that can end without doing so.
     pub(super) fn promised(&mut self, function: &Function<'_>) {
-        if !promises(function) || !falls_through(function.body) {
+        if promised_type(function).is_none() || !falls_through(function.body) {
             return;
         }
         let wrong = "this function must return a value, and can end without one".to_string();
@@ -49,15 +51,11 @@ pub(super) fn end_of(function: &Function<'_>) -> Location {
     Location::new(Position::new(end.line, end.column.saturating_sub(3)), end)
 }
 
-/// Whether the type of a function names a value that it gives back: a number, a text, a truth value or a table.
-fn promises(function: &Function<'_>) -> bool {
-    let Some(pack) = function.return_annotation else { return false };
-    let TypePackKind::Explicit { type_list } = pack.kind() else { return false };
-    type_list.types.first().is_some_and(|ty| match ty.kind() {
-        TypeKind::Reference { prefix: None, name, .. } => name == "boolean" || name == "number" || name == "string",
-        TypeKind::Table { .. } => true,
-        _ => false,
-    })
+/// The value that the type of a function says it gives back: a number, a text, a truth value or a table.
+pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
+    let TypePackKind::Explicit { type_list } = function.return_annotation?.kind() else { return None };
+    let ty = type_list.types.first()?;
+    type_named(*ty).or_else(|| matches!(ty.kind(), TypeKind::Table { .. }).then_some(ValueType::Table))
 }
 
 /// Whether a block can be run to its end and past it.

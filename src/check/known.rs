@@ -109,18 +109,22 @@ impl<'r> Known<'r> {
         })
     }
 
-    /// Says that a name of a sort is not there, with the nearest one.
     /// An audience is named by a seat, or by one of the words for all and for none.
     pub fn wrong_audience(&self, name: &str) -> Option<Wrong> {
         if matches!(name, "everybody" | "nobody" | "gm") { None } else { self.wrong_name("seat", name) }
     }
 
+    /// Says that a name of a sort is not there, with the nearest one.
     pub fn wrong_name(&self, sort: &str, name: &str) -> Option<Wrong> {
         let names = self.names(sort)?;
         if names.iter().any(|known| known == name) {
             return None;
         }
-        Some((format!("there is no {sort} `{name}`"), instead(name, &names)))
+        let cure = match sort {
+            "hook" | "item" if names.is_empty() => format!("write it: `riskbreaker new {sort} {name}`"),
+            _ => instead(name, &names),
+        };
+        Some((format!("there is no {sort} `{name}`"), cure))
     }
 
     /// Says that a kind has no such field or derived value.

@@ -39,7 +39,6 @@ impl<'ast> AstVisitor<'ast> for Lints<'_> {
         match node {
             AstNode::Statement(statement) => self.statement(statement),
             AstNode::Expression(expression) => self.expression(expression),
-            AstNode::Function(function) => self.function(function),
             _ => {}
         }
         true
@@ -80,6 +79,7 @@ impl Lints<'_> {
                 break;
             }
         }
+        self.read_too_early(block);
         for statement in block.as_slice() {
             let (name, at) = match statement.view() {
                 StatementView::FunctionDeclaration(StatementFunctionDeclaration { name, .. }) => {
@@ -93,6 +93,38 @@ impl Lints<'_> {
                 self.tell(at, format!("the function `{name}` is defined twice"), "give one of them another name");
             }
             functions.push(name);
+        }
+    }
+
+    /// Local variables that are declared without a value and read before they are given one.
+    fn read_too_early(&mut self, block: Block<'_>) {
+        let mut empty: BTreeMap<u64, String> = BTreeMap::new();
+        for statement in block.as_slice() {
+            if let StatementView::Local(local) = statement.view()
+                && local.values.is_empty()
+            {
+                empty.extend(local.bindings.iter().map(|one| (one.identity().as_u64(), text(one.name))));
+                continue;
+            }
+            if empty.is_empty() {
+                continue;
+            }
+            let mut seen = Touched::default();
+            match statement.view() {
+                // What is assigned is worked out first.
+                StatementView::Assign(assign) => assign.values.iter().for_each(|value| value.visit(&mut seen)),
+                _ => statement.visit(&mut seen),
+            }
+            for (id, at) in seen.read {
+                if !seen.given.contains(&id)
+                    && let Some(name) = empty.remove(&id)
+                {
+                    self.tell(at, format!("`{name}` has no value yet"), format!("write `local {name} = ...` with one"));
+                }
+            }
+            let mut given = Touched::default();
+            statement.visit(&mut given);
+            empty.retain(|id, _| !given.given.contains(id));
         }
     }
 
@@ -155,8 +187,11 @@ impl Lints<'_> {
             return;
         }
         let (start, limit) = (number(looped.start), number(looped.limit));
+        // What counts up to 0 or 1 was meant to count down, unless it begins below.
+        let from_value =
+            start.is_none() && limit.is_some_and(|limit| limit == 0.0 || limit == 1.0) && !negates(looped.start);
         let from_length = is_length(looped.start) && limit.is_some();
-        if from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
+        if from_value || from_length || start.zip(limit).is_some_and(|(start, limit)| start > limit) {
             let cure = "give the loop its step: `for n = last, first, -1 do`";
             self.tell(looped.start.location(), "this loop never runs: it counts up", cure);
         } else if start == Some(0.0) && is_length(looped.limit) {
@@ -212,6 +247,7 @@ impl Lints<'_> {
             }
             ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs, at),
             ExpressionKind::Table { items } => self.keys(items),
+            ExpressionKind::FunctionLiteral(function) => self.function(function),
             ExpressionKind::Call { func, args, self_call, .. } => self.call(func, args, self_call),
             _ => {}
         }
@@ -320,6 +356,55 @@ impl Lints<'_> {
             let wrong = format!("{places} places for values, {} given", values.len());
             self.tell(pattern.location(), wrong, "give one value for each %");
         }
+    }
+}
+
+/// Local variables that a piece of a script reads, and those to which it gives a value. What a function in it reads may have
+/// its value by then.
+#[derive(Default)]
+struct Touched {
+    read: BTreeMap<u64, Location>,
+    given: BTreeSet<u64>,
+    /// Functions around.
+    inside: Vec<Location>,
+}
+
+impl<'ast> AstVisitor<'ast> for Touched {
+    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
+        let id = |expression: Expression<'_>| match expression.kind() {
+            ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
+            _ => None,
+        };
+        match node {
+            AstNode::Statement(statement) => match statement.view() {
+                StatementView::Assign(assign) => self.given.extend(assign.vars.iter().filter_map(|var| id(*var))),
+                StatementView::CompoundAssign(assign) => self.given.extend(id(assign.var)),
+                StatementView::FunctionDeclaration(declaration) => self.given.extend(id(declaration.name)),
+                _ => {}
+            },
+            AstNode::Expression(expression) => match expression.kind() {
+                ExpressionKind::FunctionLiteral(function) => self.inside.push(function.location),
+                ExpressionKind::Local { local, .. } => {
+                    let at = expression.location();
+                    if !self.inside.iter().any(|function| function.begin <= at.begin && at.end <= function.end) {
+                        self.read.entry(local.identity().as_u64()).or_insert(at);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+        true
+    }
+}
+
+/// Whether an expression takes the opposite of something, or something off another.
+fn negates(expression: Expression<'_>) -> bool {
+    match expression.kind() {
+        ExpressionKind::Grouped(inner) => negates(inner),
+        ExpressionKind::Unary { op, .. } => op == UnaryOp::Negate,
+        ExpressionKind::Binary { lhs, rhs, .. } => negates(lhs) || negates(rhs),
+        _ => false,
     }
 }
 

@@ -9,7 +9,7 @@ use luau_syntax::ast::{
 use luau_syntax::location::Location;
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
-use super::syntax::{literal, possible_texts, returned, text};
+use super::syntax::{is_text_map, literal, possible_texts, returned, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
@@ -33,6 +33,8 @@ pub(super) struct Names {
     parted: BTreeSet<String>,
     /// Names that are assigned: `thing.name = ...`.
     assigned: BTreeSet<String>,
+    /// Facts that are read by `rb.fact`: it calls those that are functions.
+    facts: BTreeSet<String>,
     /// How often a text stands in scripts, specs left out.
     texts: BTreeMap<String, usize>,
     /// How often a piece of a text stands in data files, in small letters.
@@ -52,6 +54,8 @@ pub(super) struct Names {
 pub(super) struct Module {
     /// The names in the table that it returns, with how they are called where they are functions of the file.
     pub members: BTreeMap<String, Option<Signature>>,
+    /// Those that are tables whose keys are texts.
+    pub text_maps: BTreeSet<String>,
 }
 
 /// How a function of a script is called.
@@ -66,6 +70,8 @@ pub(super) struct Signature {
     pub uses: Vec<Option<ValueType>>,
     /// Where it ends, if it never returns anything.
     pub silent: Option<Location>,
+    /// What its type says that it gives back.
+    pub gives: Option<ValueType>,
 }
 
 impl Names {
@@ -209,6 +215,11 @@ impl Names {
         self.attached.as_ref().is_none_or(|attached| attached.contains(hook))
     }
 
+    /// Whether some script reads a fact of that name by `rb.fact`.
+    pub fn is_fact(&self, name: &str) -> bool {
+        self.facts.contains(name)
+    }
+
     /// Texts in the scripts that read like a name.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
         self.texts.keys().map(String::as_str)
@@ -233,6 +244,18 @@ impl Names {
     }
 }
 
+impl Module {
+    fn insert(&mut self, name: String, value: Expression<'_>, functions: &BTreeMap<u64, Signature>) {
+        // Whoever assigns it twice may make something else of it.
+        if is_text_map(value) && !self.members.contains_key(&name) {
+            self.text_maps.insert(name.clone());
+        } else {
+            self.text_maps.remove(&name);
+        }
+        self.members.insert(name, signature_of(value, functions));
+    }
+}
+
 impl Signature {
     pub fn of(function: &Function<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
@@ -249,7 +272,8 @@ impl Signature {
         let mut returns = Vec::new();
         returned(function.body, &mut returns);
         let silent = returns.iter().all(|values| values.is_empty()).then(|| super::flow::end_of(function));
-        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg, uses, silent }
+        let gives = super::flow::promised_type(function);
+        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg, uses, silent, gives }
     }
 }
 
@@ -318,6 +342,11 @@ impl<'ast> AstVisitor<'ast> for ParamUses {
                     {
                         self.others.extend(args.iter().filter_map(|arg| id(*arg)));
                     }
+                    if let ExpressionKind::IndexName { expr, .. } = func.kind()
+                        && matches!(expr.kind(), ExpressionKind::Global(name) if name == "math")
+                    {
+                        self.numbers.extend(args.iter().filter_map(|arg| id(*arg)));
+                    }
                 }
                 ExpressionKind::IndexName { expr, .. } => self.read.extend(id(expr)),
                 ExpressionKind::Binary {
@@ -336,6 +365,7 @@ impl<'ast> AstVisitor<'ast> for ParamUses {
                     }
                 }
                 ExpressionKind::Unary { op: UnaryOp::Not | UnaryOp::Length, rhs } => self.others.extend(id(rhs)),
+                ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => self.numbers.extend(id(rhs)),
                 ExpressionKind::If { condition, .. } => self.others.extend(id(condition)),
                 _ => {}
             },
@@ -450,6 +480,9 @@ impl Gatherer<'_> {
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
                 self.names.parted.extend(member(expr));
+                if index == "fact" {
+                    self.names.facts.extend(args.get(1).and_then(|arg| literal(*arg)));
+                }
                 if index == "attach" && !self.spec {
                     match args.first().and_then(|arg| literal(*arg)) {
                         Some(hook) => self.names.attached.iter_mut().for_each(|attached| {
@@ -521,7 +554,7 @@ fn module_of(block: &[Statement<'_>]) -> Option<Module> {
             StatementView::Assign(assign) => {
                 for (target, value) in assign.vars.iter().zip(assign.values) {
                     if let Some(name) = member_of(*target, id) {
-                        module.as_mut()?.members.insert(name, signature_of(*value, &functions));
+                        module.as_mut()?.insert(name, *value, &functions);
                     }
                 }
             }
@@ -537,7 +570,7 @@ fn table_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>) -> Opti
     let mut module = Module::default();
     for item in items {
         let TableItem::Record { key, value } = item else { return None };
-        module.members.insert(literal(*key)?, signature_of(*value, functions));
+        module.insert(literal(*key)?, *value, functions);
     }
     Some(module)
 }

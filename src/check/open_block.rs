@@ -25,6 +25,9 @@ pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {
         match first {
             "end" | "until" => match top {
                 Some(top) if top.indent > indent => return Some((top.line, top.word, Some(at))),
+                Some(top) if top.indent == indent && (top.word == "repeat") != (first == "until") => {
+                    return Some((top.line, top.word, Some(at)));
+                }
                 Some(top) if top.indent == indent => drop(open.pop()),
                 _ => return None,
             },
@@ -79,6 +82,8 @@ mod tests {
         assert_eq!(without(9), Some((5, "then", Some(9))));
         assert_eq!(without(10), Some((1, "function", None)));
         assert_eq!(find("x(function()\n\ty()\n\nlocal z = 1\n"), Some((1, "function", Some(4))));
+        let loops = "repeat\n\ta()\nuntil b\nfor n = 1, 2 do\n\trepeat\n\t\tc()\n\tend\nend\n";
+        assert_eq!(find(loops), Some((5, "repeat", Some(7))));
         assert_eq!(find("a = { b = function() return 1 end }\nc()\n"), None);
     }
 }

@@ -11,7 +11,7 @@ use super::known::{Known, Wrong, instead};
 use super::names::{Signature, type_named};
 use super::silent::Silent;
 use super::symbol::Symbol;
-use super::syntax::{Locals, leaves_loop, literal, text};
+use super::syntax::{Locals, is_text_map, leaves_loop, literal, text};
 use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::{Problem, nearest};
@@ -252,6 +252,7 @@ impl<'r> Reader<'r> {
                     if self.changing.contains(&id) {
                         continue;
                     }
+                    self.named_dice(&text(binding.name), *value);
                     if let Some(constant) = literal(*value) {
                         self.constants.insert(id, constant);
                     }
@@ -434,6 +435,7 @@ impl<'r> Reader<'r> {
                     self.compared(rhs, lhs);
                     self.function_compared(lhs, rhs);
                     self.function_compared(rhs, lhs);
+                    self.never_equal(lhs, rhs);
                 }
             }
             ExpressionKind::If { condition, then_expression, else_expression, .. } => {
@@ -450,12 +452,8 @@ impl<'r> Reader<'r> {
             ExpressionKind::IndexExpr { expr, index } => {
                 self.expression(expr);
                 self.expression(index);
-                if let ExpressionKind::Local { local, .. } = expr.kind()
-                    && self.text_maps.contains(&local.identity().as_u64())
-                    && matches!(index.kind(), ExpressionKind::Number { .. } | ExpressionKind::Integer { .. })
-                {
-                    let wrong = format!("the keys of `{}` are texts, and this is a number", text(local.name));
-                    self.problem(index.location(), (wrong, "name one of its keys, in quotes".into()));
+                if matches!(index.kind(), ExpressionKind::Number { .. } | ExpressionKind::Integer { .. }) {
+                    self.by_number(expr, index);
                 }
                 if literal(index).is_some() {
                     self.by_name(expr, index.location());
@@ -472,6 +470,7 @@ impl<'r> Reader<'r> {
                 self.base(expr);
                 self.member(expr, &text(index), index_location);
                 self.uncalled(expr, &text(index), index_location);
+                self.has_no_names(expr, &text(index), index_location);
             }
             ExpressionKind::Global(name) => self.global(&text(name), at),
             ExpressionKind::Call { func, args, self_call, .. } => {
@@ -494,6 +493,32 @@ impl<'r> Reader<'r> {
         let asked = std::mem::replace(&mut self.asked, true);
         self.expression(expression);
         self.asked = asked;
+    }
+
+    /// Something is taken out of a table by a number that is written down.
+    fn by_number(&mut self, table: Expression<'_>, index: Expression<'_>) {
+        let text_map = match table.kind() {
+            ExpressionKind::Local { local, .. } if self.text_maps.contains(&local.identity().as_u64()) => {
+                Some(text(local.name))
+            }
+            ExpressionKind::IndexName { expr, index: member, .. } => match self.symbol(expr) {
+                Some(Symbol::Module(path)) => {
+                    let module = self.known.names.module(&path);
+                    module.filter(|module| module.text_maps.contains(&text(member))).map(|_| text(member))
+                }
+                _ => None,
+            },
+            _ => None,
+        };
+        if let Some(name) = text_map {
+            let wrong = format!("the keys of `{name}` are texts, and this is a number");
+            return self.problem(index.location(), (wrong, "name one of its keys, in quotes".into()));
+        }
+        let zero = matches!(index.kind(), ExpressionKind::Number { value, .. } if value == 0.0);
+        if zero && !self.text.contains("[0] =") {
+            let wrong = "the first place of a list is 1, not 0".to_string();
+            self.problem(index.location(), (wrong, "write 1 for the first one".into()));
+        }
     }
 
     /// A list out of which something is taken by a name.
@@ -553,9 +578,24 @@ impl<'r> Reader<'r> {
                 TableItem::Record { key, value } => {
                     let name = literal(*key).unwrap_or_default();
                     self.words.insert(name.clone());
+                    self.named_dice(&name, *value);
                     self.record(&name, *value);
                 }
             }
+        }
+    }
+
+    /// A text without faces under a name that says it is dice: `DIE = "1d"`.
+    fn named_dice(&mut self, name: &str, value: Expression<'_>) {
+        let Some(written) = literal(value).filter(|_| !self.is_spec()) else { return };
+        let name = name.to_lowercase();
+        let says_dice = name.split('_').any(|word| matches!(word, "die" | "dice" | "roll"));
+        let faceless = written.strip_suffix('d').is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()));
+        if says_dice
+            && faceless
+            && let Err(error) = Dice::parse(&written)
+        {
+            self.problem(value.location(), not_dice(&written, &error.to_string()));
         }
     }
 
@@ -757,17 +797,6 @@ fn declares(word: &'static str) -> bool {
 fn is_list(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };
     !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))
-}
-
-/// A table that is written down with texts as keys only.
-fn is_text_map(value: Expression<'_>) -> bool {
-    let ExpressionKind::Table { items } = value.kind() else { return false };
-    let by_text = |item: &TableItem<'_>| match item {
-        TableItem::Record { .. } => true,
-        TableItem::General { key, .. } => literal(*key).is_some(),
-        TableItem::List { .. } => false,
-    };
-    !items.is_empty() && items.iter().all(by_text)
 }
 
 /// Whether a text begins as dice do, `2d6...`, and has no space in it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Statement, StatementView};
+use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Statement, StatementView, TableItem};
 use luau_syntax::ast_names::AstName;
 
 use crate::state::Value;
@@ -28,6 +28,17 @@ pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
         }
         _ => literal(expression).into_iter().collect(),
     }
+}
+
+/// A table that is written down with texts as keys only.
+pub(super) fn is_text_map(value: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = value.kind() else { return false };
+    let by_text = |item: &TableItem<'_>| match item {
+        TableItem::Record { .. } => true,
+        TableItem::General { key, .. } => literal(*key).is_some(),
+        TableItem::List { .. } => false,
+    };
+    !items.is_empty() && items.iter().all(by_text)
 }
 
 /// The value of an expression that is always the same.

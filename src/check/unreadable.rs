@@ -20,7 +20,7 @@ impl Reader<'_> {
             let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
             Some((digits.parse::<u32>().ok()?, block.to_string()))
         });
-        if message.contains("Expected 'end'")
+        if (message.contains("Expected 'end'") || message.ends_with("got 'end'"))
             && let Some((line, block, here)) = super::open_block::find(self.text)
         {
             let end = if block == "repeat" { "until" } else { "end" };

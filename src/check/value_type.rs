@@ -1,6 +1,7 @@
 //! What sort of value an expression has, as far as that is certain, and what the types of the vocabulary take.
 
 use luau_syntax::ast::{BinaryOp, Expression, ExpressionKind, IndexNameOp, UnaryOp};
+use luau_syntax::location::Location;
 
 use super::script::Reader;
 use super::symbol::Symbol;
@@ -154,9 +155,12 @@ impl Reader<'_> {
             ExpressionKind::Unary { .. } => Some(ValueType::Number),
             ExpressionKind::Binary { lhs, op, rhs } => match op {
                 BinaryOp::Concat => Some(ValueType::Text),
-                BinaryOp::And | BinaryOp::Or => {
+                BinaryOp::And => None,
+                // What stands for a value that is not there is of its sort.
+                BinaryOp::Or => {
                     let sort = self.value_type(rhs)?;
-                    (op == BinaryOp::Or && self.value_type(lhs) == Some(sort)).then_some(sort)
+                    let stands_for = self.value_type(lhs).or_else(|| is_default(rhs).then_some(sort));
+                    (stands_for == Some(sort)).then_some(sort)
                 }
                 _ if reckons(op) => Some(ValueType::Number),
                 _ => Some(ValueType::Truth),
@@ -211,6 +215,9 @@ impl Reader<'_> {
                 "tonumber" => Some(ValueType::Number),
                 _ => None,
             };
+        }
+        if let Some(called) = self.called(func, self_call) {
+            return called.signature.gives;
         }
         let ExpressionKind::IndexName { expr, index, op, .. } = func.kind() else { return None };
         let name = text(index);
@@ -303,6 +310,35 @@ impl Reader<'_> {
         }
     }
 
+    /// Values that are never equal, since they are of different sorts.
+    pub(super) fn never_equal(&mut self, lhs: Expression<'_>, rhs: Expression<'_>) {
+        let (Some(one), Some(other)) = (self.value_type(lhs), self.value_type(rhs)) else { return };
+        let plain = |sort| matches!(sort, ValueType::Number | ValueType::Text | ValueType::Truth);
+        if one == other || !plain(one) && !plain(other) || one == ValueType::Function || other == ValueType::Function {
+            return;
+        }
+        let cure = match (one, other) {
+            (ValueType::Table, ValueType::Number) | (ValueType::Number, ValueType::Table) => "count a list with `#`",
+            (ValueType::Text, ValueType::Number) | (ValueType::Number, ValueType::Text) => {
+                "write a number without quotes, or name the field that holds one"
+            }
+            (ValueType::Entity, _) | (_, ValueType::Entity) => "name the field that is meant: entity.field",
+            _ => "compare it with a value that it can have",
+        };
+        let wrong = format!("{} and {} are never equal", one.words(), other.words());
+        self.problem(rhs.location(), (wrong, cure.to_string()));
+    }
+
+    /// A name is read off a value that has none.
+    pub(super) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location) {
+        let ExpressionKind::Local { local, .. } = of.kind() else { return };
+        let sort = self.value_types.get(&local.identity().as_u64()).copied();
+        if let Some(sort @ (ValueType::Number | ValueType::Truth | ValueType::Text)) = sort {
+            let wrong = format!("`{}` is {}, and has no `{name}`", text(local.name), sort.words());
+            self.problem(at, (wrong, format!("write `{}` alone, or name what holds `{name}`", text(local.name))));
+        }
+    }
+
     /// A function of the vocabulary or of another file that is compared itself, and not what it gives.
     pub(super) fn function_compared(&mut self, side: Expression<'_>, other: Expression<'_>) {
         let ExpressionKind::IndexName { expr, index, .. } = side.kind() else { return };
@@ -362,6 +398,14 @@ impl Reader<'_> {
             _ => {}
         }
     }
+}
+
+/// Whether a value is written down as one that stands for another: a number, a text or a table.
+fn is_default(expression: Expression<'_>) -> bool {
+    matches!(
+        expression.kind(),
+        ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Table { .. }
+    )
 }
 
 fn orders(op: BinaryOp) -> bool {

@@ -204,12 +204,12 @@ impl Comparison {
         }
     }
 
-    /// How many games end otherwise on the same dice.
+    /// How many games have another result with the same dice.
     fn otherwise(&self) -> String {
         let pairs = &self.findings.pairs[0];
         let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
         let same: u64 = pairs.iter().filter_map(|(first, results)| results.get(first)).sum();
-        format!("On the same dice {} of the games end otherwise.", rate_text(&Rate::of(games - same, games)))
+        format!("With the same dice, {} of the games have another result.", rate_text(&Rate::of(games - same, games)))
     }
 
     /// The games that do not count, a line for each side that has some.

@@ -333,14 +333,17 @@ fn head(
     told: bool,
 ) -> Result<()> {
     let rules = session.ruleset().id();
+    // A folder may lie before the rulesets in the program, and not hold this one.
+    let built_in = library.folder_of(rules).is_none() && Library::embedded().contains(rules);
+    let from = if built_in { Library::embedded() } else { library.clone() }.describe();
     if screen.json() {
         screen.event(
             "start",
-            &json!({ "rules": rules, "scenario": title, "seed": told.then(|| session.seed()), "from": library.describe() }),
+            &json!({ "rules": rules, "scenario": title, "seed": told.then(|| session.seed()), "from": from }),
         )?;
         return Ok(());
     }
-    let mut parts = vec![format!("{rules} from {}", library.describe()), title.to_owned()];
+    let mut parts = vec![format!("{rules} from {from}"), title.to_owned()];
     if random && told {
         parts.push(format!("seed {}", session.seed()));
     }

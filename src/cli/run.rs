@@ -61,7 +61,7 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     print(&mut screen, &evaluated.printed)?;
     print(&mut screen, evaluated.value.as_slice())?;
     if evaluated.incomplete {
-        anyhow::bail!("{name}: the program has no end: a `end`, a bracket or a quote is missing");
+        anyhow::bail!("{name}: the program is not complete: an `end`, a bracket or a quote is missing");
     }
     Ok(ExitCode::SUCCESS)
 }

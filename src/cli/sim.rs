@@ -133,7 +133,7 @@ pub fn sim(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let before = args.save.as_deref().filter(|path| path.exists()).map(read).transpose()?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     if threads == 0 {
-        return Err(call_error("no threads were asked for; leave `--threads` out for all there are"));
+        return Err(call_error("`--threads` must be at least 1; leave it out to use all processors"));
     }
     let meter = meter();
     let interrupted = watched();
@@ -406,8 +406,12 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
         let games: u64 = pairs.values().flat_map(|results| results.values()).sum();
         let same: u64 = pairs.iter().filter_map(|(first, results)| results.get(first)).sum();
         let rate = Rate::of(games - same, games);
-        let text =
-            format!("{} against {}: on the same dice {} end otherwise", names[at + 1], names[0], rate_text(&rate));
+        let text = format!(
+            "{} against {}: with the same dice, {} have another result",
+            names[at + 1],
+            names[0],
+            rate_text(&rate)
+        );
         screen.row(&Row::at(0).plain(text))?;
     }
     for (at, (name, tally)) in names.iter().zip(&findings.tallies).enumerate() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
-use super::{DicePosition, Edit, Event, Fault, Question, Tape};
+use super::{DicePosition, Edit, Event, Fault, MissingRoll, Question, Tape};
 use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
@@ -96,6 +96,8 @@ pub(crate) struct Open {
     /// What the roll of real dice is for that waits for its faces, as the tape labels it.
     pub rolled_for: Option<Arc<str>>,
     pub fault: Option<Fault>,
+    /// The roll that it lacked written dice for.
+    pub missing_roll: Option<MissingRoll>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
     /// Whether an answer came since it ran last.
@@ -121,6 +123,7 @@ impl Open {
             questions: Vec::new(),
             rolled_for: None,
             fault: None,
+            missing_roll: None,
             ran: false,
             answered: false,
             to_check: false,

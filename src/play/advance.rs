@@ -317,6 +317,7 @@ impl Game {
                 open.events.clear();
                 open.questions.clear();
                 let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
+                open.missing_roll = context.missing_roll.take();
                 open.fault = Some(Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault });
                 self.open = Some(open);
             }

@@ -5,8 +5,8 @@ use super::early::EarlyAnswers;
 use super::explorer::Explorer;
 use super::observers::Observers;
 use super::{
-    Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, Question,
-    Refusal, Ruleset, Tape, Term,
+    Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
+    Question, Refusal, Ruleset, Tape, Term,
 };
 use crate::dice::{Dice, DiceRng};
 use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value};
@@ -50,6 +50,8 @@ pub(crate) struct ActionContext {
     pub early: EarlyAnswers,
     /// What of that cannot be, found before dice were rolled.
     pub contradicted: Option<Refusal>,
+    /// The roll for which the written dice did not suffice.
+    pub missing_roll: Option<MissingRoll>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
     pub suggest_at: Option<usize>,
     pub suggested: Option<Answer>,
@@ -253,6 +255,7 @@ impl ActionContext {
             autos: Vec::new(),
             early: EarlyAnswers::default(),
             contradicted: None,
+            missing_roll: None,
             suggest_at: None,
             suggested: None,
             at_start: false,

@@ -53,7 +53,7 @@ impl Game {
             }
             Change::Spawn { entity: of, made } if *of == entity => {
                 let first = field.and_then(|field| made.fields.get(field.0 as usize));
-                Some(format!("action {number} ({}): made with {}", why(cause), context.words(first?)))
+                Some(format!("action {number} ({}): begins with {}", why(cause), context.words(first?)))
             }
             _ => None,
         };

@@ -7,7 +7,10 @@ use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Si
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
-use super::{Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, Question, QuestionId, Refusal, Slot, Term};
+use super::{
+    Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
+    Term,
+};
 use crate::dice::{Dice, Roll};
 use crate::ruleset::nearest;
 use crate::state::{Audience, Value};
@@ -108,7 +111,7 @@ impl ActionContext {
             // Nobody reads the faces: the total is enough.
             let rng = &mut self.chance;
             let Some(total) = dice.total_with(&mut |sides| Some(rng.face(sides))) else {
-                return Err(self.ran_out(dice, need, &tell));
+                return Err(self.ran_out(dice, need, 0, &tell));
             };
             self.note_roll(Thrown { total, shows_faces: false, unseen: None });
             Rolled { seen: sight.of_total(total), dice: 1 }
@@ -232,14 +235,17 @@ impl ActionContext {
     }
 
     /// The fault of written dice that do not suffice: what is rolled for, what it needs, and what the action was told before.
-    fn ran_out(&mut self, dice: &Dice, need: Need, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
-        let need = need.words().map_or(String::new(), |need| format!(", needs {need}"));
+    fn ran_out(&mut self, dice: &Dice, need: Need, sides: u32, tell: &dyn Fn(&ActionContext) -> String) -> Stop {
+        let (what, words) = (tell(self), need.words().map(|need| need.to_string()));
+        let need = words.as_ref().map_or(String::new(), |need| format!(", needs {need}"));
         let told = answers_in_words(self, &self.tape);
         let after = if told.is_empty() { String::new() } else { format!(" ({})", told.join("; ")) };
-        self.fault_with(
-            format!("{DICE_RUN_OUT}: {dice} is rolled: {}{need}{after}", tell(self)),
-            Some("write more faces, or let the seed roll on".into()),
-        )
+        let stop = self.fault_with(
+            format!("{DICE_RUN_OUT}: {dice} is rolled: {what}{need}{after}"),
+            Some("write the face of this roll behind the others".into()),
+        );
+        self.missing_roll = Some(MissingRoll { what, dice: dice.to_string().into(), need: words, sides });
+        stop
     }
 
     /// A number from 1 to `n` by which something is drawn unseen: nobody is told of it.
@@ -369,10 +375,13 @@ impl ActionContext {
                 dice.roll_with(&mut |sides| Some(rng.face(sides)))
             }
             source @ (DiceSource::Written(faces) | DiceSource::Pushed(faces)) => {
-                let (mut at, mut bad) = (self.written as usize, None);
+                let (mut at, mut bad, mut missing) = (self.written as usize, None, None);
                 let mut rng = matches!(source, DiceSource::Pushed(_)).then_some(&mut self.chance);
                 let roll = dice.roll_with(&mut |sides| {
-                    let Some(face) = faces.get(at).copied() else { return Some(rng.as_mut()?.face(sides)) };
+                    let Some(face) = faces.get(at).copied() else {
+                        missing = Some(sides);
+                        return Some(rng.as_mut()?.face(sides));
+                    };
                     at += 1;
                     if face < 1 || face > sides {
                         bad = Some((face, sides));
@@ -387,6 +396,9 @@ impl ActionContext {
                     ));
                 }
                 self.written = at as u32;
+                if let (None, Some(sides)) = (&roll, missing) {
+                    return Err(self.ran_out(dice, need, sides, tell));
+                }
                 roll
             }
             // Nobody throws a die to draw a card.
@@ -399,7 +411,7 @@ impl ActionContext {
                 return self.ask_for_faces(dice, tell(self), audience.clone(), typed.unwrap_or_default());
             }
         };
-        let Some(roll) = roll else { return Err(self.ran_out(dice, need, tell)) };
+        let Some(roll) = roll else { return Err(self.ran_out(dice, need, 0, tell)) };
         self.tape.slots.push(Some(Slot::Roll {
             label: label.clone(),
             dice: Arc::from(dice.to_string()),

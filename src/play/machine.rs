@@ -17,6 +17,12 @@ pub(crate) trait Engine: Send + Sync {
     /// Every problem of the ruleset at once.
     fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError>;
 
+    /// Begins on another thread with what every machine needs, while a ruleset is read.
+    fn start_ahead(&self);
+
+    /// Begins on another thread with what a machine for this ruleset needs, while one is made.
+    fn load_ahead(&self, stack: &Arc<Stack>);
+
     /// Returns the memory of machines that are gone to the system.
     fn give_back(&self);
 

@@ -89,6 +89,9 @@ impl Pool {
                 Ok((Pool { engine, home: Home::Caller { stack, token } }, declarations))
             }
             Machines::Threads(most) => {
+                if most > 1 {
+                    engine.load_ahead(&stack);
+                }
                 let (back, loaded) = mpsc::sync_channel(1);
                 let waiting = Waiting { jobs: VecDeque::new(), threads: 1, idle: 0, closed: false };
                 let (waiting, changed) = (Mutex::new(waiting), Condvar::new());

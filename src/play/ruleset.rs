@@ -28,6 +28,7 @@ impl Ruleset {
         id: &str,
         layers: &[String],
     ) -> Result<Arc<Ruleset>, LoadError> {
+        engine.start_ahead();
         let (id, layers) = with_layers(id, layers);
         Ruleset::of_stack(engine, Arc::new(Stack::resolve(library, &id, &layers)?), &layers, Machines::default())
     }

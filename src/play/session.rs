@@ -9,7 +9,7 @@ use super::early::EarlyAnswers;
 use super::undo::UndoReport;
 use super::{
     ActionContext, Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening,
-    Machine, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
+    Machine, MissingRoll, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
 };
 use crate::dice::DiceRng;
 use crate::state::{EntityId, Value};
@@ -626,6 +626,14 @@ impl Session {
         Ok(())
     }
 
+    /// The roll for which the written dice did not suffice, where that is why the action stopped.
+    ///
+    /// [`Session::push_faces`] gives its faces, and [`Remedy::Retry`](super::Remedy::Retry) rolls them.
+    pub fn missing_roll(&self) -> Option<&MissingRoll> {
+        let open = self.game().open.as_ref()?;
+        open.fault.as_ref().and(open.missing_roll.as_ref())
+    }
+
     /// Appends faces to those that are written out.
     pub(crate) fn write_dice(&mut self, faces: &[u32]) {
         if let DiceSource::Written(written) = &mut self.game_mut().context.dice {
@@ -643,6 +651,11 @@ impl Session {
             _ => None,
         });
         (history.len(), what)
+    }
+
+    /// Whether the agenda has an entry of that name.
+    pub(crate) fn is_due(&self, what: &str) -> bool {
+        self.game().context.state.agenda().entries().iter().any(|entry| *entry.what == *what)
     }
 
     /// How often the boundary of the rules, such as the end of a round, has been passed.

@@ -212,7 +212,7 @@ impl<'b> Reader<'b> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::sandbox::compiler;
+    use crate::script::compile::compiler;
 
     #[test]
     fn bytes_that_are_no_compiled_file_are_refused() {

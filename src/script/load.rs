@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table, Value as Lv};
 
+use super::compile::named_assigners;
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
 use super::declared_kinds::OfKinds;
 use super::fault::{fault_of, meant};
@@ -150,7 +151,7 @@ impl Loader<'_> {
         let mut told = BTreeSet::new();
         for (path, keeper) in host.keepers.take() {
             let text = self.stack.text_of(&path).unwrap_or_default();
-            let named = sandbox::named_assigners(text).into_iter().find(|named| {
+            let named = named_assigners(text).into_iter().find(|named| {
                 (named.line, named.parameters, named.captured) == (keeper.line, keeper.parameters, keeper.captured)
             });
             for assigned in named.unwrap_or(keeper).assigned {

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::compile;
 use super::host::current_place;
 use super::sandbox::give_back;
 use super::vm::Vm;
@@ -15,6 +16,14 @@ static ENGINE: Luau = Luau;
 impl Engine for Luau {
     fn load(&self, stack: &Arc<Stack>) -> Result<(Box<dyn Machine>, Arc<Declarations>), LoadError> {
         Vm::load(stack).map(|(vm, declarations)| (Box::new(vm) as Box<dyn Machine>, declarations))
+    }
+
+    fn start_ahead(&self) {
+        compile::prelude_ahead();
+    }
+
+    fn load_ahead(&self, stack: &Arc<Stack>) {
+        compile::ahead(stack);
     }
 
     fn give_back(&self) {
@@ -92,8 +101,8 @@ impl Ruleset {
 
     /// Loads what has been read.
     #[cfg(feature = "watch")]
-    pub(crate) fn load_read(stack: Stack, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
-        Ruleset::of_stack(&ENGINE, Arc::new(stack), layers, Machines::default())
+    pub(crate) fn load_read(stack: Arc<Stack>, layers: &[String]) -> Result<Arc<Ruleset>, LoadError> {
+        Ruleset::of_stack(&ENGINE, stack, layers, Machines::default())
     }
 }
 

@@ -3,6 +3,7 @@
 mod allocation;
 pub(crate) mod api;
 mod bytecode;
+mod compile;
 #[cfg(feature = "continuations")]
 mod continuation;
 mod conversion;

@@ -3,8 +3,8 @@ use std::sync::Arc;
 
 use mlua::{Function, Lua, Result, Table};
 
+use super::compile::{self, compile_file};
 use super::host::{self, HostState};
-use super::sandbox;
 use super::vm::Trusted;
 use crate::ruleset::{Stack, nearest};
 
@@ -67,14 +67,8 @@ impl Prelude {
             lua.create_function(move |lua, (part, path): (usize, String)| {
                 let measured = own.is_measured();
                 let environment: Table = compiled_in.raw_get(part + 1)?;
-                let text = own.parts()[part]
-                    .folder
-                    .files
-                    .values()
-                    .find(|source| source.path == path)
-                    .map(|source| source.text.clone())
-                    .unwrap_or_default();
-                let (function, assigners) = sandbox::compile_file(lua, &path, &text, &environment, measured)?;
+                let text = own.text_of(&path).unwrap_or_default();
+                let (function, assigners) = compile_file(lua, &path, text, &environment, measured)?;
                 if !assigners.is_empty() {
                     compiled.assigners.borrow_mut().insert(path.clone(), assigners);
                 }
@@ -94,8 +88,8 @@ impl Prelude {
             })?,
         )?;
         functions.raw_set("environments", environments)?;
-        let prelude = lua.load(include_str!("prelude.luau")).set_name("=host");
-        let prelude = prelude.set_mode(mlua::chunk::ChunkMode::Text).into_function()?;
+        let prelude = lua.load(compile::prelude()).set_name("=host");
+        let prelude = prelude.set_mode(mlua::chunk::ChunkMode::Binary).into_function()?;
         host.files.borrow_mut().push(prelude.clone());
         let (_, trusted): (Table, Table) = prelude.call((functions, allowed))?;
         let get = |name: &str| trusted.raw_get::<Function>(name);

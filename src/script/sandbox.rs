@@ -6,14 +6,10 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::allocation::{self, limited};
-use super::bytecode;
 use super::fault::Place;
 use super::loop_keys;
-use super::stretches;
-use super::upvalues::{Assigner, assigners};
 use super::watchdog;
-use mlua::chunk::{ChunkMode, Compiler};
-use mlua::{Error, Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
+use mlua::{Function, Lua, LuaOptions, Result, StdLib, Table, Value, ffi};
 
 /// How much a call into a script may use.
 #[derive(Clone, Copy, Debug)]
@@ -503,7 +499,7 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
     let charge = unsafe { lua.create_c_function(charged) }?;
     // SAFETY: so does this one.
     let is_odd = unsafe { lua.create_c_function(loop_keys::is_odd) }?;
-    let guard = lua.load(include_str!("guard.luau")).set_name("=host").set_mode(ChunkMode::Text);
+    let guard = lua.load(include_str!("guard.luau")).set_name("=host").set_mode(mlua::chunk::ChunkMode::Text);
     guard.call::<()>((charge, is_odd))?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();
@@ -565,45 +561,6 @@ pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Resu
     Ok(environment)
 }
 
-/// The compiler for scripts of rulesets. Builtins that are replaced or not offered must be named: the engine calls the
-/// originals past the environment otherwise.
-pub(super) fn compiler() -> Compiler {
-    Compiler::new().set_optimization_level(1).set_debug_level(1).set_disabled_builtins([
-        "tostring",
-        "rawget",
-        "table.unpack",
-        "tonumber",
-        "string.format",
-        "select",
-        "setmetatable",
-        "getmetatable",
-        "rawset",
-        "math.acos",
-        "math.asin",
-        "math.atan",
-        "math.atan2",
-        "math.cos",
-        "math.cosh",
-        "math.deg",
-        "math.exp",
-        "math.frexp",
-        "math.ldexp",
-        "math.lerp",
-        "math.log",
-        "math.log10",
-        "math.pow",
-        "math.rad",
-        "math.sin",
-        "math.sinh",
-        "math.sqrt",
-        "math.tan",
-        "math.tanh",
-        "vector",
-        "vector.create",
-        "buffer.readi8",
-    ])
-}
-
 /// Compiles functions, with all that they hold, for this processor, where that is possible.
 pub(super) fn compile_natively(lua: &Lua, functions: &[Function]) -> Result<()> {
     // SAFETY: it keeps to the engine's rules for functions.
@@ -620,59 +577,4 @@ unsafe extern "C-unwind" fn native(state: *mut mlua::lua_State) -> c_int {
         }
     }
     0
-}
-
-/// Turns a file of a ruleset into a function; gives the functions in it that assign to captured variables as well.
-pub(super) fn compile_file(
-    lua: &Lua,
-    path: &str,
-    text: &str,
-    environment: &Table,
-    measured: bool,
-) -> Result<(Function, Vec<Assigner>)> {
-    let compiler = if measured { compiler().set_coverage_level(2) } else { compiler() };
-    let (function, inner) = compile_by(compiler, lua, path, text, environment)?;
-    let assigners = assigners(&inner).ok_or_else(|| Error::RuntimeError(UNKNOWN_FORM.into()))?;
-    Ok((function, assigners))
-}
-
-/// What a file's functions assign to captured variables, with the names of the variables.
-pub(super) fn named_assigners(text: &str) -> Vec<Assigner> {
-    let code = compiler().set_debug_level(2).compile(text);
-    code.ok().and_then(|code| assigners(&bytecode::functions(&code)?)).unwrap_or_default()
-}
-
-/// Turns a text into a function that runs in an environment.
-pub(super) fn compile(lua: &Lua, path: &str, text: &str, environment: &Table) -> Result<Function> {
-    compile_by(compiler(), lua, path, text, environment).map(|(function, _)| function)
-}
-
-const UNKNOWN_FORM: &str = "the compiled file has an unknown form";
-
-/// The function of a file, and all functions in it as they are compiled.
-fn compile_by(
-    compiler: Compiler,
-    lua: &Lua,
-    path: &str,
-    text: &str,
-    environment: &Table,
-) -> Result<(Function, Vec<bytecode::Function>)> {
-    let name = format!("={path}");
-    // Reading a file makes what is in it: lists of instructions and constants are no values of a script. How long it takes
-    // follows from its size, which is limited where files are read.
-    let read = || {
-        let code = compiler.compile(text).ok().filter(|code| code.first().is_some_and(|version| *version != 0));
-        let Some(code) = code else {
-            let chunk = lua.load(text).set_name(name).set_mode(ChunkMode::Text).set_compiler(compiler);
-            return Ok((chunk.set_environment(environment.clone()).into_function()?, Vec::new()));
-        };
-        let inner =
-            bytecode::functions(&code).ok_or_else(|| Error::RuntimeError(format!("{path}:1: {UNKNOWN_FORM}")))?;
-        stretches::check(&inner)
-            .map_err(|error| mlua::Error::RuntimeError(format!("{path}:{}: {}", error.line, error.message)))?;
-        let chunk = lua.load(code.as_slice()).set_name(name).set_mode(ChunkMode::Binary);
-        let function = chunk.set_environment(environment.clone()).into_function()?;
-        Ok((function, inner))
-    };
-    uncharged(|| limited(false, read))
 }

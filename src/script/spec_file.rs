@@ -6,6 +6,7 @@ use mlua::{
 };
 
 use super::api::SPEC_METHODS;
+use super::compile::compile;
 use super::conversion::{plain_from, plain_to};
 use super::fault::fault_of_program;
 use super::sandbox::{self, Budget, charge, guarded};
@@ -102,7 +103,7 @@ impl SpecFile {
                 Err(Error::RuntimeError(format!("a spec can only require \"@riskbreaker\", not \"{module}\"")))
             })?;
             let environment = sandbox::environment(&lua, &allowed, require)?;
-            sandbox::compile(&lua, name, text, &environment)?.call::<()>(())?;
+            compile(&lua, name, text, &environment)?.call::<()>(())?;
             Ok(lua)
         });
         let machine = loaded.map_err(|error| fault_of_program(&error, spent, name, text))?;

@@ -128,7 +128,7 @@ fn step(word: u32, at: i64) -> Step {
 #[cfg(test)]
 mod tests {
     use super::super::bytecode::functions;
-    use super::super::sandbox::compiler;
+    use super::super::compile::compiler;
     use super::*;
 
     fn checked(text: &str) -> Result<(), TooLong> {

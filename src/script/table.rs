@@ -3,6 +3,7 @@ use std::rc::Rc;
 
 use mlua::{Function, Lua, MultiValue, Table as LuaTable, Value as Lv};
 
+use super::compile::compile;
 use super::conversion;
 use super::fault::fault_of_program;
 use super::game_handle::GameHandle;
@@ -119,8 +120,8 @@ impl Table {
         }
         self.shared.printed.borrow_mut().clear();
         let (compiled, _) = guarded(Budget::PROGRAM, || {
-            let expression = sandbox::compile(&self.lua, name, &format!("return {text}"), &self.environment);
-            expression.or_else(|_| sandbox::compile(&self.lua, name, text, &self.environment))
+            let expression = compile(&self.lua, name, &format!("return {text}"), &self.environment);
+            expression.or_else(|_| compile(&self.lua, name, text, &self.environment))
         });
         let function: Function = match compiled {
             Ok(function) => function,

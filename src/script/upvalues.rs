@@ -116,7 +116,7 @@ impl Uses {
 mod tests {
     use super::*;
     use crate::script::bytecode::functions;
-    use crate::script::sandbox::compiler;
+    use crate::script::compile::compiler;
 
     fn of(text: &str) -> Vec<(u32, Vec<(u32, String)>)> {
         let code = compiler().set_debug_level(2).compile(text).unwrap();

@@ -9,6 +9,9 @@ use crate::ruleset::nearest;
 use crate::script::SpecMethods;
 use crate::state::{EntityId, Value};
 
+/// Entries that `t:run` lets pass before the one that it waits for.
+const MOST_ENTRIES: usize = 2_000;
+
 impl SpecMethods for Case {
     fn call(&mut self, method: &str, args: &[Value]) -> Checked<Value> {
         let args = Args { method, values: args };
@@ -241,7 +244,8 @@ impl Case {
                 None => format!("no agenda entry is called `{what}`"),
             }));
         }
-        for _ in 0..100_000 {
+        let began = session.boundaries();
+        for _ in 0..MOST_ENTRIES {
             let done = session.last_done().0;
             let step = session.advance_by(1).map_err(wrong)?;
             if let Step::Fault(fault) = step {
@@ -254,9 +258,13 @@ impl Case {
             if let Step::Over(text) = step {
                 return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
             }
+            if session.boundaries() > began + 1 && !session.is_due(&what) {
+                let message = format!("`{what}` has not run within the round, and no such entry is on the agenda");
+                return Err(wrong(message));
+            }
             take_default(session)?;
         }
-        Err(wrong(format!("`{what}` never runs")))
+        Err(wrong(format!("`{what}` has not run after {MOST_ENTRIES} other entries")))
     }
 
     fn free(&mut self, args: &Args) -> Checked<()> {

@@ -481,6 +481,21 @@ impl Repl {
                 return self.reply_all(&question, vec![(question.topic.to_string(), Value::text(faces))]);
             }
         }
+        let typed: Option<Vec<u32>> =
+            rest.split([',', ' ']).filter(|face| !face.is_empty()).map(|face| face.parse().ok()).collect();
+        if let (Some(missing), Some(faces)) = (self.session.missing_roll(), typed)
+            && !faces.is_empty()
+        {
+            let sides = missing.sides;
+            if let Some(wrong) = faces.iter().find(|face| **face < 1 || **face > sides) {
+                return Err(Complaint::Wrong(format!(
+                    "A face of {} is a number from 1 to {sides}, not {wrong}.",
+                    missing.dice
+                )));
+            }
+            self.session.push_faces(&faces)?;
+            return self.remedy(Remedy::Retry);
+        }
         if rest.is_empty() {
             return Err(Complaint::wrong("Say which dice: `roll 3d6+1`."));
         }

@@ -177,9 +177,16 @@ impl Repl {
         }
         let wins = answers.iter().filter_map(|one| one.played).any(|played| played.win_rate().is_some());
         let untold = self.untold();
+        let games: u64 = answers.iter().filter_map(|one| one.played).chain(*now).map(|played| played.games).sum();
+        // Of a handful of games the shares say nothing.
+        let ranked = measured && !now.iter().chain(answers.iter().filter_map(|one| one.played.as_ref())).any(too_few);
         let mut rows: Vec<Ranked> = Vec::new();
-        for one in answers.iter().map(|one| Ranked::of(one, &untold)) {
-            match rows.iter_mut().find(|row| !row.differs_from(&one, measured)) {
+        for mut one in answers.iter().map(|one| Ranked::of(one, &untold)) {
+            // One ranking has one number: where some were played out, the worth of the next step is another.
+            if games > 0 && one.played.is_none() || !ranked {
+                one.number = None;
+            }
+            match rows.iter_mut().find(|row| !row.differs_from(&one, ranked)) {
                 Some(row) => row.join(one),
                 None => rows.push(one),
             }
@@ -187,8 +194,11 @@ impl Repl {
         let more = rows.len().saturating_sub(MOST_ROWS);
         for (at, row) in rows.iter().take(MOST_ROWS).enumerate() {
             let mut line = Row::at(2);
-            line = if at == 0 && measured { line.strong(&row.answer) } else { line.plain(&row.answer) };
-            if let Some(number) = row.number.as_ref().filter(|_| measured) {
+            line = if at == 0 && ranked { line.strong(&row.answer) } else { line.plain(&row.answer) };
+            if !row.best.is_empty() {
+                line = line.plain(format!(" ({})", row.best.join(", ")));
+            }
+            if let Some(number) = &row.number {
                 let from = if at == 0 && wins { " of games from here" } else { "" };
                 let give = match &row.margin {
                     Some(margin) => format!(", give or take {margin}"),
@@ -205,9 +215,8 @@ impl Repl {
             self.screen.row(&Row::at(2).faint(format!("and {more} more answers, no better than these")))?;
         }
         if measured {
-            let games: u64 = answers.iter().filter_map(|one| one.played).chain(*now).map(|played| played.games).sum();
-            if let Some(now) = now {
-                let (number, margin) = in_words(now);
+            if let Some(now) = now.filter(|_| ranked) {
+                let (number, margin) = in_words(&now);
                 let text = format!("As it stands, with the computer choosing: {number}, give or take {margin}.");
                 self.screen.row(&Row::at(2).plain(text))?;
             }
@@ -216,6 +225,12 @@ impl Repl {
                     "None is better than another after the next step. `odds ANSWER` shows what one leads to.".to_owned()
                 }
                 0 => "Ranked by the average position after the next step.".to_owned(),
+                games if !ranked => {
+                    let times = if games == 1 { "game" } else { "games" };
+                    format!(
+                        "Only {games} {times} could be played to the end in a second, too few to rank the answers. Below each answer: the odds of the next step."
+                    )
+                }
                 games => format!("From {games} games played to the end. Below each answer: the odds of the next step."),
             };
             self.screen.row(&Row::at(2).faint(text))?;
@@ -224,9 +239,16 @@ impl Repl {
     }
 }
 
+/// Whether so few games were played out that their share of wins may be off by a quarter.
+fn too_few(played: &PlayedOut) -> bool {
+    played.win_rate().is_some_and(|(_, margin)| margin > 0.25)
+}
+
 /// An answer, or several that do not differ, with the one number that it is ranked by.
 struct Ranked {
     answer: String,
+    /// What would be answered further to make the most of it; nothing for several answers.
+    best: Vec<String>,
     played: Option<PlayedOut>,
     /// `wins 64 %`, or the average worth, and how far it may be off.
     number: Option<String>,
@@ -237,9 +259,6 @@ struct Ranked {
 
 impl Ranked {
     fn of(advice: &Advice, untold: &Untold) -> Ranked {
-        let best = with_best(advice);
-        let answer =
-            if best.is_empty() { advice.text.clone() } else { format!("{} ({})", advice.text, best.join(", ")) };
         let (number, margin) = match (&advice.played, &advice.worth) {
             (Some(played), _) => {
                 let (number, margin) = in_words(played);
@@ -252,7 +271,14 @@ impl Ranked {
             Ok(odds) => next_step(odds, untold),
             Err(refusal) => refusal.to_string(),
         };
-        Ranked { answer, played: advice.played, number, margin, odds: Some(odds) }
+        Ranked {
+            answer: advice.text.clone(),
+            best: with_best(advice),
+            played: advice.played,
+            number,
+            margin,
+            odds: Some(odds),
+        }
     }
 
     /// Whether the two are worth a row each. Numbers within each other's margin do not tell answers with the same odds
@@ -272,6 +298,7 @@ impl Ranked {
     /// Takes an answer in that does not differ.
     fn join(&mut self, other: Ranked) {
         self.answer = format!("{}, {}", self.answer, other.answer);
+        self.best.clear();
         self.odds = self.odds.take().filter(|odds| Some(odds) == other.odds.as_ref());
     }
 }
@@ -319,7 +346,7 @@ fn played_json(played: &PlayedOut) -> serde_json::Value {
 fn with_best(advice: &Advice) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
     let best = odds.answers.iter().filter(|(.., how)| *how == "the best");
-    best.map(|(topic, answer, _)| format!("{} {answer}", topic.replace('_', " "))).collect()
+    best.map(|(topic, answer, _)| format!("{} {}", topic.replace('_', " "), answer.replace('_', " "))).collect()
 }
 
 /// What stands behind `--compare` at the prompt: other rules have no such moment, only other house rules have.

@@ -285,7 +285,14 @@ pub static COMMANDS: &[Command] = &[
         "saves the game to a file",
         "Without a name, to the file of the last `save` or `load`."
     ),
-    command!(Load, Table, "load", "FILE", "continues a saved game", "This game is left; save it first to keep it."),
+    command!(
+        Load,
+        Table,
+        "load",
+        "FILE",
+        "continues a saved game",
+        "The current game is closed; save it first to keep it."
+    ),
     command!(
         Recover,
         Table,

@@ -35,12 +35,13 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 use riskbreaker::dice::DiceRng;
+use riskbreaker::play::MissingRoll;
 use riskbreaker::script::Table;
 use riskbreaker::state::Kind;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
-    Answer, Audience, Driver, EntityId, Event, Library, Question, QuestionId, Refusal, Session, SessionError, Setup,
-    Step, Viewer,
+    Answer, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session, SessionError,
+    Setup, Step, Viewer,
 };
 use serde_json::json;
 
@@ -214,12 +215,7 @@ impl Repl {
                 if let Step::Fault(fault) = &self.step
                     && !remedies(&line)
                 {
-                    let place = fault.to_string();
-                    Complaint::Wrong(format!("the game is stopped by an error: {place}")).told(
-                        &mut self.screen,
-                        &lines.place(),
-                        true,
-                    )?;
+                    Complaint::Wrong(self.stopped_by(fault)).told(&mut self.screen, &lines.place(), true)?;
                     return Ok(ExitCode::FAILURE);
                 }
             }
@@ -268,13 +264,35 @@ impl Repl {
         let complaint = match &self.step {
             _ if !lines.scripted() || self.left => None,
             _ if !self.chunk.is_empty() => Some("the Lua code above is not complete".to_owned()),
-            Step::Fault(fault) => Some(format!("the game is stopped by an error: {fault}")),
+            Step::Fault(fault) => Some(self.stopped_by(fault)),
             _ => None,
         };
         let Some(complaint) = complaint else { return Ok(ExitCode::SUCCESS) };
         let mut screen = self.screen;
         Complaint::Wrong(complaint).told(&mut screen, &lines.place(), true)?;
         Ok(ExitCode::FAILURE)
+    }
+
+    /// Why a script cannot go on.
+    fn stopped_by(&self, fault: &Fault) -> String {
+        match self.session.missing_roll() {
+            Some(roll) => {
+                let what = missing_in_words(roll);
+                format!("the written dice have run out: {what}; write its face behind the others in `--dice`")
+            }
+            None => format!("the game is stopped by an error: {fault}"),
+        }
+    }
+
+    /// The written dice have run out: what was rolled, and what to type.
+    fn show_missing_roll(&mut self, roll: &MissingRoll) -> Done {
+        let text = format!("The written dice have run out: {}.", missing_in_words(roll));
+        self.screen.row(&Row::at(0).with(text, Tone::Bad))?;
+        let text = format!(
+            "Type the face that fell, 1 to {}: `roll 1`. In a script, write it behind the others in `--dice`. Or `undo`.",
+            roll.sides
+        );
+        Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
     }
 
     /// Carries out one line, and notes what it decided.
@@ -457,6 +475,9 @@ impl Repl {
                 self.asked = None;
                 if self.screen.json() {
                     return Ok(self.screen.event("fault", &json!({ "fault": fault }))?);
+                }
+                if let Some(roll) = self.session.missing_roll().cloned() {
+                    return self.show_missing_roll(&roll);
                 }
                 let told = report::fault(&fault, self.screen.coloured(), self.screen.width());
                 self.screen.verbatim(&told)?;
@@ -649,6 +670,12 @@ fn is_masters(word: Word, rest: &str) -> bool {
         Word::Switches | Word::Rules => !rest.is_empty(),
         _ => false,
     }
+}
+
+/// A roll that has no face: what it is for, its dice and what it needs.
+fn missing_in_words(roll: &MissingRoll) -> String {
+    let need = roll.need.iter().map(|need| format!(", needs {need}")).collect::<String>();
+    format!("{} ({}{need})", roll.what, roll.dice)
 }
 
 /// Whether a line may stand in a script while an action has failed.

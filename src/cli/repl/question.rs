@@ -5,15 +5,15 @@ use crate::cli::row::{Row, Span, Tone, columns};
 
 /// A question as rows: what is asked, the options by number, and what an answer looks like.
 ///
-/// An option that is not open has `-` for a number, and its reason; the one that `ok` takes has a `*`. Where any words are an
+/// An option that is not open stands below the others, with `-` for a number, and its reason; the one that `ok` takes has a `*`. Where any words are an
 /// answer the options have no numbers, since a number is such words, too.
 pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Vec<Row> {
     let mut rows = vec![heading(question, about)];
-    let cells = question
-        .ask
-        .options()
-        .iter()
-        .enumerate()
+    // What cannot be chosen stands below what can; each keeps the number of its place.
+    let mut options: Vec<(usize, &Choice)> = question.ask.options().iter().enumerate().collect();
+    options.sort_by_key(|(_, option)| !option.enabled);
+    let cells = options
+        .into_iter()
         .map(|(at, option)| cells(at + 1, option, &question.ask, suggested(question, option)))
         .collect();
     rows.extend(columns(1, cells, width));
@@ -162,7 +162,7 @@ mod tests {
         ];
         assert_eq!(
             text(&question(Ask::Choose { options, other: false }, Some(Answer::Choice("rest".into())))),
-            ["What does Ranger do?", "  1  Lunge  Stake 1-3", "  -  Drain  needs 2 points, there are 0", " *3  Rest",]
+            ["What does Ranger do?", "  1  Lunge  Stake 1-3", " *3  Rest", "  -  Drain  needs 2 points, there are 0",]
         );
     }
 
