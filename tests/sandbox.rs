@@ -420,6 +420,9 @@ fn no_loop_runs_over_keys_whose_order_depends_on_addresses() {
         assert_eq!(fault.line, Some(line + 2), "{keys}: {fault}");
         assert!(fault.cure.as_ref().is_some_and(|cure| cure.contains("entity.id")), "{keys}: {fault:?}");
     }
+    let fault = fault_of("for name in next, ctx.thing do end");
+    assert!(fault.message.contains("differs from run to run") && fault.line == Some(3), "{fault}");
+    assert!(fault.cure.as_ref().is_some_and(|cure| cure.contains("in entity do")), "{fault:?}");
     // At load, too, with file and line.
     let text = "local rb = require('@riskbreaker')\nlocal t = { [{}] = 1 }\nfor key in t do end\nreturn rb.maneuver({ id = 'a', resolve = function() end })";
     let error = load_error(&[("maneuvers/a.luau", text)]);
@@ -439,6 +442,9 @@ fn tables_keyed_by_entities_serve_for_looking_up_and_other_loops_run() {
         "for at, n in ipairs({ 1, 2, [ctx.thing] = 7 }) do ctx.thing:add('n', n) end",
         "for _, n in { 1, 2, nil } do ctx.thing:add('n', n) end",
         "local n = 0 for name in ctx.thing do n += 1 end for name in pairs({ 1, 2, 3 }) do ctx.thing:add('n', 1) end",
+        // However much of an entity has been read, it is gone through as a whole.
+        "local all, read = 0, ctx.thing.n for _ in ctx.thing do all += 1 end for _ in pairs(ctx.thing) do all -= 1 end
+         if all == 0 and next(ctx.thing, next(ctx.thing)) then ctx.thing:add('n', 3) end",
     ] {
         let fault = fault_of(&format!("{body}\nerror('n is ' .. ctx.thing.n)"));
         assert_eq!(fault.message, "n is 3", "{body}");

@@ -3,6 +3,7 @@
 mod calls;
 mod data;
 mod declared;
+mod expression;
 mod facts;
 mod field;
 mod flow;
@@ -16,6 +17,7 @@ mod script;
 mod silent;
 mod slip;
 mod spec;
+mod statement;
 mod symbol;
 mod syntax;
 mod unreadable;

@@ -3,7 +3,8 @@
 use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
 use luau_syntax::location::Location;
 
-use super::script::{Reader, not_dice};
+use super::expression::not_dice;
+use super::script::Reader;
 use super::syntax::literal;
 use crate::dice::Dice;
 use crate::script::api;

@@ -17,8 +17,8 @@ pub(crate) struct CardCounts {
 impl CardCounts {
     pub fn observe(&mut self, op: &Op) {
         match op {
-            Op::Answer { seat, card: Some(card), .. } if self.current.is_none() => {
-                self.current = Some(Played { seat: (*seat).clone(), card: card.clone(), met: None });
+            Op::Answer { seat, card } if self.current.is_none() => {
+                self.current = Some(Played { seat: seat.clone(), card: card.clone(), met: None });
             }
             Op::Roll { seen: Value::Bool(met), .. } => {
                 if let Some(played) = &mut self.current {
@@ -27,6 +27,11 @@ impl CardCounts {
             }
             _ => {}
         }
+    }
+
+    /// Whether the card of the action is still to come.
+    pub fn waits_for_card(&self) -> bool {
+        self.current.is_none()
     }
 
     /// The action is over: counts its card, and gives it.

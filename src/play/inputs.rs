@@ -31,10 +31,10 @@ const MOST_TERMS: usize = 32;
 
 /// Who answers the next question.
 #[derive(Debug)]
-pub(crate) enum Answerer {
+pub(crate) enum Answerer<'a> {
     /// The tape, the explorer or a person: each needs the whole question.
     Reader,
-    Policy(Arc<str>),
+    Policy(&'a Arc<str>),
     /// Nobody sits there: the question's default.
     Default,
 }
@@ -503,7 +503,7 @@ impl ActionContext {
     /// # Errors
     ///
     /// Nothing can be asked now, or there is no such seat.
-    pub fn answerer(&mut self, seat: &str) -> Result<Answerer, Stop> {
+    pub fn answerer(&mut self, seat: &str) -> Result<Answerer<'_>, Stop> {
         self.may_leave_open("asking")?;
         if self.phase == Phase::Deal {
             return Err(self.fault_with(
@@ -514,20 +514,14 @@ impl ActionContext {
         self.pulse += 1;
         // What was worked out for the question is no part of the roll behind it.
         self.roll_terms.clear();
-        let driver = match self.seats.get(seat) {
-            Some(driver) => driver,
-            None => {
-                self.open_seat(seat)?;
-                &Driver::Human
-            }
-        };
+        self.open_seat(seat)?;
         if self.cursor < self.tape.slots.len() || self.explorer.is_some() {
             return Ok(Answerer::Reader);
         }
-        Ok(match driver {
-            Driver::Policy(policy) => Answerer::Policy(policy.clone()),
-            Driver::Absent => Answerer::Default,
-            Driver::Human => Answerer::Reader,
+        Ok(match self.seats.get(seat) {
+            Some(Driver::Policy(policy)) => Answerer::Policy(policy),
+            Some(Driver::Absent) => Answerer::Default,
+            Some(Driver::Human) | None => Answerer::Reader,
         })
     }
 
@@ -549,8 +543,8 @@ impl ActionContext {
         Ok(())
     }
 
-    /// Notes a finished answer with everybody who observes the action. `card`: the card that was chosen, if one was.
-    pub fn answered(&mut self, seat: &Arc<str>, card: Option<Arc<str>>) {
+    /// Notes with everybody who observes the action that an answer has chosen a card.
+    pub fn answered(&mut self, seat: Arc<str>, card: Arc<str>) {
         self.observers.observe(&Op::Answer { seat, card });
     }
 

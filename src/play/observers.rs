@@ -44,8 +44,8 @@ impl Observers {
     }
 
     /// Whether anybody wants to know which card an answer chose.
-    pub fn wants_cards(&self) -> bool {
-        self.counts.is_some()
+    pub fn wants_card(&self) -> bool {
+        self.counts.as_ref().is_some_and(|counts| counts.waits_for_card())
     }
 }
 

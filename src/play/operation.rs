@@ -48,10 +48,10 @@ pub(crate) enum Op<'a> {
         n: u32,
         picked: u32,
     },
-    /// A question was answered. `card`: the card that was chosen, if one was.
+    /// A question was answered by a card.
     Answer {
-        seat: &'a Arc<str>,
-        card: Option<Arc<str>>,
+        seat: Arc<str>,
+        card: Arc<str>,
     },
     /// An answer was refused by the question's own check.
     Refuse,
@@ -122,14 +122,15 @@ impl ActionContext {
         let Some(found) = self.state.entity(entity) else {
             return Err(self.fault("a field is written to an entity that has been taken away"));
         };
-        let rules = self.rules.clone();
-        let kind = rules.schema().kind(found.kind);
+        let schema = self.rules.schema();
+        let kind = schema.kind(found.kind);
         let Some(declared) = kind.fields.get(field.0 as usize) else {
-            return Err(self.fault(format!("a {} has no such field", kind.name)));
+            let message = format!("a {} has no such field", kind.name);
+            return Err(self.fault(message));
         };
-        if let Err(error) = kind.check(field, &value, rules.schema(), &self.state) {
-            let title = self.title(entity);
-            return Err(self.fault(format!("the field `{}` of {title} {error}", declared.name)));
+        if let Err(error) = kind.check(field, &value, schema, &self.state) {
+            let message = format!("the field `{}` of {} {error}", declared.name, self.title(entity));
+            return Err(self.fault(message));
         }
         let from = self.listening.then(|| found.fields[field.0 as usize].clone());
         if let Some(masked) = &mut self.masked {

@@ -17,14 +17,12 @@ pub(super) struct OfKinds {
     pub overviews: Table,
     /// What is done when the time of one is over, or true.
     pub timed: Table,
-    /// Of those that stand between two entities: `from`, `to` and `mutual`.
-    pub relates: Table,
 }
 
 impl OfKinds {
     pub fn new(lua: &Lua) -> Result<OfKinds> {
         let new = || lua.create_table();
-        Ok(OfKinds { sheets: new()?, overviews: new()?, timed: new()?, relates: new()? })
+        Ok(OfKinds { sheets: new()?, overviews: new()?, timed: new()? })
     }
 }
 
@@ -201,16 +199,7 @@ impl Loader<'_> {
                 }
             }
             match read_ends(&body, &kind) {
-                Ok((ends, mutual)) => {
-                    if let [from, to] = ends.as_slice() {
-                        let relation = lua.create_table()?;
-                        relation.raw_set("from", &*kind.field(*from).name)?;
-                        relation.raw_set("to", &*kind.field(*to).name)?;
-                        relation.raw_set("mutual", mutual)?;
-                        own.relates.raw_set(&*name, relation)?;
-                    }
-                    (kind.relates, kind.mutual) = (ends, mutual);
-                }
+                Ok(ends) => (kind.relates, kind.mutual) = ends,
                 Err(message) => {
                     let message = format!("the kind `{name}` {message}");
                     self.problem("kinds", &format!("{name}/relates"), message, Some(ENDS_CURE.into()));

@@ -40,7 +40,6 @@ impl Loader<'_> {
         made.raw_set("sheets", of_kinds.sheets)?;
         made.raw_set("overviews", of_kinds.overviews)?;
         made.raw_set("timed", &of_kinds.timed)?;
-        made.raw_set("relates", of_kinds.relates)?;
         declarations.prompt = matches!(play.raw_get::<Lv>("prompt")?, Lv::Function(_));
         declarations.boundary = play.raw_get::<Option<String>>("boundary").ok().flatten().map(Arc::from);
         let functions = [

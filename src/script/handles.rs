@@ -7,13 +7,13 @@ use mlua::{Function, Lua, Result, Table, Value as Lv};
 use super::conversion::to_lua;
 use super::field_names::{FieldNames, Name};
 use super::host::fill_fields;
-use crate::state::{Entity, EntityId, FieldId, Kind, KindId, Schema, Stale, State, Value};
+use crate::state::{Entity, EntityId, FieldId, KindId, Schema, Stale, State, Value};
 
 /// The entities of one game as a script machine sees them: a frozen table for each.
 ///
-/// A handle holds no fields. What a script reads is fetched from the host's state and kept on the handle's page, a table behind
-/// it, until the field is written or something else than a script changes the state. Where it is noted what an action reads, the
-/// pages are empty when it begins. A handle of an entity that was taken away holds its last values.
+/// What a script reads is fetched from the host's state and kept on the handle, until the field is written or something else than
+/// a script changes the state. Where it is noted what an action reads, the handles hold no fields when it begins. A handle of an
+/// entity that was taken away holds its last values.
 #[derive(Default)]
 pub(super) struct Handles {
     /// Hash of what is attached to the entities, as the prelude knows it.
@@ -24,18 +24,14 @@ pub(super) struct Handles {
     identity: u64,
     /// By entity id.
     handles: Vec<Option<(Table, KindId)>>,
-    /// Address of the handle of each entity, by entity id; 0 where there is none.
-    addresses: Vec<usize>,
     by_address: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
-    /// The pages of the handles, by entity id.
-    pub pages: Option<Table>,
-    /// Names of the fields of each kind: a list.
-    names: Vec<Table>,
+    /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
+    pub names: Option<Table>,
     /// Writes all fields of a handle.
     fill: Option<Function>,
-    /// For each kind, what makes the metatable of a handle.
+    /// For each kind, the metatable of a copy; in it are that of a handle, and what a handle holds besides fields.
     classes: Vec<Table>,
     field_names: FieldNames,
     /// A script has given the token of an agenda entry where a number is kept.
@@ -45,12 +41,19 @@ pub(super) struct Handles {
 impl Handles {
     /// `classes`: one for each kind of the schema.
     pub fn set_classes(&mut self, lua: &Lua, classes: Vec<Table>, schema: &Schema) -> Result<()> {
-        let names = |kind: &Kind| lua.create_sequence_from(kind.fields.iter().map(|field| &*field.name));
-        self.names = schema.kinds.iter().map(names).collect::<Result<_>>()?;
+        if let Some(names) = &self.names {
+            for kind in &schema.kinds {
+                names.raw_push(lua.create_sequence_from(kind.fields.iter().map(|field| &*field.name))?)?;
+            }
+        }
         self.classes = classes;
         self.field_names = FieldNames::new(lua)?;
         self.fill = Some(fill_fields(lua)?);
         Ok(())
+    }
+
+    fn names_of(&self, kind: KindId) -> Option<Table> {
+        self.names.as_ref()?.raw_get(usize::from(kind.0) + 1).ok()
     }
 
     pub fn handle(&self, id: EntityId) -> Option<&Table> {
@@ -72,9 +75,9 @@ impl Handles {
         self.by_address.get(&address).copied()
     }
 
-    /// The address of the handle of an entity.
-    pub fn address_of(&self, id: EntityId) -> Option<usize> {
-        self.addresses.get((id.0 as usize).checked_sub(1)?).copied().filter(|address| *address != 0)
+    /// The kind of an entity.
+    pub fn kind_of(&self, id: EntityId) -> Option<KindId> {
+        self.handles.get((id.0 as usize).checked_sub(1)?)?.as_ref().map(|(_, kind)| *kind)
     }
 
     /// What is attached to the entities is about to change.
@@ -130,24 +133,32 @@ impl Handles {
     pub fn make(&mut self, lua: &Lua, schema: &Schema, id: EntityId, kind: KindId) -> Result<Table> {
         let declared = schema.kind(kind);
         let class = &self.classes[kind.0 as usize];
-        let handle = lua.create_table_with_capacity(0, 8)?;
+        let held = class.raw_get::<Table>("held")?.pairs::<Lv, Lv>().collect::<Result<Vec<_>>>()?;
+        let names: Vec<Lv> = match self.names_of(kind) {
+            Some(names) => names.sequence_values().collect::<Result<_>>()?,
+            None => Vec::new(),
+        };
+        let handle = lua.create_table_with_capacity(0, names.len() + held.len() + 2)?;
+        // Handles of one kind have their fields at the same places, where the engine finds them without a search.
+        for name in &names {
+            handle.raw_set(name, false)?;
+        }
         handle.raw_set("id", id.0)?;
         handle.raw_set("kind", &*declared.name)?;
         // What is no field never changes: the handle holds it, so that it is found at once.
-        for pair in class.raw_get::<Table>("held")?.pairs::<Lv, Lv>() {
-            let (name, member) = pair?;
+        for (name, member) in held {
             handle.raw_set(name, member)?;
         }
-        let metatable: Table = class.raw_get::<Function>("paged")?.call((&handle, id.0))?;
-        handle.set_metatable(Some(metatable))?;
+        for name in names {
+            handle.raw_set(name, Lv::Nil)?;
+        }
+        handle.set_metatable(Some(class.raw_get("handles")?))?;
         handle.set_readonly(true);
         self.by_address.insert(handle.to_pointer() as usize, id);
         let at = id.0 as usize - 1;
         if self.handles.len() <= at {
             self.handles.resize(at + 1, None);
-            self.addresses.resize(at + 1, 0);
         }
-        self.addresses[at] = handle.to_pointer() as usize;
         if let Some(listed) = &self.listed {
             listed.raw_set(id.0, &handle)?;
         }
@@ -163,8 +174,7 @@ impl Handles {
         let at = id.0 as usize - 1;
         if let Some((handle, _)) = self.handles[at].take() {
             self.by_address.remove(&(handle.to_pointer() as usize));
-            self.addresses[at] = 0;
-            for listed in [&self.listed, &self.pages].into_iter().flatten() {
+            if let Some(listed) = &self.listed {
                 // It only forgets: where even that fails, the machine is out of memory and thrown away.
                 let _ = listed.raw_set(id.0, Lv::Nil);
             }
@@ -174,7 +184,7 @@ impl Handles {
     /// Forgets an entity that a script has taken away: its handle keeps the last values.
     pub fn leave_tombstone(&mut self, lua: &Lua, schema: &Schema, id: EntityId, last: &Entity) -> Result<()> {
         let Some(handle) = self.handle(id) else { return Ok(()) };
-        let (Some(fill), Some(names)) = (&self.fill, self.names.get(last.kind.0 as usize)) else { return Ok(()) };
+        let (Some(fill), Some(names)) = (&self.fill, self.names_of(last.kind)) else { return Ok(()) };
         handle.set_readonly(false);
         super::host::filling(&last.fields, || fill.call::<()>((handle, names)))?;
         for (field, value) in schema.kind(last.kind).fields.iter().zip(&last.fields) {
@@ -212,68 +222,73 @@ impl Handles {
         Ok(table)
     }
 
-    /// The host has changed a field: the handle's page must not answer for it.
+    /// The host has changed a field: the handle must not answer for it.
     pub fn forget_field(&mut self, schema: &Schema, id: EntityId, field: FieldId) -> Result<()> {
-        let Some(Some((_, kind))) = self.handles.get(id.0 as usize - 1) else { return Ok(()) };
-        let name = &*schema.kind(*kind).field(field).name;
         self.tables.remove(&(id, field));
-        match self.pages.as_ref().map(|pages| pages.raw_get(id.0)).transpose()?.flatten() {
-            Some(page) => Table::raw_set(&page, name, Lv::Nil),
-            None => Ok(()),
-        }
+        let Some(Some((handle, kind))) = self.handles.get(id.0 as usize - 1) else { return Ok(()) };
+        handle.set_readonly(false);
+        let forgotten = handle.raw_set(&*schema.kind(*kind).field(field).name, Lv::Nil);
+        handle.set_readonly(true);
+        forgotten
     }
 }
 
-/// Which handles have something on their page, and what state that is of.
+/// Which fields the handles hold, and what state they are of.
 ///
-/// What stands there holds for as long as scripts alone change that state: whatever they write is written here as well.
+/// They hold good for as long as scripts alone change that state: whatever they write is written there as well.
 #[derive(Default)]
-pub(super) struct Pages {
-    filled: RefCell<Vec<EntityId>>,
-    is_filled: RefCell<Vec<bool>>,
+pub(super) struct Reads {
+    held: RefCell<Vec<(EntityId, FieldId)>>,
+    /// Whether it is in that list, by the number of the entity and the place of the field.
+    is_held: RefCell<Vec<Vec<bool>>>,
     /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
     of: Cell<Option<(u64, u64)>>,
 }
 
-impl Pages {
-    /// Something was put on the page of an entity.
-    pub fn fill(&self, id: EntityId) {
-        let mut is_filled = self.is_filled.borrow_mut();
-        if is_filled.len() <= id.0 as usize {
-            is_filled.resize(id.0 as usize + 1, false);
+impl Reads {
+    /// A handle holds a field from now on.
+    pub fn note(&self, id: EntityId, field: FieldId) {
+        let mut is_held = self.is_held.borrow_mut();
+        let (id_at, field_at) = (id.0 as usize, usize::from(field.0));
+        if is_held.len() <= id_at {
+            is_held.resize(id_at + 1, Vec::new());
         }
-        if !std::mem::replace(&mut is_filled[id.0 as usize], true) {
-            self.filled.borrow_mut().push(id);
+        let fields = &mut is_held[id_at];
+        if fields.len() <= field_at {
+            fields.resize(field_at + 1, false);
+        }
+        if !std::mem::replace(&mut fields[field_at], true) {
+            self.held.borrow_mut().push((id, field));
         }
     }
 
-    /// Whether the pages hold what a state holds.
+    /// Whether the handles hold what a state holds.
     pub fn are_of(&self, state: &State) -> bool {
         self.of.get() == Some((state.identity(), state.moves()))
     }
 
-    /// The pages are empty, and are filled from a state from now on.
-    pub fn turn_to(&self, state: &State) {
+    /// No handle holds a field, and what they hold from now on is of this state.
+    pub fn begin(&self, state: &State) {
         self.of.set(Some((state.identity(), state.moves())));
     }
 
-    /// A script has ended: its changes are on the pages.
+    /// A script has ended: the handles hold what it has changed.
     pub fn keep_up(&self, state: &State) {
         if self.of.get().is_some_and(|(identity, _)| identity == state.identity()) {
-            self.turn_to(state);
+            self.begin(state);
         }
     }
 
-    /// What stands there may be no part of a state.
+    /// What the handles hold may be no part of a state.
     pub fn disown(&self) {
         self.of.set(None);
     }
 
-    /// Takes out an entity whose page has to be emptied.
-    pub fn pop(&self) -> Option<EntityId> {
-        let id = self.filled.borrow_mut().pop()?;
-        self.is_filled.borrow_mut()[id.0 as usize] = false;
-        Some(id)
+    /// Takes out a field that its handle has to forget.
+    pub fn pop(&self) -> Option<(EntityId, FieldId)> {
+        let (id, field) = self.held.borrow_mut().pop()?;
+        self.is_held.borrow_mut()[id.0 as usize][usize::from(field.0)] = false;
+        Some((id, field))
     }
 }
 

@@ -12,7 +12,16 @@ use std::sync::OnceLock;
 use mlua::{Lua, ffi};
 
 use super::bytecode::FORGLOOP;
+use super::host::is_handle;
 use super::sandbox::{Budget, guarded, note_cure};
+
+/// Refused loops: why, and what to do instead.
+pub(super) type Refused = [&'static str; 2];
+
+const OF_ENTITY: Refused = [
+    "what an entity has been read of is no list: it differs from run to run",
+    "loop over the entity itself, `for name, value in entity do`",
+];
 
 const WRONG: &str = "the keys of this table are neither numbers nor texts: their order differs from run to run, and no loop may depend on it";
 
@@ -76,7 +85,7 @@ struct Thread {
 ///
 /// The engine must stand at a safepoint of the state.
 #[inline]
-pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<&'static str> {
+pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<Refused> {
     // SAFETY: at a safepoint a script's frame is whole, and the instruction is the one before the next.
     unsafe {
         let frame = (*state.cast::<Thread>()).frame;
@@ -99,7 +108,14 @@ pub(super) unsafe fn wrong(state: *mut mlua::lua_State) -> Option<&'static str> 
             && (*table).tag == ffi::LUA_TTABLE
             && (*index).tag == ffi::LUA_TLIGHTUSERDATA
             && (*index).value.is_null();
-        (begins && has_odd_keys((*table).value.cast())).then_some(WRONG)
+        if !begins {
+            return None;
+        }
+        let table: *const Table = (*table).value.cast();
+        if has_odd_keys(table) {
+            return Some([WRONG, CURE]);
+        }
+        (!(*table).metatable.is_null() && is_handle(table as usize)).then_some(OF_ENTITY)
     }
 }
 

@@ -113,8 +113,8 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
         return; // the collector must not be stopped
     }
     // SAFETY: the engine stands at a safepoint of this state.
-    if let Some(wrong) = unsafe { loop_keys::wrong(state) } {
-        note_cure(loop_keys::CURE);
+    if let Some([wrong, cure]) = unsafe { loop_keys::wrong(state) } {
+        note_cure(cure);
         unsafe { refuse(state, wrong) }
     }
     let left = WORK.get() - 1;
@@ -486,6 +486,9 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
     ("utf8", &["char", "charpattern", "codepoint", "codes", "len", "offset"]),
 ];
 
+/// Where a machine keeps the function of guard.luau.
+const GUARD: &str = "guard";
+
 /// A fresh machine without any ruleset in it, its libraries guarded and closed.
 pub(super) fn machine() -> Result<(Lua, Table)> {
     keep_little();
@@ -500,7 +503,9 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
     // SAFETY: so does this one.
     let is_odd = unsafe { lua.create_c_function(loop_keys::is_odd) }?;
     let guard = lua.load(include_str!("guard.luau")).set_name("=host").set_mode(mlua::chunk::ChunkMode::Text);
+    let guard = guard.into_function()?;
     guard.call::<()>((charge, is_odd))?;
+    lua.set_named_registry_value(GUARD, guard)?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();
     for (library, names) in ALLOWED {
@@ -561,11 +566,12 @@ pub(super) fn environment(lua: &Lua, allowed: &Table, require: Function) -> Resu
     Ok(environment)
 }
 
-/// Compiles functions, with all that they hold, for this processor, where that is possible.
+/// Compiles functions, with all that they hold, and the guards of the library for this processor, where that is possible.
 pub(super) fn compile_natively(lua: &Lua, functions: &[Function]) -> Result<()> {
     // SAFETY: it keeps to the engine's rules for functions.
     let compile = unsafe { lua.create_c_function(native) }?;
-    functions.iter().try_for_each(|function| compile.call::<()>(function))
+    let guard: Function = lua.named_registry_value(GUARD)?;
+    functions.iter().chain([&guard]).try_for_each(|function| compile.call::<()>(function))
 }
 
 /// native(function): compiles it.

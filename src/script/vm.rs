@@ -39,8 +39,6 @@ pub(crate) struct Vm {
     settings: RefCell<Option<Settings>>,
     /// What `result` of play.luau is known as.
     result_name: Arc<str>,
-    /// How often scripts have run that are not compiled for this processor.
-    runs: u32,
     /// Bytes in use from which on a call is followed by a collection.
     full: usize,
     /// The budget that was spent in it.
@@ -52,8 +50,8 @@ pub(crate) struct Vm {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(1);
 
-/// A machine that is used for longer than so many runs is worth the few milliseconds of compiling it.
-const MANY_RUNS: u32 = 2_000;
+/// A machine whose scripts run more often than this is worth the tenth of a second that it takes to compile them.
+const MANY_RUNS: u32 = 10_000;
 
 /// Bytes that calls may leave behind before they are collected at once: garbage of one must not be what the next runs out of
 /// memory by.
@@ -136,7 +134,6 @@ impl Vm {
             declarations: declarations.clone(),
             settings: RefCell::new(None),
             result_name: Arc::from("result"),
-            runs: 0,
             full,
             spent: None,
             dead: false,
@@ -241,10 +238,8 @@ impl Vm {
         if self.dead {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
-        if self.runs < MANY_RUNS {
-            self.runs += 1;
-        }
         let host = self.host.clone();
+        host.count_run();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
             guarded(Budget::ACTION, || {
@@ -257,8 +252,8 @@ impl Vm {
                     function.call::<MultiValue>(args)
                 });
                 match &result {
-                    Ok(_) => host.pages.keep_up(&context.state),
-                    Err(_) => host.pages.disown(),
+                    Ok(_) => host.reads.keep_up(&context.state),
+                    Err(_) => host.reads.disown(),
                 }
                 result
             })
@@ -335,9 +330,7 @@ impl Vm {
 
 impl Machine for Vm {
     fn settle_in(&mut self) {
-        if self.runs == MANY_RUNS {
-            // It is done once.
-            self.runs += 1;
+        if !self.is_native && self.host.runs.get() >= MANY_RUNS {
             let files = std::mem::take(&mut *self.host.files.borrow_mut());
             self.is_native = true;
             // Where there is no memory for it, they are run as before.

@@ -116,15 +116,17 @@ pub(super) fn check_target(
     field: FieldId,
 ) -> std::result::Result<(), crate::play::Stop> {
     context.may_act("writing a field")?;
+    let found = id.and_then(|id| context.state.entity(id)).map(|entity| entity.kind);
+    let declared = |kind: KindId| context.rules.schema().kinds.get(kind.0 as usize);
+    if found == Some(KindId(kind)) && declared(KindId(kind)).is_some_and(|kind| (field.0 as usize) < kind.fields.len())
+    {
+        return Ok(());
+    }
     let rules = context.rules.clone();
     let schema = rules.schema();
     let Some(wanted) = schema.kinds.get(kind as usize) else { return Err(context.fault("there is no such kind")) };
     let name = wanted.fields.get(field.0 as usize).map_or("", |field| &*field.name);
-    let Some(id) = id else {
-        return Err(context.fault(format!("the field `{name}` is written to an entity that has been taken away")));
-    };
-    match context.state.entity(id).map(|entity| entity.kind) {
-        Some(found) if found.0 == kind => Ok(()),
+    match found {
         Some(found) => {
             let found = &schema.kind(found).name;
             let message = format!("`{name}` is a field of a {}, and this is a {found}", wanted.name);
@@ -210,8 +212,12 @@ pub(super) fn read_fields(
     let rules = context.rules.clone();
     let declared = rules.schema().kind(kind);
     let name = &declared.name;
-    let Lv::Table(given) = fields else {
-        return Err(fault(context, format!("{what} takes a table of fields, not {}", fields.type_name())));
+    let given = match fields {
+        Lv::Table(given) if handles.id_of(given).is_none() => given,
+        other => {
+            let found = if let Lv::Table(_) = other { "an entity" } else { other.type_name() };
+            return Err(fault(context, format!("{what} takes a table of fields, not {found}")));
+        }
     };
     let mut values: Vec<(FieldId, Value)> = Vec::new();
     for pair in given.pairs::<Lv, Lv>() {

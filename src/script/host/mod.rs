@@ -22,11 +22,12 @@ use std::sync::Arc;
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::conversion::{from_lua, text_of};
-use super::handles::{Handles, Pages};
+use super::handles::{Handles, Reads};
 use super::upvalues::Assigner;
 pub(super) use agenda::{entry_table, read_key};
 pub(super) use entities::entity_arg;
 pub(crate) use stack::current_place;
+pub(super) use stack::is_handle;
 pub(super) use stack::{entry_of, fill_fields, filling};
 
 use crate::dice::Dice;
@@ -38,7 +39,9 @@ use crate::state::Audience;
 pub(super) struct HostState {
     context: Cell<Option<*mut ActionContext>>,
     pub handles: RefCell<Handles>,
-    pub pages: Pages,
+    pub reads: Reads,
+    /// How often scripts have run: from the host, and from one entry of the agenda to the next.
+    pub runs: Cell<u32>,
     /// Dice expressions that scripts have used, by number.
     dice: RefCell<Vec<Arc<Dice>>>,
     labels: RefCell<HashMap<String, Arc<str>>>,
@@ -77,6 +80,10 @@ impl HostState {
                 && known.captured == info.num_upvalues
         });
         self.keepers.borrow_mut().extend(found.map(|known| (path.to_owned(), known.clone())));
+    }
+
+    pub fn count_run(&self) {
+        self.runs.set(self.runs.get().saturating_add(1));
     }
 
     /// Lends a game to the host's functions while `run` goes on.
@@ -285,10 +292,10 @@ pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
     log::add(lua, host, &table)?;
     super::convert::add(lua, host, &table)?;
     stack::add(lua, &table)?;
-    let (handles, pages) = (lua.create_table()?, lua.create_table()?);
+    let (handles, names) = (lua.create_table()?, lua.create_table()?);
     table.raw_set("handles", &handles)?;
-    table.raw_set("pages", &pages)?;
+    table.raw_set("field_names", &names)?;
     let mut own = host.handles.borrow_mut();
-    (own.listed, own.pages) = (Some(handles), Some(pages));
+    (own.listed, own.names) = (Some(handles), Some(names));
     Ok(table)
 }

@@ -12,7 +12,7 @@ use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, message_of};
 use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop, settled};
-use crate::state::{EntityId, EntryId, FieldId, Type, Value};
+use crate::state::{EntryId, FieldId, Type, Value};
 
 thread_local! {
     /// The host state of the machine that runs on this thread.
@@ -62,8 +62,8 @@ pub(crate) fn current_place() -> String {
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
     let functions: [(&str, ffi::lua_CFunction); 14] = [
         ("reader", reader),
-        ("turn_pages", turn_pages),
-        ("clear_pages", clear_pages),
+        ("renew_reads", renew_reads),
+        ("forget_reads", forget_reads),
         ("keep_handles", keep_handles),
         ("write", write),
         ("ask", ask),
@@ -90,6 +90,13 @@ fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionConte
     let context = host.lent()?;
     MACHINE.set(state);
     Some((host, context))
+}
+
+/// Whether the table at this address is the handle of an entity.
+pub(in crate::script) fn is_handle(address: usize) -> bool {
+    // SAFETY: as in `lent`.
+    let host = unsafe { HOST.get().as_ref() };
+    host.and_then(|host| host.handles.try_borrow().ok()?.id_at(address)).is_some()
 }
 
 /// Raises an error in the script. Nothing that has a destructor may live in the caller.
@@ -137,6 +144,16 @@ unsafe fn push_field(state: *mut lua_State, table: c_int, name: &std::ffi::CStr)
     }
 }
 
+/// A text of a table, which lasts as long as it is there; empty if there is none.
+unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: &std::ffi::CStr) -> &'a str {
+    unsafe {
+        push_field(state, table, name);
+        let found = text(state, -1).unwrap_or("");
+        pop(state, 1);
+        found
+    }
+}
+
 unsafe fn whole_field(state: *mut lua_State, table: c_int, name: &std::ffi::CStr) -> Option<i64> {
     unsafe {
         push_field(state, table, name);
@@ -175,21 +192,15 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     // destructor when the engine raises an error of its own.
     unsafe {
         match write_field(state) {
-            Ok(written) => {
-                // The page holds what was written, unless it is read as a table.
-                if let Some(id) = written.page {
-                    push_pages(state);
-                    ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
-                    if ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
-                        ffi::lua_pushvalue(state, 4);
-                        if written.plain {
-                            ffi::lua_pushvalue(state, 5);
-                        } else {
-                            ffi::lua_pushnil(state);
-                        }
-                        ffi::lua_rawset(state, -3);
-                    }
+            Ok(plain) => {
+                // The handle holds what was written, unless it is read as a table.
+                ffi::lua_pushvalue(state, 4);
+                if plain {
+                    ffi::lua_pushvalue(state, 5);
+                } else {
+                    ffi::lua_pushnil(state);
                 }
+                put_on_handle(state, 1);
                 0
             }
             Err(message) => raise(state, message),
@@ -197,14 +208,17 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     }
 }
 
-struct Written {
-    /// Whose page has to follow.
-    page: Option<EntityId>,
-    /// Whether a script reads it as it was given.
-    plain: bool,
+/// Puts a value on a handle, by the name below it; takes both off the stack.
+unsafe fn put_on_handle(state: *mut lua_State, handle: c_int) {
+    unsafe {
+        ffi::lua_setreadonly(state, handle, 0);
+        ffi::lua_rawset(state, handle);
+        ffi::lua_setreadonly(state, handle, 1);
+    }
 }
 
-unsafe fn write_field(state: *mut lua_State) -> std::result::Result<Written, String> {
+/// Says whether a script reads the value as it was given.
+unsafe fn write_field(state: *mut lua_State) -> std::result::Result<bool, String> {
     let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
     let (kind, at) = unsafe { (whole(state, 2).unwrap_or(-1), whole(state, 3).unwrap_or(-1)) };
@@ -215,8 +229,8 @@ unsafe fn write_field(state: *mut lua_State) -> std::result::Result<Written, Str
     };
     check_target(context, id, kind, field).map_err(words)?;
     let Some(id) = id else { return Err(String::new()) };
-    let rules = context.rules.clone();
-    let declared = rules.schema().kinds[kind as usize].field(field);
+    // The rules are shared by all threads: where much is written, references to them are not counted.
+    let declared = context.rules.schema().kinds[kind as usize].field(field);
     let value = match unsafe { value_at(state, 5, host, &declared.ty, context.state.field(id, field)) } {
         Ok(value) => settled(&declared.ty, value),
         Err(error) => {
@@ -227,8 +241,8 @@ unsafe fn write_field(state: *mut lua_State) -> std::result::Result<Written, Str
     hold_change(context).map_err(|error| error.to_string())?;
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
     context.write(id, field, value, None).map_err(words)?;
-    host.pages.fill(id);
-    Ok(Written { page: Some(id), plain })
+    host.reads.note(id, field);
+    Ok(plain)
 }
 
 /// Reads a value that is no table. `ty` and `now`: the type and the value of the field that it is for, whose texts are shared.
@@ -289,18 +303,18 @@ unsafe fn value_at(
     }
 }
 
-/// reader(places, other, handle, id): what the page of a handle answers with, see `read`.
+/// reader(places, other): what handles of a kind answer with if they do not hold it, see `read`.
 unsafe extern "C-unwind" fn reader(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a table, a function, a table and a number.
+    // SAFETY: the prelude gives a table and a function.
     unsafe {
-        ffi::lua_settop(state, 4);
-        ffi::lua_pushcclosure(state, read, 4);
+        ffi::lua_settop(state, 2);
+        ffi::lua_pushcclosure(state, read, 2);
         1
     }
 }
 
-/// read(page, name): the value of the field, which the page holds from now on. What is no field, and what is a table, the other
-/// function gives. Goes with the place of each field by name, that function, the handle and its id.
+/// read(handle, name): the value of the field, which the handle holds from now on. What is no field, and what is a table, the
+/// other function gives. Goes with the place of each field by name, and with that function.
 unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; `reader` has put the values beside this function.
     unsafe {
@@ -308,31 +322,27 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
         ffi::lua_rawget(state, ffi::lua_upvalueindex(1));
         let place = whole(state, 3).and_then(|place| u16::try_from(place).ok());
         let found = place.zip(lent(state)).and_then(|(place, (host, context))| {
-            let id = EntityId(ffi::lua_tonumberx(state, ffi::lua_upvalueindex(4), ptr::null_mut()) as u32);
-            let address = ffi::lua_topointer(state, ffi::lua_upvalueindex(3)) as usize;
-            if host.handles.try_borrow().ok()?.address_of(id)? != address {
-                return None;
-            }
-            Some((host, id, context.read(id, FieldId(place))?))
+            let id = host.handles.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
+            Some((host, id, FieldId(place), context.read(id, FieldId(place))?))
         });
         match found {
-            Some((_, _, Value::None)) => {
+            Some((.., Value::None)) => {
                 ffi::lua_pushnil(state);
                 return 1;
             }
-            Some((_, _, value)) if push_plain(state, value) => {}
+            Some((.., value)) if push_plain(state, value) => {}
             _ => {
                 ffi::lua_pushvalue(state, ffi::lua_upvalueindex(2));
-                ffi::lua_pushvalue(state, ffi::lua_upvalueindex(3));
+                ffi::lua_pushvalue(state, 1);
                 ffi::lua_pushvalue(state, 2);
                 ffi::lua_call(state, 2, 1);
             }
         }
-        if let Some((host, id, _)) = found {
+        if let Some((host, id, field, _)) = found {
             ffi::lua_pushvalue(state, 2);
             ffi::lua_pushvalue(state, -2);
-            ffi::lua_rawset(state, 1);
-            host.pages.fill(id);
+            put_on_handle(state, 1);
+            host.reads.note(id, field);
         }
         1
     }
@@ -358,9 +368,9 @@ unsafe fn push_plain(state: *mut lua_State, value: &Value) -> bool {
     true
 }
 
-/// Keys of the machine's registry: the handles, their pages, and the tables that `lock_deep` has locked.
+/// Keys of the machine's registry: the handles, and the names of the fields of each kind.
 static HANDLES: u8 = 0;
-static PAGES: u8 = 1;
+static NAMES: u8 = 1;
 
 unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
     unsafe {
@@ -373,15 +383,11 @@ unsafe fn push_handles(state: *mut lua_State) {
     unsafe { push_registered(state, &raw const HANDLES) }
 }
 
-unsafe fn push_pages(state: *mut lua_State) {
-    unsafe { push_registered(state, &raw const PAGES) }
-}
-
-/// keep_handles(handles, pages): where the functions find them, by entity id.
+/// keep_handles(handles, names): where the functions find them, by entity id, and by kind and field.
 unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives two tables.
     unsafe {
-        for (key, at) in [(&raw const HANDLES, 1), (&raw const PAGES, 2)] {
+        for (key, at) in [(&raw const HANDLES, 1), (&raw const NAMES, 2)] {
             ffi::lua_pushlightuserdata(state, key.cast_mut().cast());
             ffi::lua_pushvalue(state, at);
             ffi::lua_rawset(state, ffi::LUA_REGISTRYINDEX);
@@ -390,40 +396,48 @@ unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     }
 }
 
-/// turn_pages(): the pages of all handles are empty again, unless they hold what the state holds and nobody notes what is read.
-unsafe extern "C-unwind" fn turn_pages(state: *mut lua_State) -> c_int {
+/// renew_reads(): the handles hold no fields, unless those are what the state holds and nobody notes what is read.
+unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         let Some((host, context)) = lent(state) else { return 0 };
-        if context.notes_reads() || !host.pages.are_of(&context.state) {
-            empty_pages(state, host);
-            host.pages.turn_to(&context.state);
+        if context.notes_reads() || !host.reads.are_of(&context.state) {
+            empty_handles(state, host);
+            host.reads.begin(&context.state);
         }
         0
     }
 }
 
-/// clear_pages(): the pages of all handles are empty again; what is read from now on may be no part of the state.
-unsafe extern "C-unwind" fn clear_pages(state: *mut lua_State) -> c_int {
+/// forget_reads(): the handles hold no fields; what is read from now on may be no part of the state.
+unsafe extern "C-unwind" fn forget_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         let Some((host, _)) = lent(state) else { return 0 };
-        empty_pages(state, host);
-        host.pages.disown();
+        empty_handles(state, host);
+        host.reads.disown();
         0
     }
 }
 
-unsafe fn empty_pages(state: *mut lua_State, host: &HostState) {
+unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
     unsafe {
-        push_pages(state);
-        while let Some(id) = host.pages.pop() {
-            ffi::lua_rawgeti(state, -1, ffi::lua_Integer::from(id.0));
-            if ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
-                ffi::lua_cleartable(state, -1);
+        push_handles(state);
+        push_registered(state, &raw const NAMES);
+        let (handles, names) = (ffi::lua_gettop(state) - 1, ffi::lua_gettop(state));
+        while let Some((id, field)) = host.reads.pop() {
+            let Some(kind) = host.handles.try_borrow().ok().and_then(|handles| handles.kind_of(id)) else { continue };
+            ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
+            ffi::lua_rawgeti(state, names, ffi::lua_Integer::from(kind.0) + 1);
+            ffi::lua_rawgeti(state, names + 2, ffi::lua_Integer::from(field.0) + 1);
+            // A kind that a new entity of that number has may have fewer fields.
+            if ffi::lua_type(state, -1) == ffi::LUA_TSTRING {
+                ffi::lua_pushnil(state);
+                put_on_handle(state, names + 1);
             }
-            pop(state, 1);
+            ffi::lua_settop(state, names);
         }
+        ffi::lua_settop(state, handles - 1);
     }
 }
 
@@ -454,7 +468,6 @@ unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
             Ok(Answerer::Policy(policy)) => {
                 ffi::lua_pushinteger(state, POLICY as ffi::lua_Integer);
                 ffi::lua_pushlstring(state, policy.as_ptr().cast(), policy.len());
-                drop(policy);
                 return 2;
             }
             Err(message) => return raise(state, message),
@@ -599,8 +612,8 @@ unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind) -> Given<'a
 /// Most places or points of an answer that are looked at: more than a question has options.
 const MOST_GIVEN: usize = 1_001;
 
-/// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open): checks the answer; says
-/// whether somebody wants it in words.
+/// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open, and of the question:
+/// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words.
 unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
@@ -624,30 +637,23 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         context.may_leave_open("asking").map_err(words)?;
         let kind = whole(state, 1).and_then(|n| AskKind::ALL.get(usize::try_from(n - 1).ok()?)).copied();
         let Some(kind) = kind else { return Err(words(context.fault("there is no such kind of question"))) };
-        ffi::lua_settop(state, 5);
-        push_field(state, 2, c"options");
-        let listed = ffi::lua_type(state, -1) == ffi::LUA_TTABLE;
-        if !listed {
-            pop(state, 1);
-            push_field(state, 2, c"cards");
-        }
-        let count = if ffi::lua_type(state, 6) == ffi::LUA_TTABLE { ffi::lua_objlen(state, 6) } else { 0 };
+        ffi::lua_settop(state, 12);
+        let is_list = |at| ffi::lua_type(state, at) == ffi::LUA_TTABLE;
+        let listed = is_list(6);
+        let list = if listed { 6 } else { 7 };
+        let count = if is_list(list) { ffi::lua_objlen(state, list) } else { 0 };
         let given = given(state, 3, kind);
         let opened = match (&given, ffi::lua_toboolean(state, 5)) {
             (Given::One(at), 1) => Some(*at),
             _ => None,
         };
         let options = Listed { state, host, list: if listed { 6 } else { 0 }, opened };
-        push_field(state, 2, c"topic");
-        let topic = text(state, -1).unwrap_or("").to_string();
-        pop(state, 1);
-        push_field(state, 2, c"other");
-        let other = ffi::lua_type(state, -1) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, -1) != 0;
-        pop(state, 1);
-        let [min, max, total, least] = [c"min", c"max", c"total", c"least"].map(|name| whole_field(state, 2, name));
+        let [min, max, total, least] = [8, 9, 10, 11].map(|at| whole(state, at));
+        let other = ffi::lua_type(state, 12) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, 12) != 0;
         let shape = match Shape::new(kind, count, Limits { min, max, total, least, other }) {
             Ok(shape) => shape,
             Err(lacking) => {
+                let topic = text_field(state, 2, c"topic");
                 let message = format!("the question `{topic}` needs `{lacking}`, a whole number");
                 return Err(words(context.fault(message)));
             }
@@ -665,7 +671,8 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         if let Err(misfit) = checked {
             let label = |at: usize| options.label(context, at);
             let reason = |at: usize| options.text_of(at, c"reason");
-            let refusal = misfit.refusal(&shape, &topic, label, reason);
+            let topic = text_field(state, 2, c"topic");
+            let refusal = misfit.refusal(&shape, topic, label, reason);
             let message = match by {
                 1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
                 _ => format!("the default of the question `{topic}` does not fit: {refusal}"),
@@ -675,15 +682,11 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         if by == BY_ONLY {
             context.pulse += 1;
         }
-        if context.observers.wants_cards() && kind == AskKind::Choose {
-            push_field(state, 2, c"seat");
-            let seat: Arc<str> = Arc::from(text(state, -1).unwrap_or(""));
-            pop(state, 1);
-            let card = match &given {
-                Given::One(at) => chosen_card(state, context, listed, *at),
-                _ => None,
-            };
-            context.answered(&seat, card);
+        if let (AskKind::Choose, Given::One(at)) = (kind, &given)
+            && context.observers.wants_card()
+            && let Some(card) = chosen_card(state, context, listed, *at)
+        {
+            context.answered(Arc::from(text_field(state, 2, c"seat")), card);
         }
         Ok(!context.is_headless())
     }
@@ -692,12 +695,12 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
 /// The card that an option stands for, if it is one.
 unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bool, at: usize) -> Option<Arc<str>> {
     unsafe {
-        ffi::lua_rawgeti(state, 6, at as ffi::lua_Integer + 1);
+        ffi::lua_rawgeti(state, if listed { 6 } else { 7 }, at as ffi::lua_Integer + 1);
         if listed && ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
             push_field(state, -1, c"id");
             ffi::lua_remove(state, -2);
         }
-        let card = text(state, -1).and_then(|id| context.rules.card(id)).map(|card| card.id.clone());
+        let card = text(state, -1).and_then(|id| context.rules.card(id)).map(|card| Arc::from(&*card.id));
         pop(state, 1);
         card
     }
@@ -743,7 +746,7 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         if context.stop.is_some() {
             return 0;
         }
-        host.pages.keep_up(&context.state);
+        host.reads.keep_up(&context.state);
         if host.handles.borrow().saw_entry_number.take() {
             context.observers.observe(&crate::play::Op::ReadEntryNumber);
         }
@@ -753,6 +756,7 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         let others = context.state.is_stale();
         let Some(entry) = context.due() else { return 0 };
         renew(Budget::ACTION);
+        host.count_run();
         ffi::lua_pushlstring(state, entry.what.as_ptr().cast(), entry.what.len());
         match entry.owner {
             Some(owner) => ffi::lua_pushnumber(state, f64::from(owner.0)),
@@ -819,11 +823,14 @@ unsafe fn lock_from(state: *mut lua_State, at: c_int, depth: c_int, count: &mut 
         if depth == 0 {
             return;
         }
-        ffi::lua_pushnil(state);
-        while ffi::lua_next(state, at) != 0 {
-            let value = ffi::lua_gettop(state);
-            lock_from(state, value, depth - 1, count);
-            pop(state, 1);
+        let mut place = 0;
+        loop {
+            place = ffi::lua_rawiter(state, at, place);
+            if place < 0 {
+                return;
+            }
+            lock_from(state, ffi::lua_gettop(state), depth - 1, count);
+            pop(state, 2);
         }
     }
 }

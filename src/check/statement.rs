@@ -1,0 +1,219 @@
+//! Statements of a script.
+
+use luau_syntax::ast::{Block, Expression, ExpressionKind, Local, Statement, StatementView, TableItem};
+use luau_syntax::location::Location;
+
+use super::names::Signature;
+use super::script::Reader;
+use super::symbol::Symbol;
+use super::syntax::{is_text_map, leaves_loop, literal, text};
+use super::value_type::ValueType;
+
+impl Reader<'_> {
+    pub(super) fn block(&mut self, block: Block<'_>) {
+        for statement in block.as_slice() {
+            self.statement(*statement);
+        }
+    }
+
+    fn statement(&mut self, statement: Statement<'_>) {
+        match statement.view() {
+            StatementView::Block(block) => self.block(block),
+            StatementView::Assign(assign) => {
+                assign.values.iter().for_each(|value| self.expression(*value));
+                assign.vars.iter().for_each(|var| self.written(*var));
+            }
+            StatementView::CompoundAssign(assign) => {
+                self.expression(assign.value);
+                // What is added to has to be there.
+                if matches!(assign.var.kind(), ExpressionKind::IndexName { .. }) {
+                    self.expression(assign.var);
+                }
+                self.operands(assign.var, assign.op, assign.value);
+                self.written(assign.var);
+            }
+            StatementView::Expression(statement) => self.expression(statement.expr),
+            StatementView::NumericFor(numeric) => {
+                self.value_types.insert(numeric.name.identity().as_u64(), ValueType::Number);
+                self.expression(numeric.start);
+                self.expression(numeric.limit);
+                numeric.step.into_iter().for_each(|step| self.expression(step));
+                self.block(numeric.body);
+            }
+            StatementView::GenericFor(generic) => {
+                generic.values.iter().for_each(|value| self.expression(*value));
+                if let Some(value) = generic.values.first() {
+                    self.loops_over(*value, generic.names);
+                }
+                self.block(generic.body);
+            }
+            StatementView::FunctionDeclaration(declaration) => {
+                self.written(declaration.name);
+                self.expression(declaration.function);
+            }
+            StatementView::If(branch) => {
+                self.asking(branch.condition);
+                self.condition(branch.condition);
+                self.block(branch.then_body);
+                branch.else_body.into_iter().for_each(|body| self.statement(body));
+            }
+            StatementView::LocalFunction(local) => {
+                if let Some(function) = local.function.as_function() {
+                    self.functions.insert(local.name.identity().as_u64(), Signature::of(function));
+                }
+                self.expression(local.function);
+            }
+            StatementView::Local(local) => {
+                local.values.iter().for_each(|value| self.expression(*value));
+                for (binding, value) in local.bindings.iter().zip(local.values) {
+                    let id = binding.identity().as_u64();
+                    if let Some(thing) = self.symbol(*value) {
+                        self.symbols.insert(id, thing);
+                    }
+                    if let Some(silent) = self.silent_call(*value) {
+                        self.silent.insert(id, silent);
+                    }
+                    if self.changing.contains(&id) {
+                        continue;
+                    }
+                    self.named_dice(&text(binding.name), *value);
+                    if let Some(constant) = literal(*value) {
+                        self.constants.insert(id, constant);
+                    }
+                    if !self.filled.contains(&id) && is_text_map(*value) {
+                        self.text_maps.insert(id);
+                    }
+                    if !self.filled.contains(&id) && is_list(*value) {
+                        self.lists.insert(id);
+                    }
+                    if matches!(value.kind(), ExpressionKind::Nil) {
+                        self.nothing.insert(id);
+                    }
+                    if let ExpressionKind::FunctionLiteral(function) = value.kind() {
+                        self.functions.insert(id, Signature::of(function));
+                    } else if let Some(sort) = self.value_type(*value) {
+                        self.value_types.insert(id, sort);
+                    }
+                }
+            }
+            StatementView::Repeat(repeat) => {
+                let never = matches!(repeat.condition.kind(), ExpressionKind::Boolean(false) | ExpressionKind::Nil);
+                if never && !leaves_loop(repeat.body) {
+                    let wrong = "this loop never ends".to_string();
+                    self.problem(
+                        repeat.condition.location(),
+                        (wrong, "add a `break`, or a condition that becomes true".into()),
+                    );
+                }
+                self.block(repeat.body);
+                self.asking(repeat.condition);
+            }
+            StatementView::Return(returned) => returned.expressions.iter().for_each(|value| self.expression(*value)),
+            StatementView::While(looped) => {
+                self.asking(looped.condition);
+                self.condition(looped.condition);
+                let always =
+                    matches!(looped.condition.kind(), ExpressionKind::Boolean(true) | ExpressionKind::Number { .. });
+                if always && !leaves_loop(looped.body) {
+                    let wrong = "this loop never ends".to_string();
+                    self.problem(
+                        looped.condition.location(),
+                        (wrong, "add a `break`, or a condition that becomes false".into()),
+                    );
+                }
+                self.ends(looped.condition, looped.body);
+                self.block(looped.body);
+            }
+            _ => {}
+        }
+    }
+
+    /// Something is written to: a variable of the file from within a function is state that no game knows of.
+    fn written(&mut self, target: Expression<'_>) {
+        match target.kind() {
+            ExpressionKind::Global(name) => {
+                let name = text(name);
+                self.told.insert(name.clone());
+                let wrong = format!("`{name}` is written as a global, and a ruleset has none");
+                self.problem(target.location(), (wrong, format!("write `local {name}`")));
+            }
+            ExpressionKind::Local { local, upvalue } => {
+                if upvalue && local.function_depth == 0 && !self.is_spec() {
+                    let name = text(local.name);
+                    let wrong = format!(
+                        "a function changes `{name}`, a variable of the file: a script keeps nothing between calls"
+                    );
+                    self.problem(target.location(), (wrong, "keep it in a field of an entity".into()));
+                }
+                self.symbols.remove(&local.identity().as_u64());
+            }
+            ExpressionKind::IndexName { expr, index, .. } => {
+                self.expression(expr);
+                let of_an_actor = matches!(expr.kind(), ExpressionKind::IndexName { expr: of, index, .. }
+                    if matches!(of.kind(), ExpressionKind::Local { .. })
+                        && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
+                let is_field = self.known.types_of(&text(index)).next().is_some();
+                if matches!(self.symbol(expr), Some(Symbol::Entity(_))) || of_an_actor && is_field {
+                    let name = text(index);
+                    let wrong = format!("`{name}` of an entity is written like a table's");
+                    self.problem(
+                        target.location(),
+                        (wrong, format!("write :set(\"{name}\", value) or :add(\"{name}\", n)")),
+                    );
+                }
+                self.fills(expr, target.location());
+            }
+            ExpressionKind::IndexExpr { expr, index } => {
+                self.expression(expr);
+                self.expression(index);
+                if let (ExpressionKind::Local { local, .. }, Some(Symbol::Entity(_))) =
+                    (expr.kind(), self.symbol(index))
+                {
+                    self.keyed_by_entities.insert(local.identity().as_u64());
+                }
+                self.fills(expr, target.location());
+            }
+            _ => self.expression(target),
+        }
+    }
+
+    /// A table is written into: one of the file's own, from within a function, is state between calls.
+    pub(super) fn fills(&mut self, table: Expression<'_>, at: Location) {
+        let ExpressionKind::Local { local, upvalue } = table.kind() else { return };
+        if upvalue && local.function_depth == 0 && self.depth > 0 && !self.is_spec() {
+            let name = text(local.name);
+            let wrong =
+                format!("a function writes into `{name}`, a table of the file: a script keeps nothing between calls");
+            self.problem(at, (wrong, "make the table inside the function, or keep it in a field of an entity".into()));
+        }
+    }
+
+    fn loops_over(&mut self, value: Expression<'_>, names: &[&Local<'_>]) {
+        let mut table = value;
+        if let ExpressionKind::Call { func, args, .. } = value.kind()
+            && let ExpressionKind::Global(name) = func.kind()
+            && (name == "pairs" || name == "ipairs")
+            && let Some(first) = args.first()
+        {
+            table = *first;
+        }
+        if let ExpressionKind::Local { local, .. } = table.kind()
+            && self.keyed_by_entities.contains(&local.identity().as_u64())
+        {
+            let wrong = format!(
+                "a loop over `{}`, whose keys are entities: their order differs from run to run",
+                text(local.name)
+            );
+            self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
+        }
+        if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
+            self.symbols.insert(name.identity().as_u64(), Symbol::Entity(kind));
+        }
+    }
+}
+
+/// A table that is written down without keys.
+fn is_list(value: Expression<'_>) -> bool {
+    let ExpressionKind::Table { items } = value.kind() else { return false };
+    !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { .. }))
+}
