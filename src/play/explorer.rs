@@ -126,7 +126,7 @@ pub(crate) struct ChoicePoint {
     pub label: Arc<str>,
     /// Where each branch leads.
     pub edges: Vec<Edge>,
-    /// The branch on which it was met first.
+    /// The branch on the shortest way on which it was met.
     from: Option<(u32, u32)>,
     /// The chance of the way on which it was met first.
     mass: f64,
@@ -444,6 +444,7 @@ impl Explorer {
                 self.off_plan = Some(OffPlan::Refused(Refusal::failing(message)));
                 return None;
             }
+            self.points[step.0 as usize].depth = self.depth as u32;
             self.depth += 1;
             self.last = Some(step);
             return Some(step);
@@ -452,6 +453,12 @@ impl Explorer {
         if let Some(known) = key.as_ref().and_then(|key| self.known.get(key.as_slice())) {
             let known = *known;
             self.lead_to(Edge::To(known));
+            let point = &mut self.points[known as usize];
+            // Later runs take the shorter way. It does not lead through the point itself: all points on the way of this run
+            // have the depth at which the run met them.
+            if (self.depth as u32) < point.depth {
+                (point.from, point.depth) = (self.last, self.depth as u32);
+            }
             self.off_plan = Some(OffPlan::Known);
             self.key = key.unwrap_or_default();
             return None;

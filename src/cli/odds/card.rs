@@ -27,7 +27,12 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
     }
     let watched = watched(args);
     let mut columns = vec![column(card, args, &own, own.id().to_owned(), &Changed::default(), &watched)?];
+    let mut left_out = Vec::new();
     for other in &args.compare {
+        if columns.iter().any(Column::is_interrupted) {
+            left_out.push(other.as_str());
+            continue;
+        }
         columns.push(match other.split_once('=') {
             Some((switch, value)) => {
                 let set = vec![(switch.trim().to_owned(), value.trim().to_owned())];
@@ -78,6 +83,9 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         [only] => show(&mut screen, &only.heading(card), &only.odds)?,
         several => show_columns(&mut screen, card, several)?,
     }
+    if !left_out.is_empty() {
+        screen.row(&Row::at(0).faint(format!("interrupted before {}", left_out.join(", "))))?;
+    }
     Ok(ended(&columns))
 }
 
@@ -98,8 +106,7 @@ pub fn show_columns(screen: &mut Screen, card: &str, columns: &[Column]) -> Resu
 
 /// How the program ends: work that was interrupted says so.
 pub fn ended(columns: &[Column]) -> ExitCode {
-    let interrupted = |column: &Column| column.odds.estimate.as_ref().is_some_and(|estimate| estimate.interrupted);
-    if columns.iter().any(interrupted) { ExitCode::from(interrupt::INTERRUPTED) } else { ExitCode::SUCCESS }
+    if columns.iter().any(Column::is_interrupted) { ExitCode::from(interrupt::INTERRUPTED) } else { ExitCode::SUCCESS }
 }
 
 /// Refuses answers and changes that none of the columns has a use for.
@@ -349,6 +356,11 @@ pub fn answering(text: &str, rules: &Ruleset) -> Result<Answering> {
 }
 
 impl Column {
+    /// Whether Ctrl-C ended the work. Further columns are not begun then: each would take a moment of its own.
+    pub fn is_interrupted(&self) -> bool {
+        self.odds.estimate.as_ref().is_some_and(|estimate| estimate.interrupted)
+    }
+
     pub fn heading(&self, card: &str) -> String {
         match &self.place.actor {
             Some(actor) => format!("{card} by {actor} · {}", self.rules.id()),

@@ -46,6 +46,10 @@ pub fn swept(
     let values = values_of(values)?;
     let (mut columns, mut refused) = (Vec::new(), Vec::new());
     for value in &values {
+        if columns.iter().any(Column::is_interrupted) {
+            refused.push(anyhow::anyhow!("{name}={value}: interrupted before it was worked out"));
+            continue;
+        }
         let column = one(card, args, library, own, (&sort, name, value), &watched);
         match column {
             Ok(column) => columns.push(column),
