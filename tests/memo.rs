@@ -137,6 +137,27 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local other = ctx.actor.other if other and not other:exists() then error('a reference to nobody') end if other then rb.remove(other) end if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'x', seat = 'left' })) end",
             &[],
         ),
+        // Entities that are made in play, met in any order, with their ids and without.
+        (
+            "local made = rb.spawn('puller', { name = 'm', seat = 'left', strength = rb.roll('1d3') }) ctx.actor:set('other', made) for at, p in rb.each('puller') do if at > 3 and p ~= made then ctx.actor:set('strength', p.strength + 2) rb.remove(p) end end",
+            &[],
+        ),
+        (
+            "if #rb.each('puller') < 5 then rb.spawn('puller', { name = 'm', seat = 'left', other = ctx.actor, strength = rb.roll('1d6') }) end local first = rb.first('puller', { other = ctx.actor }) if first and rb.under('1d6', 4) then ctx.actor:set('strength', first.strength + 1) rb.remove(first) end",
+            &[],
+        ),
+        (
+            "local made = rb.spawn('puller', { name = 'm', seat = 'left', other = ctx.actor }) ctx.actor:set('strength', made.id % 7 + 2)",
+            &[],
+        ),
+        (
+            "local old = ctx.actor.other ctx.actor:set('other', rb.spawn('puller', { name = 'm', seat = 'left', other = old })) if old then ctx.actor:set('strength', old.id % 7 + 2) rb.remove(old.other or old) end",
+            &[],
+        ),
+        (
+            "local chain, n = ctx.actor.other, 0 while chain do n += chain.strength chain = chain.other end ctx.actor:set('strength', n % 7 + 2) if n < 15 then ctx.actor:set('other', rb.spawn('puller', { name = 'm', seat = 'left', other = ctx.actor.other, strength = rb.roll('1d6') })) else rb.remove(ctx.actor.other) end",
+            &[],
+        ),
         // What hangs on them.
         ("if #rb.attached(ctx.actor) == 0 then rb.attach('slick', ctx.actor, { left = 2 }) end", &hook),
         // Lists, texts, long ones and large numbers.

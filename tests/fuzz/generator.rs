@@ -529,7 +529,8 @@ impl Generator {
 
     fn stat(&mut self, place: Place, depth: usize) -> Stat {
         match self.random.below(40) {
-            0..=5 => self.write(place),
+            0..=4 => self.write(place),
+            5 => self.relating(place),
             6..=8 => {
                 let value = self.expr(Number, place, 2);
                 let name = self.name(Number);
@@ -578,7 +579,8 @@ impl Generator {
                 let name = self.name(Number);
                 Stat::new(format!("local {name} = num(rb.all({{ $, $ }}))"), questions, Vec::new())
             }
-            34 | 35 => self.say(place),
+            34 => self.say(place),
+            35 => self.relating(place),
             36 | 37 => self.ending(place),
             38 if self.features.borrowed_methods && self.random.one_in(4) => {
                 let value = self.expr(Number, place, 1);
@@ -725,6 +727,69 @@ impl Generator {
                 place,
             ),
             _ => self.plain("if me.kind == \"imp\" and $ then rb.remove(me) end", &[Truth], place),
+        }
+    }
+
+    /// Relations, and whatever else leads from one entity that is made in play to another.
+    fn relating(&mut self, place: Place) -> Stat {
+        let kind = *self.random.pick(&["tie", "bond"]);
+        let (near, far) = if kind == "tie" { ("one", "other") } else { ("holder", "held") };
+        match self.random.below(12) {
+            0..=2 => self.plain(
+                &format!(
+                    "for _, near in {{ $ }} do\n\tif near ~= me and #rb.each(\"{kind}\") < 5 then rb.relate(\"{kind}\", near, me) end\nend"
+                ),
+                &[Ent],
+                place,
+            ),
+            3 => self.plain(
+                &format!(
+                    "for _, far in {{ $ }} do\n\tif far ~= me then rb.relate(\"{kind}\", me, far, {{ load = $ % 5 }}) end\nend"
+                ),
+                &[Ent, Number],
+                place,
+            ),
+            4 => self.plain(
+                &format!("for _, far in {{ $ }} do\n\tif far ~= me then rb.unrelate(\"{kind}\", me, far) end\nend"),
+                &[Ent],
+                place,
+            ),
+            5 => self.plain(
+                &format!("for at, one in rb.related(\"{kind}\", me) do\n\tone:set(\"a\", ($ + at) % 8)\nend"),
+                &[Number],
+                place,
+            ),
+            6 => self.plain(&format!("me:set(\"a\", #rb.relating(\"{kind}\", $) % 7)"), &[Ent], place),
+            7 => self.plain(
+                &format!(
+                    "local tied = rb.first(\"{kind}\", {{ {near} = $ }})\nif tied then me:set(\"a\", (tied.load + num(tied.{far} == it)) % 7) end"
+                ),
+                &[Ent],
+                place,
+            ),
+            8 => self.plain(
+                &format!(
+                    "for at, tied in rb.each(\"{kind}\", {{ {far} = $ }}) do\n\ttied:set(\"load\", (tied.load + at + tied.{near}.a) % 6)\nend"
+                ),
+                &[Ent],
+                place,
+            ),
+            9 => self.plain("if $.id % 3 == 1 then me:set(\"a\", $.id % 7) end", &[Ent, Ent], place),
+            10 => {
+                let (what, key) = (self.random.below(self.parts.entries), self.key().replace('$', "4"));
+                self.plain(
+                    &format!(
+                        "local young = rb.first(\"imp\")\nif young then rb.schedule(\"e{what}\", {key}, young, {{ it, young, $ }}) end"
+                    ),
+                    &[Data],
+                    place,
+                )
+            }
+            _ => self.plain(
+                "local imps = rb.each(\"imp\")\nif #imps > 1 and imps[1].a == imps[2].a then rb.remove(imps[2]) end",
+                &[],
+                place,
+            ),
         }
     }
 

@@ -242,6 +242,12 @@ local function digest(world)
 			table.insert(lines, `{kind} {one.id} {table.concat(parts, ", ")}`)
 		end
 	end
+	for _, tie in rb.each("tie") do
+		table.insert(lines, `tie {tie.id} {words(tie.one)} {words(tie.other)} {tie.load}`)
+	end
+	for _, bond in rb.each("bond") do
+		table.insert(lines, `bond {bond.id} {words(bond.holder)} {words(bond.held)} {bond.load}`)
+	end
 	-- Of an agenda that is full, the first entries and how many there are.
 	local agenda = rb.agenda()
 	table.insert(lines, `{#agenda} due`)
@@ -314,6 +320,8 @@ return rb.kinds({{
 	}},
 	thing = {{ title = \"name\", fields = fields(), derived = derived }},
 	imp = {{ title = \"name\", fields = fields(), derived = derived }},
+	tie = {{ relates = {{ \"one\", \"other\" }}, mutual = true, fields = {{ one = rb.ref(), other = rb.ref(), load = rb.int() }} }},
+	bond = {{ relates = {{ \"holder\", \"held\" }}, fields = {{ holder = rb.ref(), held = rb.ref(), load = rb.int() }} }},
 }})
 "
         )
