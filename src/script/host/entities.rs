@@ -138,7 +138,7 @@ pub(super) fn check_target(
     }
 }
 
-fn no_kind(context: &mut ActionContext, name: &str) -> Error {
+pub(super) fn no_kind(context: &mut ActionContext, name: &str) -> Error {
     let rules = context.rules.clone();
     let kinds = rules.schema().kinds.iter().map(|kind| &*kind.name);
     let message = match nearest(name, kinds.clone()) {

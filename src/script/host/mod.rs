@@ -10,6 +10,7 @@ mod entities;
 mod log;
 mod messages;
 mod plane;
+mod queries;
 mod questions;
 mod relations;
 mod stack;
@@ -284,6 +285,7 @@ pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
     entities::add(lua, host, &table)?;
     relations::add(lua, host, &table)?;
     plane::add(lua, &table)?;
+    queries::add(lua, &table)?;
     attachments::add(lua, host, &table)?;
     questions::add(lua, host, &table)?;
     dice::add(lua, host, &table)?;

@@ -10,20 +10,6 @@ use crate::play::ActionContext;
 use crate::state::{EntityId, KindId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    // holding(kind, fields, whether the first is enough): the entities of a kind whose fields hold these values, or the first
-    host_function!(lua, host, table, "holding", |lua, b, (kind, fields, first): (Lv, Lv, bool)| {
-        let context = b.context()?;
-        context.may_go_on().map_err(stopped)?;
-        let handles = b.handles.borrow();
-        let kind = kind_arg(context, &kind, "the name of a kind")?;
-        let wanted = read_fields(context, &handles, kind, &fields, if first { "rb.first" } else { "rb.each" })?;
-        let found = context.holding(kind, &wanted);
-        if first {
-            charge(4);
-            return Ok(found.first().and_then(|id| handles.handle(*id)).cloned());
-        }
-        list(lua, &handles, found).map(Some)
-    });
     // relate(kind, one, other, fields): the relation, and whether it is new
     host_function!(lua, host, table, "relate", |lua, b, (kind, one, other, fields): (Lv, Lv, Lv, Lv)| {
         let context = b.context()?;

@@ -84,7 +84,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
 }
 
 /// The host state and the game that is lent at the moment.
-fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
+pub(super) fn lent<'a>(state: *mut lua_State) -> Option<(&'a HostState, &'a mut ActionContext)> {
     // SAFETY: `with_host` sets the pointer for as long as its borrow of the host state lasts, on this thread only.
     let host = unsafe { HOST.get().as_ref() }?;
     let context = host.lent()?;
@@ -100,7 +100,7 @@ pub(in crate::script) fn is_handle(address: usize) -> bool {
 }
 
 /// Raises an error in the script. Nothing that has a destructor may live in the caller.
-unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
+pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
     unsafe {
         ffi::lua_pushlstring(state, message.as_ptr().cast(), message.len());
         drop(message);
@@ -119,7 +119,7 @@ unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
     }
 }
 
-unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a str> {
+pub(super) unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a str> {
     unsafe {
         if ffi::lua_type(state, at) != ffi::LUA_TSTRING {
             return None;
@@ -131,7 +131,7 @@ unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a str> {
 }
 
 /// Takes values off the stack.
-unsafe fn pop(state: *mut lua_State, count: c_int) {
+pub(super) unsafe fn pop(state: *mut lua_State, count: c_int) {
     unsafe { ffi::lua_settop(state, -count - 1) }
 }
 
@@ -246,7 +246,7 @@ unsafe fn write_field(state: *mut lua_State) -> std::result::Result<bool, String
 }
 
 /// Reads a value that is no table. `ty` and `now`: the type and the value of the field that it is for, whose texts are shared.
-unsafe fn value_at(
+pub(super) unsafe fn value_at(
     state: *mut lua_State,
     at: c_int,
     host: &HostState,
@@ -395,7 +395,7 @@ unsafe fn push_registered(state: *mut lua_State, key: *const u8) {
     }
 }
 
-unsafe fn push_handles(state: *mut lua_State) {
+pub(super) unsafe fn push_handles(state: *mut lua_State) {
     unsafe { push_registered(state, &raw const HANDLES) }
 }
 

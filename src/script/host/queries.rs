@@ -1,0 +1,120 @@
+//! Entities by what their fields hold, as a plain function of the engine: rules ask for them all the time.
+
+use std::os::raw::c_int;
+
+use mlua::{Lua, Result, Table, ffi, lua_State};
+
+use super::super::sandbox::charge;
+use super::entities::no_kind;
+use super::messages::no_member;
+use super::stack::{is_handle, lent, pop, push_handles, raise, text, value_at};
+use super::{HostState, NO_GAME, fault, message_of, plain};
+use crate::play::ActionContext;
+use crate::state::{EntityId, FieldId, KindId, Value};
+
+pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
+    // SAFETY: it keeps to the engine's rules for functions, see below.
+    table.raw_set("holding", unsafe { lua.create_c_function(holding) }?)
+}
+
+/// holding(kind, fields, whether the first is enough): the entities of a kind whose fields hold these values, or the first.
+unsafe extern "C-unwind" fn holding(state: *mut lua_State) -> c_int {
+    // SAFETY: the prelude gives three arguments; what they are is looked at before they are used.
+    unsafe {
+        match found(state) {
+            Ok(found) => push_found(state, &found),
+            Err(message) => return raise(state, message),
+        }
+        1
+    }
+}
+
+unsafe fn is_first(state: *mut lua_State) -> bool {
+    unsafe { ffi::lua_toboolean(state, 3) != 0 }
+}
+
+unsafe fn push_found(state: *mut lua_State, found: &[EntityId]) {
+    unsafe {
+        let wanted = if is_first(state) { found.len().min(1) } else { found.len() };
+        charge(wanted as i64 / 4 + 4);
+        push_handles(state);
+        let handles = ffi::lua_gettop(state);
+        if is_first(state) {
+            match found.first() {
+                Some(id) => {
+                    ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
+                }
+                None => ffi::lua_pushnil(state),
+            }
+            return;
+        }
+        ffi::lua_createtable(state, wanted as c_int, 0);
+        for (at, id) in (1..).zip(found) {
+            ffi::lua_rawgeti(state, handles, ffi::lua_Integer::from(id.0));
+            ffi::lua_rawseti(state, handles + 1, at);
+        }
+        ffi::lua_setreadonly(state, handles + 1, 1);
+    }
+}
+
+unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, String> {
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    context.may_go_on().map_err(|stop| message_of(&stop).to_string())?;
+    unsafe {
+        let what = if is_first(state) { "rb.first" } else { "rb.each" };
+        let Some(name) = text(state, 1) else {
+            return Err(plain(&fault(context, "the name of a kind must be a text")));
+        };
+        let Some(kind) = context.rules.schema().kind_named(name) else { return Err(plain(&no_kind(context, name))) };
+        let of_table = ffi::lua_type(state, 2) == ffi::LUA_TTABLE;
+        if !of_table || is_handle(ffi::lua_topointer(state, 2) as usize) {
+            let given = if of_table { "an entity" } else { type_name(state, 2) };
+            return Err(plain(&fault(context, format!("{what} takes a table of fields, not {given}"))));
+        }
+        let (mut wanted, mut place) = (Vec::new(), 0);
+        loop {
+            place = ffi::lua_rawiter(state, 2, place);
+            if place < 0 {
+                break;
+            }
+            wanted.push(wanted_field(state, host, context, kind)?);
+            pop(state, 2);
+        }
+        Ok(context.holding(kind, &wanted))
+    }
+}
+
+/// The field and the value whose name and value are on top of the stack.
+unsafe fn wanted_field(
+    state: *mut lua_State,
+    host: &HostState,
+    context: &mut ActionContext,
+    kind: KindId,
+) -> std::result::Result<(FieldId, Value), String> {
+    unsafe {
+        let Some(name) = text(state, -2) else {
+            return Err(plain(&fault(context, "the name of a field must be a text")));
+        };
+        let declared = context.rules.schema().kind(kind);
+        let Some(field) = declared.field_named(name) else {
+            let of = declared.name.clone();
+            let message = no_member(context, &of, name);
+            return Err(plain(&fault(context, message)));
+        };
+        match value_at(state, -1, host, &declared.field(field).ty, None) {
+            Ok(value) => Ok((field, value)),
+            Err(error) => {
+                let message = format!("the field `{name}` of a {}: {error}", declared.name);
+                Err(plain(&fault(context, message)))
+            }
+        }
+    }
+}
+
+unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
+    // SAFETY: the engine's names of types last as long as the program.
+    unsafe {
+        let name = std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at)));
+        name.to_str().unwrap_or("a value")
+    }
+}
