@@ -80,6 +80,8 @@ unsafe fn found(state: *mut lua_State) -> std::result::Result<Vec<EntityId>, Str
             wanted.push(wanted_field(state, host, context, kind)?);
             pop(state, 2);
         }
+        // Whatever order the script wrote them in, the same reads are noted.
+        wanted.sort_by_key(|(field, _)| field.0);
         Ok(context.holding(kind, &wanted))
     }
 }
