@@ -732,44 +732,61 @@ impl Generator {
 
     /// Relations, and whatever else leads from one entity that is made in play to another.
     fn relating(&mut self, place: Place) -> Stat {
-        let kind = *self.random.pick(&["tie", "bond"]);
-        let (near, far) = if kind == "tie" { ("one", "other") } else { ("holder", "held") };
+        // What the ends of a relation are: its references are to one kind each.
+        let (kind, near, far, near_kind) =
+            *self.random.pick(&[("tie", "one", "other", "imp"), ("bond", "holder", "held", "thing")]);
+        let fit = |one: &str, other: &str| {
+            format!("{one} ~= {other} and {one}.kind == \"{near_kind}\" and {other}.kind == \"imp\"")
+        };
         match self.random.below(12) {
             0..=2 => self.plain(
                 &format!(
-                    "for _, near in {{ $ }} do\n\tif near ~= me and #rb.each(\"{kind}\") < 5 then rb.relate(\"{kind}\", near, me) end\nend"
+                    "for _, near in {{ $ }} do\n\tif {} and #rb.each(\"{kind}\") < 5 then rb.relate(\"{kind}\", near, me) end\nend",
+                    fit("near", "me")
                 ),
                 &[Ent],
                 place,
             ),
             3 => self.plain(
                 &format!(
-                    "for _, far in {{ $ }} do\n\tif far ~= me then rb.relate(\"{kind}\", me, far, {{ load = $ % 5 }}) end\nend"
+                    "for _, far in {{ $ }} do\n\tif {} then rb.relate(\"{kind}\", me, far, {{ load = $ % 5 }}) end\nend",
+                    fit("me", "far")
                 ),
                 &[Ent, Number],
                 place,
             ),
             4 => self.plain(
-                &format!("for _, far in {{ $ }} do\n\tif far ~= me then rb.unrelate(\"{kind}\", me, far) end\nend"),
+                &format!(
+                    "for _, far in {{ $ }} do\n\tif {} then rb.unrelate(\"{kind}\", me, far) end\nend",
+                    fit("me", "far")
+                ),
                 &[Ent],
                 place,
             ),
             5 => self.plain(
-                &format!("for at, one in rb.related(\"{kind}\", me) do\n\tone:set(\"a\", ($ + at) % 8)\nend"),
+                &format!(
+                    "if me.kind == \"{near_kind}\" then\n\tfor at, one in rb.related(\"{kind}\", me) do\n\t\tone:set(\"a\", ($ + at) % 8)\n\tend\nend"
+                ),
                 &[Number],
                 place,
             ),
-            6 => self.plain(&format!("me:set(\"a\", #rb.relating(\"{kind}\", $) % 7)"), &[Ent], place),
+            6 => self.plain(
+                &format!(
+                    "for _, one in {{ $ }} do\n\tif one.kind == \"imp\" then me:set(\"a\", #rb.relating(\"{kind}\", one) % 7) end\nend"
+                ),
+                &[Ent],
+                place,
+            ),
             7 => self.plain(
                 &format!(
-                    "local tied = rb.first(\"{kind}\", {{ {near} = $ }})\nif tied then me:set(\"a\", (tied.load + num(tied.{far} == it)) % 7) end"
+                    "for _, one in {{ $ }} do\n\tlocal tied = if one.kind == \"{near_kind}\" then rb.first(\"{kind}\", {{ {near} = one }}) else nil\n\tif tied then me:set(\"a\", (tied.load + num(tied.{far} == it)) % 7) end\nend"
                 ),
                 &[Ent],
                 place,
             ),
             8 => self.plain(
                 &format!(
-                    "for at, tied in rb.each(\"{kind}\", {{ {far} = $ }}) do\n\ttied:set(\"load\", (tied.load + at + tied.{near}.a) % 6)\nend"
+                    "for _, one in {{ $ }} do\n\tfor at, tied in if one.kind == \"imp\" then rb.each(\"{kind}\", {{ {far} = one }}) else {{}} do\n\t\ttied:set(\"load\", (tied.load + at + tied.{near}.a) % 6)\n\tend\nend"
                 ),
                 &[Ent],
                 place,

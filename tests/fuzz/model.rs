@@ -320,8 +320,8 @@ return rb.kinds({{
 	}},
 	thing = {{ title = \"name\", fields = fields(), derived = derived }},
 	imp = {{ title = \"name\", fields = fields(), derived = derived }},
-	tie = {{ relates = {{ \"one\", \"other\" }}, mutual = true, fields = {{ one = rb.ref(), other = rb.ref(), load = rb.int() }} }},
-	bond = {{ relates = {{ \"holder\", \"held\" }}, fields = {{ holder = rb.ref(), held = rb.ref(), load = rb.int() }} }},
+	tie = {{ relates = {{ \"one\", \"other\" }}, mutual = true, fields = {{ one = rb.ref(\"imp\"), other = rb.ref(\"imp\"), load = rb.int() }} }},
+	bond = {{ relates = {{ \"holder\", \"held\" }}, fields = {{ holder = rb.ref(\"thing\"), held = rb.ref(\"imp\"), load = rb.int() }} }},
 }})
 "
         )
