@@ -11,6 +11,8 @@ use crate::state::{EntityId, Value};
 
 /// Entries that `t:run` lets pass before the one that it waits for.
 const MOST_ENTRIES: usize = 2_000;
+/// Rounds that it lets pass without such an entry on the agenda; a round may be as short as a tick of a clock.
+const MOST_ROUNDS: usize = 20;
 
 impl SpecMethods for Case {
     fn call(&mut self, method: &str, args: &[Value]) -> Checked<Value> {
@@ -258,8 +260,8 @@ impl Case {
             if let Step::Over(text) = step {
                 return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
             }
-            if session.boundaries() > began + 1 && !session.is_due(&what) {
-                let message = format!("`{what}` has not run within the round, and no such entry is on the agenda");
+            if session.boundaries() > began + MOST_ROUNDS && !session.is_due(&what) {
+                let message = format!("`{what}` has not run within {MOST_ROUNDS} rounds, and no such entry is on the agenda");
                 return Err(wrong(message));
             }
             take_default(session)?;
