@@ -261,7 +261,8 @@ impl Case {
                 return Err(wrong(format!("the game is over ({text}) before `{what}` has run")));
             }
             if session.boundaries() > began + MOST_ROUNDS && !session.is_due(&what) {
-                let message = format!("`{what}` has not run within {MOST_ROUNDS} rounds, and no such entry is on the agenda");
+                let message =
+                    format!("`{what}` has not run within {MOST_ROUNDS} rounds, and no such entry is on the agenda");
                 return Err(wrong(message));
             }
             take_default(session)?;
