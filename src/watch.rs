@@ -12,7 +12,7 @@ use notify::RecursiveMode;
 use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind, RemoveKind};
 
 use crate::play::Ruleset;
-use crate::ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_between, is_litter};
+use crate::ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_between, inode, is_litter};
 
 /// Watches the files of a ruleset, of all that it extends and of its layers, and loads it anew when they change.
 ///
@@ -327,9 +327,8 @@ impl Watch {
             && (!self.told_polling
                 || match (loaded, self.read()) {
                     (Ok(rules), Ok(again)) => rules.hash() == again.hash(),
-                    (Err(_), Err(_)) => true,
                     // What has been read may not load.
-                    (Err(_), Ok(_)) => true,
+                    (Err(_), _) => true,
                     (Ok(_), Err(_)) => false,
                 })
     }
@@ -501,14 +500,6 @@ fn print_folder(folder: &Path, depth: usize, print: &mut Print) {
 /// What tells a folder from another that takes its place.
 fn identity(folder: &Path) -> Option<u64> {
     inode(&fs::metadata(folder).ok().filter(fs::Metadata::is_dir)?)
-}
-
-/// What tells a file or folder from another of the same name.
-fn inode(data: &fs::Metadata) -> Option<u64> {
-    #[cfg(unix)]
-    return Some(std::os::unix::fs::MetadataExt::ino(data));
-    #[cfg(not(unix))]
-    return Some(data.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as u64);
 }
 
 /// Whether an event is about something that changed its place or is gone.

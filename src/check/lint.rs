@@ -10,7 +10,7 @@ use luau_syntax::location::{Location, Position};
 
 use super::flow::goes_on;
 use super::known::Wrong;
-use super::syntax::{literal, text};
+use super::syntax::{literal, local_id, text};
 
 /// Everything of that sort in a script.
 pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Wrong)> {
@@ -371,15 +371,11 @@ struct Touched {
 
 impl<'ast> AstVisitor<'ast> for Touched {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        let id = |expression: Expression<'_>| match expression.kind() {
-            ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
-            _ => None,
-        };
         match node {
             AstNode::Statement(statement) => match statement.view() {
-                StatementView::Assign(assign) => self.given.extend(assign.vars.iter().filter_map(|var| id(*var))),
-                StatementView::CompoundAssign(assign) => self.given.extend(id(assign.var)),
-                StatementView::FunctionDeclaration(declaration) => self.given.extend(id(declaration.name)),
+                StatementView::Assign(assign) => self.given.extend(assign.vars.iter().filter_map(|var| local_id(*var))),
+                StatementView::CompoundAssign(assign) => self.given.extend(local_id(assign.var)),
+                StatementView::FunctionDeclaration(declaration) => self.given.extend(local_id(declaration.name)),
                 _ => {}
             },
             AstNode::Expression(expression) => match expression.kind() {

@@ -9,7 +9,7 @@ use luau_syntax::ast::{
 use luau_syntax::location::Location;
 use luau_syntax::parser::{ParseOptions, ParsedSource};
 
-use super::syntax::{is_text_map, literal, possible_texts, returned, text};
+use super::syntax::{is_text_map, literal, local_id, possible_texts, returned, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
@@ -320,53 +320,51 @@ impl ParamUses {
 
 impl<'ast> AstVisitor<'ast> for ParamUses {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        let id = |expression: Expression<'_>| match expression.kind() {
-            ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
-            _ => None,
-        };
         match node {
             AstNode::Statement(statement) => match statement.view() {
-                StatementView::Assign(assign) => self.others.extend(assign.vars.iter().filter_map(|var| id(*var))),
-                StatementView::CompoundAssign(assign) => self.others.extend(id(assign.var)),
+                StatementView::Assign(assign) => {
+                    self.others.extend(assign.vars.iter().filter_map(|var| local_id(*var)))
+                }
+                StatementView::CompoundAssign(assign) => self.others.extend(local_id(assign.var)),
                 _ => {}
             },
             AstNode::Expression(expression) => match expression.kind() {
                 ExpressionKind::Call { func, self_call: true, .. } => {
                     if let ExpressionKind::IndexName { expr, .. } = func.kind() {
-                        self.entities.extend(id(expr));
+                        self.entities.extend(local_id(expr));
                     }
                 }
                 // Whoever asks for the type of something expects more than one.
                 ExpressionKind::Call { func, args, .. } => {
                     if matches!(func.kind(), ExpressionKind::Global(name) if name == "type" || name == "typeof" || name == "tonumber")
                     {
-                        self.others.extend(args.iter().filter_map(|arg| id(*arg)));
+                        self.others.extend(args.iter().filter_map(|arg| local_id(*arg)));
                     }
                     if let ExpressionKind::IndexName { expr, .. } = func.kind()
                         && matches!(expr.kind(), ExpressionKind::Global(name) if name == "math")
                     {
-                        self.numbers.extend(args.iter().filter_map(|arg| id(*arg)));
+                        self.numbers.extend(args.iter().filter_map(|arg| local_id(*arg)));
                     }
                 }
-                ExpressionKind::IndexName { expr, .. } => self.read.extend(id(expr)),
+                ExpressionKind::IndexName { expr, .. } => self.read.extend(local_id(expr)),
                 ExpressionKind::Binary {
                     lhs,
                     op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
                     rhs,
-                } => self.numbers.extend([id(lhs), id(rhs)].into_iter().flatten()),
+                } => self.numbers.extend([local_id(lhs), local_id(rhs)].into_iter().flatten()),
                 // What may be left out, or be one of several things.
                 ExpressionKind::Binary { lhs, op: BinaryOp::Or | BinaryOp::And, rhs } => {
-                    self.others.extend([id(lhs), id(rhs)].into_iter().flatten());
+                    self.others.extend([local_id(lhs), local_id(rhs)].into_iter().flatten());
                 }
                 ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } => {
                     for (one, other) in [(lhs, rhs), (rhs, lhs)] {
                         let number = matches!(other.kind(), ExpressionKind::Number { .. });
-                        if number { &mut self.numbers } else { &mut self.others }.extend(id(one));
+                        if number { &mut self.numbers } else { &mut self.others }.extend(local_id(one));
                     }
                 }
-                ExpressionKind::Unary { op: UnaryOp::Not | UnaryOp::Length, rhs } => self.others.extend(id(rhs)),
-                ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => self.numbers.extend(id(rhs)),
-                ExpressionKind::If { condition, .. } => self.others.extend(id(condition)),
+                ExpressionKind::Unary { op: UnaryOp::Not | UnaryOp::Length, rhs } => self.others.extend(local_id(rhs)),
+                ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => self.numbers.extend(local_id(rhs)),
+                ExpressionKind::If { condition, .. } => self.others.extend(local_id(condition)),
                 _ => {}
             },
             _ => {}

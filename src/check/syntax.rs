@@ -30,6 +30,14 @@ pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
     }
 }
 
+/// The local variable that an expression is, by its number in the file.
+pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
+    match expression.kind() {
+        ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
+        _ => None,
+    }
+}
+
 /// A table that is written down with texts as keys only.
 pub(super) fn is_text_map(value: Expression<'_>) -> bool {
     let ExpressionKind::Table { items } = value.kind() else { return false };
@@ -177,11 +185,7 @@ impl<'ast> AstVisitor<'ast> for Locals {
                 }
                 // Whoever is handed a table may fill it.
                 if let ExpressionKind::Call { args, .. } = expression.kind() {
-                    let locals = args.iter().filter_map(|arg| match arg.kind() {
-                        ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
-                        _ => None,
-                    });
-                    self.filled.extend(locals);
+                    self.filled.extend(args.iter().filter_map(|arg| local_id(*arg)));
                 }
                 if let ExpressionKind::Call { func, args, self_call: true, .. } = expression.kind()
                     && let ExpressionKind::IndexName { expr, index, .. } = func.kind()

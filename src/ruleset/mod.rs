@@ -43,6 +43,8 @@ pub use library::{Library, LibraryError};
 pub use manifest::{Manifest, Mention};
 pub(crate) use nearest::nearest;
 pub(crate) use origin::Origin;
+#[cfg(feature = "watch")]
+pub(crate) use origin::inode;
 pub use problem::{LoadError, Problem};
 pub(crate) use read_folder::read_regular;
 pub(crate) use rulebook::plain;

@@ -26,7 +26,7 @@ pub(crate) struct Entry {
     path: PathBuf,
     bytes: u64,
     times: [Option<SystemTime>; 2],
-    number: u64,
+    inode: Option<u64>,
 }
 
 /// The most files and folders of a ruleset that are looked at.
@@ -71,7 +71,7 @@ fn look(path: &Path, found: &Metadata, depth: usize, entries: &mut Vec<Entry>) -
         path: path.to_owned(),
         bytes: found.len(),
         times: [found.modified().ok(), changed(found)],
-        number: number_of(found),
+        inode: inode(found),
     });
     if !found.is_dir() || depth > Folder::MAX_DEPTH {
         return Some(());
@@ -100,14 +100,12 @@ fn changed(found: &Metadata) -> Option<SystemTime> {
     found.created().ok()
 }
 
-#[cfg(unix)]
-fn number_of(found: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::ino(found)
-}
-
-#[cfg(not(unix))]
-fn number_of(_: &Metadata) -> u64 {
-    0
+/// What tells a file or folder from another of the same name.
+pub(crate) fn inode(data: &Metadata) -> Option<u64> {
+    #[cfg(unix)]
+    return Some(std::os::unix::fs::MetadataExt::ino(data));
+    #[cfg(not(unix))]
+    return Some(data.created().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?.as_nanos() as u64);
 }
 
 #[cfg(test)]
