@@ -8,6 +8,8 @@
 //! `BOOK=overwrite cargo test --test book` writes anew what consoles print; read the difference before it is committed.
 #![cfg(feature = "cli")]
 
+mod parallel;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write;
@@ -15,6 +17,7 @@ use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use parallel::on_every_core;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 const BOOK: &str = "docs";
@@ -91,12 +94,9 @@ fn no_line_of_prose_is_wider_than_a_hundred_columns() {
 
 #[test]
 fn every_page_does_what_it_says() {
-    let mut wrong = Vec::new();
-    for name in page_names() {
-        if let Err(error) = work_through(&name) {
-            wrong.push(format!("{BOOK}/{name}: {error}"));
-        }
-    }
+    let wrong =
+        on_every_core(&page_names(), |name| work_through(name).err().map(|error| format!("{BOOK}/{name}: {error}")));
+    let wrong: Vec<String> = wrong.into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 

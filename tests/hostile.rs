@@ -4,6 +4,7 @@
 mod bad;
 #[path = "hostile/families.rs"]
 mod families;
+mod parallel;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,6 +13,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use bad::{HONEST, KINDS, PLAY};
+use parallel::on_every_core;
 use riskbreaker::check::findings;
 use riskbreaker::lab::{Limits, MemoUse, Position, Simulation, Variant};
 use riskbreaker::spec::{SpecSource, run_specs};
@@ -352,85 +354,13 @@ fn families_of_scripts_are_contained() {
     let everywhere = std::env::var_os("RISKBREAKER_ALL").is_some();
     let scripts = families::all();
     assert!(scripts.len() >= 200, "{} scripts", scripts.len());
-    let mut times: Vec<(Duration, String)> = Vec::new();
-    let mut wrong = Vec::new();
     let honest = Ruleset::load(&library(&[]), "bad").unwrap();
     started(&honest);
-    for (at, (name, body)) in scripts.iter().enumerate() {
-        let mut judge = |place: &str, run: &mut dyn FnMut()| {
-            let begun = Instant::now();
-            let judged = catch_unwind(AssertUnwindSafe(run));
-            times.push((begun.elapsed(), format!("{place} {name}")));
-            if let Err(panic) = judged {
-                wrong.push(format!("{place} {name}: {}", panic.downcast_ref::<String>().cloned().unwrap_or_default()));
-            }
-        };
-        let turn = |number: usize| everywhere || at % 4 == number;
-        // What cannot even be read is refused when it is loaded, with its place.
-        let mut loaded = None;
-        judge("load", &mut || match Ruleset::load(&library(&[("card", body)]), "bad") {
-            Ok(rules) => loaded = Some(rules),
-            Err(error) => {
-                assert!(error.problems.iter().all(|problem| problem.path.starts_with("bad/")), "{error}");
-                assert!(error.problems[0].path.ends_with("trick.luau"), "{error}");
-            }
-        });
-        if let Some(rules) = &loaded {
-            judge("play", &mut || {
-                let (mut session, before) = started(rules);
-                match choose(&mut session, "trick").unwrap() {
-                    Step::Fault(fault) => is_told(&fault, name),
-                    step => assert_eq!(step, Step::Ask),
-                }
-                session.undo().unwrap();
-                assert_eq!(session.advance().unwrap(), Step::Ask);
-                plays_on(&mut session, &before, name);
-            });
-            if turn(0) {
-                judge("sim", &mut || {
-                    let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
-                    let variant = Variant { name: "it".into(), rules: rules.clone(), setup, ahead: Default::default() };
-                    let plan = Simulation {
-                        scenario: "plain".into(),
-                        variants: vec![variant],
-                        trials: 1,
-                        seed: 1,
-                        until: None,
-                        actions: 1,
-                        memo: MemoUse::default(),
-                    };
-                    plan.run(1, None, None, &mut |_, _| true).unwrap();
-                });
-            }
-        }
-        // A check that runs into its limit takes some seconds.
-        if everywhere || at % 24 == 1 {
-            judge("check", &mut || drop(findings(&library(&[("card", body)]), "bad", &[])));
-        }
-        if turn(2) {
-            judge("test", &mut || {
-                let text = format!(
-                    "local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\nlocal ctx = {{}}\n{body}\nend)"
-                );
-                let source = SpecSource { path: format!("specs/{name}.luau"), text };
-                let _ = run_specs(&library(&[]), "bad", &[], vec![source], None);
-            });
-        }
-        if turn(3) {
-            for place in ["when", "derived", "policy", "load"] {
-                judge(place, &mut || {
-                    let end = if place == "when" { "\ndo return true end" } else { "" };
-                    let Ok(rules) = Ruleset::load(&library(&[(place, &format!("{body}{end}"))]), "bad") else { return };
-                    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
-                    if session.advance().unwrap() == Step::Ask {
-                        let question = session.questions()[0].id;
-                        let _ = session.suggest(question, "odd");
-                        let it = thing(&session);
-                        let _ = session.derived(it, "double", &[]);
-                    }
-                });
-            }
-        }
+    let scripts: Vec<_> = scripts.iter().enumerate().collect();
+    let (mut times, mut wrong) = (Vec::new(), Vec::new());
+    for (more, faults) in on_every_core(&scripts, |(at, (name, body))| in_its_places(*at, name, body, everywhere)) {
+        times.extend(more);
+        wrong.extend(faults);
     }
     times.sort();
     times.reverse();
@@ -441,4 +371,84 @@ fn families_of_scripts_are_contained() {
     assert!(wrong.is_empty(), "{} wrong: {wrong:#?}", wrong.len());
     // A generous bound, since tests share their machine and are not optimized: the budget is the thread's own time.
     assert!(times[0].0 < Duration::from_secs(20), "{:?}", times[0]);
+}
+
+/// Runs one script of a family in the places whose turn it is. Gives how long each took, and what was wrong.
+fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(Duration, String)>, Vec<String>) {
+    let (mut times, mut wrong) = (Vec::new(), Vec::new());
+    let mut judge = |place: &str, run: &mut dyn FnMut()| {
+        let begun = Instant::now();
+        let judged = catch_unwind(AssertUnwindSafe(run));
+        times.push((begun.elapsed(), format!("{place} {name}")));
+        if let Err(panic) = judged {
+            wrong.push(format!("{place} {name}: {}", panic.downcast_ref::<String>().cloned().unwrap_or_default()));
+        }
+    };
+    let turn = |number: usize| everywhere || at % 4 == number;
+    // What cannot even be read is refused when it is loaded, with its place.
+    let mut loaded = None;
+    judge("load", &mut || match Ruleset::load(&library(&[("card", body)]), "bad") {
+        Ok(rules) => loaded = Some(rules),
+        Err(error) => {
+            assert!(error.problems.iter().all(|problem| problem.path.starts_with("bad/")), "{error}");
+            assert!(error.problems[0].path.ends_with("trick.luau"), "{error}");
+        }
+    });
+    if let Some(rules) = &loaded {
+        judge("play", &mut || {
+            let (mut session, before) = started(rules);
+            match choose(&mut session, "trick").unwrap() {
+                Step::Fault(fault) => is_told(&fault, name),
+                step => assert_eq!(step, Step::Ask),
+            }
+            session.undo().unwrap();
+            assert_eq!(session.advance().unwrap(), Step::Ask);
+            plays_on(&mut session, &before, name);
+        });
+        if turn(0) {
+            judge("sim", &mut || {
+                let setup = Setup::table(Value::map::<&str>([])).seat("players", Driver::Policy("steady".into()));
+                let variant = Variant { name: "it".into(), rules: rules.clone(), setup, ahead: Default::default() };
+                let plan = Simulation {
+                    scenario: "plain".into(),
+                    variants: vec![variant],
+                    trials: 1,
+                    seed: 1,
+                    until: None,
+                    actions: 1,
+                    memo: MemoUse::default(),
+                };
+                plan.run(1, None, None, &mut |_, _| true).unwrap();
+            });
+        }
+    }
+    // A check that runs into its limit takes some seconds.
+    if everywhere || at % 24 == 1 {
+        judge("check", &mut || drop(findings(&library(&[("card", body)]), "bad", &[])));
+    }
+    if turn(2) {
+        judge("test", &mut || {
+            let text = format!(
+                "local rb = require(\"@riskbreaker\")\nrb.spec(\"it\", {{}}, function(t)\nlocal ctx = {{}}\n{body}\nend)"
+            );
+            let source = SpecSource { path: format!("specs/{name}.luau"), text };
+            let _ = run_specs(&library(&[]), "bad", &[], vec![source], None);
+        });
+    }
+    if turn(3) {
+        for place in ["when", "derived", "policy", "load"] {
+            judge(place, &mut || {
+                let end = if place == "when" { "\ndo return true end" } else { "" };
+                let Ok(rules) = Ruleset::load(&library(&[(place, &format!("{body}{end}"))]), "bad") else { return };
+                let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+                if session.advance().unwrap() == Step::Ask {
+                    let question = session.questions()[0].id;
+                    let _ = session.suggest(question, "odd");
+                    let it = thing(&session);
+                    let _ = session.derived(it, "double", &[]);
+                }
+            });
+        }
+    }
+    (times, wrong)
 }

@@ -3,13 +3,11 @@
 #![cfg(feature = "check")]
 
 mod files;
+mod parallel;
 #[path = "files/planted.rs"]
 mod planted;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread;
-
+use parallel::on_every_core;
 use planted::{Planted, planted};
 use riskbreaker::Library;
 use riskbreaker::check::findings;
@@ -439,19 +437,7 @@ fn missed((path, from, to, told): &Mistake) -> Option<String> {
 
 #[test]
 fn each_mistake_is_told_where_it_is_and_with_a_cure() {
-    let next = Arc::new(AtomicUsize::new(0));
-    let wrong = Arc::new(Mutex::new(Vec::new()));
-    let work = || {
-        let (next, wrong) = (next.clone(), wrong.clone());
-        thread::spawn(move || {
-            while let Some(mistake) = MISTAKES.get(next.fetch_add(1, Ordering::Relaxed)) {
-                wrong.lock().unwrap().extend(missed(mistake));
-            }
-        })
-    };
-    let workers: Vec<_> = (0..2).map(|_| work()).collect();
-    workers.into_iter().for_each(|worker| worker.join().unwrap());
-    let wrong = wrong.lock().unwrap();
+    let wrong: Vec<String> = on_every_core(MISTAKES, missed).into_iter().flatten().collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
 }
 

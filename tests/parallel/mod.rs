@@ -1,0 +1,22 @@
+//! A list that is worked through on every core.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+/// What the work makes of each item, in no order. A panic of the work is a panic of the caller.
+pub fn on_every_core<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, made) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let work_on = || {
+        while let Some(item) = items.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let result = work(item);
+            made.lock().expect("no work panics with the lock held").push(result);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(work_on);
+        }
+    });
+    made.into_inner().expect("no work panics with the lock held")
+}
