@@ -1,10 +1,12 @@
 //! What a simulation has learned by rote comes to the same as the scripts that it does not run.
 
 mod files;
+mod parallel;
 
 use std::path::Path;
 use std::sync::Arc;
 
+use parallel::on_every_core;
 use riskbreaker::lab::{Findings, MemoUse, Simulation, Variant};
 use riskbreaker::{Driver, Library, Ruleset, Setup};
 
@@ -29,7 +31,7 @@ fn check(rules: &Arc<Ruleset>, setup: &Setup, scenario: &str, trials: u64, what:
 
 #[test]
 fn every_scenario_comes_to_the_same_memo_under_every_policy() {
-    let mut compared = 0;
+    let mut plays = Vec::new();
     for folder in ["rulesets", "tests/rulesets"] {
         let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
         for id in library.ids().into_iter().filter(|id| !id.ends_with("-common") && !id.starts_with("house-")) {
@@ -37,18 +39,19 @@ fn every_scenario_comes_to_the_same_memo_under_every_policy() {
             // The games that ship are big.
             let trials = if folder == "rulesets" { 3 } else { 60 };
             for scenario in rules.scenarios().keys() {
-                for policy in rules.policies() {
-                    let seats = rules.seats().keys().filter(|seat| *seat != "gm");
-                    let setup = seats.fold(Setup::scenario(scenario.as_str()), |setup, seat| {
-                        setup.seat(seat.as_str(), Driver::Policy(policy.clone()))
-                    });
-                    check(&rules, &setup, scenario, trials, &format!("{id} {scenario} {policy}"));
-                    compared += 1;
-                }
+                let policies = rules.policies().iter();
+                plays.extend(policies.map(|policy| (rules.clone(), scenario.clone(), policy.clone(), trials)));
             }
         }
     }
-    assert!(compared > 30, "only {compared} were compared");
+    on_every_core(&plays, |(rules, scenario, policy, trials)| {
+        let seats = rules.seats().keys().filter(|seat| *seat != "gm");
+        let setup = seats.fold(Setup::scenario(scenario.as_str()), |setup, seat| {
+            setup.seat(seat.as_str(), Driver::Policy(policy.clone()))
+        });
+        check(rules, &setup, scenario, *trials, &format!("{} {scenario} {policy}", rules.id()));
+    });
+    assert!(plays.len() > 30, "only {} were compared", plays.len());
 }
 
 /// Tug of war with other rules: a card that does something before it is resolved, and what that needs besides.

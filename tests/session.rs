@@ -1,5 +1,8 @@
 //! The core, driven through its front door with the smallest game.
 
+mod parallel;
+
+use parallel::on_every_core;
 use riskbreaker::play::Machines;
 use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
 use std::path::Path;
@@ -371,7 +374,7 @@ impl Table<'_> {
 /// all go the same way.
 #[test]
 fn a_game_goes_the_same_way_whoever_watches() {
-    let mut compared = 0;
+    let mut games = Vec::new();
     for folder in ["rulesets", "tests/rulesets"] {
         let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
         for id in library.ids().into_iter().filter(|id| !id.ends_with("-common") && !id.starts_with("house-")) {
@@ -382,20 +385,23 @@ fn a_game_goes_the_same_way_whoever_watches() {
             };
             for scenario in rules.scenarios().keys() {
                 for policy in rules.policies().iter().filter(|policy| !endless(scenario, policy)) {
-                    for seed in 0..2 {
-                        let table = |master| Table { rules: &rules, scenario, policy: policy.as_ref(), seed, master };
-                        let Some(told) = table(Driver::Absent).play(false) else { continue };
-                        let quiet = table(Driver::Absent).play(true).unwrap();
-                        assert!(told.0 == quiet.0 && told.2 == quiet.2, "quiet: {id} {scenario} {policy} {seed}");
-                        let Some(attended) = table(Driver::Human).play(false) else { continue };
-                        assert_eq!(told.1, attended.1, "attended: {id} {scenario} {policy} {seed}");
-                        assert!(told.0 == attended.0, "attended: {id} {scenario} {policy} {seed}");
-                        compared += 1;
-                    }
+                    games.extend((0..2).map(|seed| (rules.clone(), scenario.clone(), policy.clone(), seed)));
                 }
             }
         }
     }
+    let compared = on_every_core(&games, |(rules, scenario, policy, seed)| {
+        let game = format!("{} {scenario} {policy} {seed}", rules.id());
+        let table = |master| Table { rules, scenario, policy: policy.as_ref(), seed: *seed, master };
+        let Some(told) = table(Driver::Absent).play(false) else { return false };
+        let quiet = table(Driver::Absent).play(true).unwrap();
+        assert!(told.0 == quiet.0 && told.2 == quiet.2, "quiet: {game}");
+        let Some(attended) = table(Driver::Human).play(false) else { return false };
+        assert_eq!(told.1, attended.1, "attended: {game}");
+        assert!(told.0 == attended.0, "attended: {game}");
+        true
+    });
+    let compared = compared.into_iter().filter(|compared| *compared).count();
     assert!(compared > 100, "only {compared} games were compared");
 }
 

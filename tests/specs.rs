@@ -1,8 +1,10 @@
 //! Specs of the rulesets, and that the runner finds what it should.
 
 mod mutants;
+mod parallel;
 
 use mutants::mutants;
+use parallel::on_every_core;
 use riskbreaker::spec::{SpecSource, Standing, measure_specs, run_only, run_specs};
 use riskbreaker::{Library, Ruleset};
 use std::path::Path;
@@ -13,9 +15,9 @@ fn folder(path: &str) -> Library {
 
 /// Every ruleset's own specs pass, and cover every rule that is not the game master's.
 fn is_proved(library: &Library) {
-    let mut all_wrong = Vec::new();
-    for id in library.ids().iter().flat_map(|id| library.ways_to_play(id)) {
-        let report = run_specs(library, &id, &[], Vec::new(), None).unwrap_or_else(|error| panic!("{error}"));
+    let ids: Vec<String> = library.ids().iter().flat_map(|id| library.ways_to_play(id)).collect();
+    let all_wrong = on_every_core(&ids, |id| {
+        let report = run_specs(library, id, &[], Vec::new(), None).unwrap_or_else(|error| panic!("{error}"));
         let mut wrong: Vec<String> = report.broken.iter().map(|fault| fault.to_string()).collect();
         wrong.extend(report.results.iter().filter_map(|result| {
             let failure = result.failure.as_ref()?;
@@ -27,8 +29,9 @@ fn is_proved(library: &Library) {
         if report.passed() == 0 && !report.coverage.rules.is_empty() {
             wrong.push("it has rules and no specs".into());
         }
-        all_wrong.extend(wrong.into_iter().map(|wrong| format!("{id}: {wrong}")));
-    }
+        wrong.into_iter().map(|wrong| format!("{id}: {wrong}")).collect::<Vec<_>>()
+    });
+    let all_wrong = all_wrong.concat();
     assert!(all_wrong.is_empty(), "{}", all_wrong.join("\n"));
 }
 
