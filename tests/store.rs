@@ -672,6 +672,41 @@ fn a_killed_program_has_kept_all_that_it_told() {
     }
 }
 
+/// As a program leaves it that is killed while the database writes: the file has part of a change, and beside it lies the
+/// journal with what was there before.
+#[test]
+fn half_a_write_is_taken_back_by_whoever_reads_first() {
+    let (folder, library) = (folder("half"), library("tests/rulesets"));
+    let whole = folder.join("whole.rbsave");
+    drop(played(&whole, &library));
+    let told = said(&whole);
+    let half = folder.join("half.rbsave");
+    let connection = rusqlite::Connection::open(&whole).unwrap();
+    connection.execute_batch("PRAGMA cache_size = 2; PRAGMA cache_spill = 1; BEGIN IMMEDIATE;").unwrap();
+    connection.execute("UPDATE action SET body = zeroblob(9000), sum = sum + 1", []).unwrap();
+    let beside = |path: &Path| PathBuf::from(format!("{}-journal", path.display()));
+    let leave = || {
+        std::fs::copy(&whole, &half).unwrap();
+        std::fs::copy(beside(&whole), beside(&half)).unwrap();
+    };
+    leave();
+    assert!(std::fs::read(beside(&half)).unwrap()[0] != 0, "the journal was not written yet");
+    assert!(Store::read(&half, &library).unwrap().campaigns().unwrap().len() == 1);
+    assert!(!beside(&half).exists(), "it is taken back once");
+    assert_eq!(said(&half), told);
+    for args in [["export", "half"], ["verify", "half"], ["recap", "half"], ["replay", "half"]] {
+        leave();
+        let output = program(&folder, &args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    // Somebody who plays it meets no half write, and whoever reads meanwhile is told who plays.
+    leave();
+    let store = Store::open(&half, &library).unwrap();
+    assert!(matches!(Store::read(&half, &library), Err(riskbreaker::store::StoreError::Held { .. })));
+    drop(store);
+    assert_eq!(said(&half), told);
+}
+
 #[test]
 #[cfg(unix)]
 fn a_full_disk_loses_nothing_and_play_goes_on_when_there_is_room() {

@@ -82,6 +82,10 @@ impl StoreFile {
             Access::Write => Some(Lock::take(path)?),
             Access::Read => None,
         };
+        if access == Access::Read && has_half_a_write(path)? {
+            let _lock = Lock::take(path).map_err(|error| half_a_write(path, error))?;
+            take_back_half_a_write(path)?;
+        }
         let mut file = StoreFile::unlocked(path, library, access, lock)?;
         file.set_up().map_err(|error| file.with_holder(error))?;
         Ok(file)
@@ -89,6 +93,9 @@ impl StoreFile {
 
     /// Opens a file for reading of which the caller holds the lock.
     pub fn read_unlocked(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
+        if has_half_a_write(path)? {
+            take_back_half_a_write(path)?;
+        }
         let mut file = StoreFile::unlocked(path, library, Access::Read, None)?;
         file.set_up()?;
         Ok(file)
@@ -305,6 +312,41 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
             .map_err(failed)?;
     }
     Ok(connection)
+}
+
+/// Whether a program ended in the middle of a write. Whoever only reads cannot take that back.
+fn has_half_a_write(path: &Path) -> Result<bool, StoreError> {
+    match looked_at(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        Err(rusqlite::Error::SqliteFailure(failure, _)) => {
+            Ok(failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
+        }
+        _ => Ok(false),
+    }
+}
+
+/// Takes back the write in the middle of which a program ended. The caller holds the lock of the file.
+fn take_back_half_a_write(path: &Path) -> Result<(), StoreError> {
+    looked_at(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| half_a_write(path, StoreError::of(path, &error)))
+}
+
+/// The error of a file with half a write that cannot be taken back.
+fn half_a_write(path: &Path, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Io { .. } => StoreError::Io {
+            path: path.to_path_buf(),
+            message:
+                "a program ended while it wrote, and that can only be taken back where the file and its folder can be \
+                      written: copy the file and the one beside it that ends in `-journal` there"
+                    .into(),
+        },
+        other => other,
+    }
+}
+
+/// Reads something of a file. With the right to write, this takes back half a write.
+fn looked_at(path: &Path, flags: OpenFlags) -> rusqlite::Result<()> {
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
 }
 
 impl Drop for StoreFile {

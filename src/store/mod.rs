@@ -91,7 +91,8 @@ impl Store {
         Store::of(path.as_ref(), library, Access::Write, true)
     }
 
-    /// Opens a file that is there for reading. It needs no place to write.
+    /// Opens a file that is there for reading. It needs no place to write, unless a program ended in the middle of a write:
+    /// that is taken back first.
     ///
     /// # Errors
     ///
