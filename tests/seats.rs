@@ -139,6 +139,7 @@ fn what_is_anothers_is_refused() {
     assert_eq!(south.edit(Edit::Say { text: "hello".into() }).unwrap_err(), not_yours("gm"));
     reply(&mut session, "gm", "trap", false);
     let card = asked(&session, "north", "card");
+    assert_eq!(session.number_for(&Viewer::seat("south"), card.id), None);
     let refusal = session.seat("south").unwrap().act("north", "wink").unwrap_err();
     assert_eq!(refusal, not_yours("north"));
     let refusal = session.seat("south").unwrap().undo().unwrap_err();
@@ -441,7 +442,7 @@ fn no_mark_in_a_hidden_field_reaches_another_viewer() {
 fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
     let mut session = bluff(4);
     reply(&mut session, "gm", "trap", false);
-    let card = asked(&session, "north", "card");
+    let card = session.seat("north").unwrap().asked()[0].clone();
     let unseen = ["card", "table.deck", "player.bid", "player.notes", "trap"];
     let held = cards_of(&mut session, "south");
     let mut seat = session.seat("north").unwrap();
@@ -461,8 +462,99 @@ fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
     assert_eq!(laid, 10, "{held:?}\n{lines}");
     // What a policy proposes does not depend on what the other holds.
     assert!(seat.suggest(card.id, "calm").unwrap().is_some());
-    assert!(session.seat("south").unwrap().suggest(card.id, "calm").is_err());
-    assert!(session.seat("south").unwrap().advise(card.id, Duration::from_millis(1)).is_err());
+    // South is not asked, as far as it knows, what north is asked.
+    let hidden = riskbreaker::QuestionId { action: 1, ordinal: 1 };
+    let mut south = session.seat("south").unwrap();
+    assert_eq!(south.questions().len(), 1);
+    assert_eq!(south.suggest(hidden, "calm"), Err(Refusal::Stale { question: hidden }));
+    assert!(south.advise(hidden, Duration::from_millis(1)).is_err());
+}
+
+/// How often something is rolled in secret before north is asked depends on what only south may know.
+const KNOCK: &[(&str, &str)] = &[
+    (
+        "knock/ruleset.toml",
+        "id = \"knock\"\ntitle = \"Knock\"\nversion = \"1.0.0\"\nsummary = \"Who knocks?\"\nscenario = \"knock\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\ngm = \"GM\"\n",
+    ),
+    ("knock/scenarios/knock.toml", "title = \"Knock\"\n"),
+    (
+        "knock/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	player = {
+		title = "seat",
+		fields = { seat = rb.text({ show = false }), knocks = rb.int({ audience = "seat" }) },
+	},
+})
+"#,
+    ),
+    (
+        "knock/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function(scenario)
+		rb.spawn("player", { seat = "south", knocks = scenario.knocks })
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			local south = rb.first("player")
+			for at = 1, south.knocks do
+				rb.roll({ "1d6", audience = "south" }, "knock {}", at)
+				rb.confirm({ seat = "south", topic = "softly", audience = "south", default = true })
+			end
+			rb.confirm({ seat = "north", topic = "open", why = "open?", default = false })
+			rb.say("north has listened")
+		end,
+	},
+})
+"#,
+    ),
+];
+
+#[test]
+fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
+    let rules = Ruleset::load(&Library::from_files(KNOCK.iter().copied()), "knock");
+    let rules = rules.unwrap_or_else(|error| panic!("{error}"));
+    let mut seen = Vec::new();
+    for knocks in [0, 3] {
+        let scenario = Value::map([("knocks", Value::Int(knocks))]);
+        let mut setup = Setup::table(scenario).seed(5);
+        for (seat, driver) in [("north", Driver::Human), ("south", Driver::Absent), ("gm", Driver::Human)] {
+            setup = setup.seat(seat, driver);
+        }
+        let mut session = Session::start(&rules, setup).unwrap();
+        let mut gets_by_turn = Vec::new();
+        for turn in 0..4 {
+            let _ = session.advance().unwrap();
+            for viewer in players(&session).into_iter().filter(|viewer| !viewer.plays("south")) {
+                gets_by_turn.push(gets(&mut session, &viewer, true));
+            }
+            let mut north = session.seat("north").unwrap();
+            let question = north.asked()[0].clone();
+            assert_eq!(question.id, riskbreaker::QuestionId { action: 1 + turn, ordinal: 0 });
+            north.answer(question.id, Answer::Confirm(true)).unwrap();
+            // The answer that comes twice is late.
+            assert_eq!(north.answer(question.id, Answer::Confirm(true)), Err(Refusal::Stale { question: question.id }));
+            if turn == 2 {
+                north.undo().unwrap();
+                let _ = session.advance().unwrap();
+                let again = session.seat("north").unwrap().asked()[0].clone();
+                session.seat("north").unwrap().answer(again.id, Answer::Confirm(false)).unwrap();
+            }
+        }
+        // The game master has the game's own numbers.
+        let _ = session.advance().unwrap();
+        let place = session.questions()[0].id;
+        assert_eq!(place.ordinal, 2 * knocks as u32);
+        assert_eq!(session.seat("gm").unwrap().questions()[0].id, place);
+        let number = session.number_for(&Viewer::seat("north"), place).unwrap();
+        assert_eq!(session.question_of(&Viewer::seat("north"), number).unwrap().id, place);
+        seen.push(gets_by_turn);
+    }
+    assert_eq!(seen[0], seen[1]);
 }
 
 /// Four cards, two of them in two hands, and a ward that only its owner knows of.
@@ -582,7 +674,8 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
         for (theirs, ward) in [(1, true), (4, false)] {
             set(&mut session, &[("north", "held", Value::Int(own)), ("south", "held", Value::Int(theirs))]);
             set(&mut session, &[("south", "ward", Value::Bool(ward))]);
-            let question = asked(&session, "north", "card");
+            let question = session.seat("north").unwrap().asked()[0].clone();
+            let place = asked(&session, "north", "card").id;
             let given = vec![Given { topic: "card".into(), about: None, value: Value::text("strike") }];
             let query = OddsQuery { given, ..OddsQuery::default() };
             let odds = session.seat("north").unwrap().odds(question.id, query.clone()).unwrap();
@@ -592,7 +685,7 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
             let advised = session.seat("north").unwrap().advise(question.id, Duration::from_millis(5)).unwrap();
             assert!(advised.dealt && advised.unseen == odds.unseen && advised.answers.len() == 2);
             // The game master's odds are those of the true state.
-            let truth = session.seat("gm").unwrap().odds(question.id, query);
+            let truth = session.seat("gm").unwrap().odds(place, query);
             match ward {
                 true => assert!(truth.is_ok_and(|odds| odds.unseen.is_empty() && odds.outcomes.len() == 1)),
                 false => assert!(truth.is_ok_and(|odds| odds.outcomes.len() == 1)),
@@ -604,7 +697,7 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
 #[test]
 fn odds_that_depend_on_a_hidden_field_are_refused_where_the_rules_do_not_deal_it() {
     let mut session = duel("");
-    let question = asked(&session, "north", "card");
+    let question = session.seat("north").unwrap().asked()[0].clone();
     let given = vec![Given { topic: "card".into(), about: None, value: Value::text("strike") }];
     let query = OddsQuery { given, ..OddsQuery::default() };
     let refusal = session.seat("north").unwrap().odds(question.id, query).unwrap_err();
@@ -776,7 +869,9 @@ fn no_value_of_an_embedder_ends_anything() {
             let limits = Limits { ways: 2, samples: 2, points: 0, bytes: 0 };
             let query = OddsQuery { given, against: Some(value.clone()), limits, ..OddsQuery::default() };
             let _ = session.odds_at(question.id, query.clone());
-            let _ = session.seat("south").unwrap().odds(question.id, query);
+            let mut south = session.seat("south").unwrap();
+            let own = south.questions().first().map_or(question.id, |own| own.id);
+            let _ = south.odds(own, query);
         }
         let _ = rules.check_sheet(value);
         if let Ok(mut begun) = Session::start(&rules, Setup::table(value.clone()).switch("", value.clone())) {

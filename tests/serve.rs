@@ -237,6 +237,42 @@ fn a_repeated_key_gets_the_first_result_and_another_request_with_it_is_refused()
     assert_eq!(refused(&connection, "edit", other)["kind"], "key_reused");
 }
 
+/// A client that keeps nothing but the last step knows what is asked: after an undo, after a reroll, after an edit, and where
+/// the question is the one that stood there before.
+#[test]
+fn every_step_says_what_is_asked() {
+    let host = host();
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "tug", "seed": 5 }));
+    let (welcome, _) = done(&connection, "hello", json!({ "table": "a", "role": "seat", "seat": "left" }));
+    let asked = |told: &[Json]| {
+        let step = told.iter().rfind(|told| told["method"] == "step").expect("a step is told");
+        step["params"]["questions"][0].clone()
+    };
+    let first = welcome["view"]["questions"][0].clone();
+    let answer = json!({ "viewer": welcome["viewer"], "question": first["id"], "value": "pull" });
+    let (_, told) = done(&connection, "answer", answer.clone());
+    assert_eq!(asked(&told)["topic"], "risk");
+    for (method, params) in [
+        ("edit", json!({ "table": "a", "edit": { "say": { "text": "a line" } } })),
+        ("edit", json!({ "table": "a", "edit": { "other_dice": { "words": 64 } } })),
+        ("edit", json!({ "table": "a", "edit": { "other_dice": { "words": 64 } } })),
+        ("seat", json!({ "table": "a", "seat": "right", "driver": "absent" })),
+        ("pause", json!({ "table": "a", "paused": false })),
+    ] {
+        let (_, told) = done(&connection, method, params);
+        assert_eq!(asked(&told)["topic"], "risk", "{method}");
+    }
+    let seq = done(&connection, "view", json!({ "viewer": welcome["viewer"] })).0["seq"].clone();
+    let (_, told) = done(&connection, "undo", json!({ "table": "a", "expect": seq, "to": 1 }));
+    let again = asked(&told);
+    assert_eq!((&again["topic"], &again["ask"]), (&first["topic"], &first["ask"]));
+    // It is asked anew, and an answer to the question before is late.
+    assert_eq!(refused(&connection, "answer", answer)["questions"][0], again);
+    let value = json!({ "viewer": welcome["viewer"], "question": again["id"], "value": "rest" });
+    done(&connection, "answer", value);
+}
+
 #[test]
 fn roles_come_from_the_connection() {
     let host = host();

@@ -1,7 +1,9 @@
 //! The core, driven through its front door with the smallest game.
 
+mod answers;
 mod parallel;
 
+use answers::any_answer;
 use parallel::on_every_core;
 use riskbreaker::play::Machines;
 use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
@@ -283,6 +285,106 @@ fn a_saved_game_is_read_again_at_every_decision() {
         assert_eq!(read.state_bytes(), session.state_bytes());
     }
     panic!("the game did not end");
+}
+
+/// A save goes on at its checkpoint as it does by its tape, also behind it: undo, redo, reasons and another save.
+#[test]
+fn a_saved_game_goes_on_from_its_checkpoint_as_by_its_tape() {
+    let library = games();
+    for (game, undoes) in [("tug", true), ("bluff", false), ("auction", true), ("manor", false)] {
+        let rules = Ruleset::load(&library, game).unwrap();
+        let mut session = Session::start(&rules, Setup::default().seed(9)).unwrap();
+        for turn in 0..12_u64 {
+            let _ = session.advance().unwrap();
+            let Some(question) = session.questions().last().cloned() else { break };
+            session.answer(question.id, any_answer(&question, turn * 7)).unwrap();
+            if undoes && turn % 5 == 3 {
+                let _ = session.advance().unwrap();
+                session.undo().unwrap();
+            }
+        }
+        let _ = session.advance().unwrap();
+        let saved = session.save();
+        assert!(saved.contains("\"end\":{"), "{game}");
+        let fast = Session::load(&library, &saved).unwrap();
+        let tape = Session::load_by_tape(&library, &saved).unwrap();
+        let mut both = [fast, tape];
+        let standing = |session: &mut Session| {
+            let _ = session.advance().unwrap();
+            (session.state_bytes(), session.log(), session.questions().to_vec(), session.decisions())
+        };
+        for read in &mut both {
+            assert_eq!(standing(read), standing(&mut session), "{game}");
+        }
+        assert_eq!(both[0].save(), both[1].save(), "{game}");
+        // The fields of an entity that has changed, with the actions that changed them.
+        let reasons = |session: &mut Session| {
+            let view = session.view();
+            let last = view.entities().last().unwrap();
+            let names: Vec<String> = view.fields(last).map(|(field, _)| field.name.to_string()).collect();
+            names.iter().map(|name| session.why(last, name).unwrap()).collect::<Vec<_>>()
+        };
+        let [fast, tape] = &mut both;
+        if undoes {
+            assert_eq!(reasons(fast), reasons(tape), "{game}");
+        }
+        let decisions = tape.decisions();
+        while tape.decisions() > 0 {
+            assert_eq!(fast.undo().unwrap(), tape.undo().unwrap(), "{game}");
+            assert_eq!(standing(fast), standing(tape), "{game}");
+        }
+        assert!(fast.undo().is_err());
+        for _ in 0..decisions {
+            assert_eq!(fast.redo().unwrap(), tape.redo().unwrap(), "{game}");
+            assert_eq!(standing(fast), standing(tape), "{game}");
+        }
+    }
+}
+
+/// What stands at the end of a save: 128 bits of FNV-1a of what stands before.
+fn sealed(text: &str) -> String {
+    let (before, _) = text.rsplit_once(",\"checksum\":\"").unwrap();
+    let step = |hash: u128, byte: u8| (hash ^ u128::from(byte)).wrapping_mul((1 << 88) + 0x13b);
+    let sum = before.bytes().fold(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d, step);
+    format!("{before},\"checksum\":\"{sum:032x}\"}}")
+}
+
+/// A checkpoint that somebody has made up is refused, or not looked at, or it plays; it never ends the program.
+#[test]
+fn a_forged_checkpoint_ends_nothing() {
+    let library = games();
+    let mut session = Session::start(&tug(), Setup::default().seed(3)).unwrap();
+    let _ = session.advance().unwrap();
+    let _ = say(&mut session, &[("card", "pull".into()), ("risk", 2.into())]);
+    let text = session.save();
+    assert_eq!(sealed(&text), text);
+    let from = text.find("\"end\":").unwrap();
+    let ends: Vec<usize> = text[from..].match_indices(|c: char| c.is_ascii_digit()).map(|(at, _)| from + at).collect();
+    assert!(ends.len() > 20);
+    let mut loaded = 0;
+    for at in ends {
+        for number in ["7", "4294967295", "9223372036854775807", "-1", "null", "\"x\"", "[]"] {
+            let forged = sealed(&format!("{}{number}{}", &text[..at], &text[at + 1..]));
+            // Without the hash of the state nothing tells that it is another one before the tape is played.
+            let state = forged.find("\"state\":\"").unwrap();
+            let unhashed = sealed(&format!("{}{}", &forged[..state], &forged[state + 44..]));
+            for forged in [forged, unhashed] {
+                let Ok(mut read) = Session::load(&library, &forged) else { continue };
+                loaded += 1;
+                let _ = read.advance().unwrap();
+                let view = read.view();
+                for id in view.entities() {
+                    let _ = (view.title(id), view.fields(id).count());
+                }
+                let stood = (read.state_bytes(), read.log());
+                if read.undo().is_err() {
+                    assert_eq!((read.state_bytes(), read.log()), stood);
+                }
+                let _ = (read.advance().unwrap(), read.save());
+            }
+        }
+    }
+    assert!(loaded > 10, "{loaded}");
 }
 
 #[test]

@@ -145,7 +145,7 @@ fn replay_save(args: &Args, library: &riskbreaker::Library, screen: &mut Screen)
     }
     let text = std::fs::read_to_string(&args.file)
         .map_err(|error| call_error(format!("{}: {}", args.file, system(&error))))?;
-    let session = Session::load(library, &text).map_err(|error| anyhow::anyhow!("{}: {error}", args.file))?;
+    let session = Session::load_by_tape(library, &text).map_err(|error| anyhow::anyhow!("{}: {error}", args.file))?;
     let log = session.log();
     if !args.verify {
         if args.json {

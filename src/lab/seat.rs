@@ -15,7 +15,7 @@ impl Seat<'_> {
     ///
     /// As there; a question that the viewer may not see, or an action that depends on fields that it may not see.
     pub fn odds(&mut self, question: QuestionId, query: OddsQuery) -> Result<Odds, Refusal> {
-        self.must_see(question)?;
+        let question = self.open(question)?.id;
         self.session.odds_at(question, OddsQuery { viewer: Some(self.viewer.clone()), ..query })
     }
 
@@ -26,10 +26,7 @@ impl Seat<'_> {
     ///
     /// As there; a question of another seat.
     pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
-        self.must_see(question)?;
-        if let Some(open) = self.session.questions().iter().find(|open| open.id == question) {
-            self.may_decide_for(&open.seat.clone())?;
-        }
+        let question = self.own(question)?;
         let viewer = self.viewer.clone();
         self.session.advise_for(question, time, &viewer)
     }
@@ -40,18 +37,8 @@ impl Seat<'_> {
     ///
     /// As for [`Session::suggest`]; a question of another seat, or a policy that reads what the viewer may not see.
     pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
-        self.must_see(question)?;
-        if let Some(open) = self.session.questions().iter().find(|open| open.id == question) {
-            self.may_decide_for(&open.seat.clone())?;
-        }
+        let question = self.own(question)?;
         let viewer = self.viewer.clone();
         self.session.suggest_for(question, policy, &viewer)
-    }
-
-    fn must_see(&self, id: QuestionId) -> Result<(), Refusal> {
-        match self.session.questions().iter().any(|open| open.id == id && self.viewer.sees(&open.audience)) {
-            true => Ok(()),
-            false => Err(Refusal::Stale { question: id }),
-        }
     }
 }

@@ -2,8 +2,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::{Cause, Done, Open};
+use super::checkpoint::Unplayed;
 use super::history::History;
 use super::migration::Pending;
+use super::numbering::Numberings;
 use super::reload::FirstRules;
 use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
@@ -29,6 +31,7 @@ pub(crate) struct Game {
     pub(super) pending: Option<Pending>,
     pub(super) outbox: Vec<Event>,
     pub(super) stream: Stream,
+    pub(super) numberings: Numberings,
     /// What was said beside the log since the stream was told last.
     asides: Vec<Event>,
     pub(super) next_number: u32,
@@ -50,6 +53,8 @@ pub(crate) struct Game {
     pub first_rules: Option<FirstRules>,
     /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
     pub(super) horizon: u32,
+    /// The front of the history, where it was read from a checkpoint.
+    pub(super) unplayed: Option<Box<Unplayed>>,
 }
 
 impl Game {
@@ -67,6 +72,7 @@ impl Game {
             pending: None,
             outbox: Vec::new(),
             stream: Stream::default(),
+            numberings: Numberings::default(),
             asides: Vec::new(),
             next_number: 2,
             next_seq: 1,
@@ -79,6 +85,7 @@ impl Game {
             actions: 0,
             first_rules: None,
             horizon: 0,
+            unplayed: None,
         }
     }
 
@@ -268,7 +275,7 @@ impl Game {
         self.count_in(done);
     }
 
-    fn count_in(&mut self, done: &Done) {
+    pub(super) fn count_in(&mut self, done: &Done) {
         self.next_number = self.next_number.max(done.number.saturating_add(1));
         self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq.saturating_add(1)));
     }

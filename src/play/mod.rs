@@ -6,6 +6,7 @@ mod answer_check;
 mod answer_space;
 mod answer_value;
 mod card_counts;
+mod checkpoint;
 mod context;
 mod creation;
 mod decide;
@@ -26,6 +27,7 @@ mod marked;
 mod memo;
 mod migration;
 mod missing_roll;
+mod numbering;
 mod observers;
 mod operation;
 pub(crate) mod plain;
@@ -87,6 +89,7 @@ pub(crate) use operation::{Op, settled};
 pub(crate) use pool::MACHINE_STACK;
 #[cfg(feature = "store")]
 pub(crate) use record::{Checkpoint, Place, Seating};
+pub(crate) use save::Reading;
 #[cfg(feature = "serve")]
 pub(crate) use save::saved_step;
 pub(crate) use session::Prepared;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done, Open};
+use super::checkpoint::SavedEnd;
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{
@@ -46,6 +47,18 @@ struct Saved {
     /// The number of the last step of the table where it was played.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     step: Option<u64>,
+    /// Where `done` leads: with it the game goes on without being played again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end: Option<Box<SavedEnd>>,
+}
+
+/// How a saved game is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// From the end of its tape, where it has one that fits the rules of today.
+    End,
+    /// By its tape alone, which is played and compared with the end.
+    Tape,
 }
 
 /// The number of the last step of the table where a game was saved; nothing if it was saved elsewhere.
@@ -79,7 +92,7 @@ fn checksum_fits(text: &str) -> Option<bool> {
 }
 
 /// 128 bits of FNV-1a, in hexadecimal: it finds damage, and is no proof against forgery.
-fn hash_of(bytes: &[u8]) -> String {
+pub(super) fn hash_of(bytes: &[u8]) -> String {
     let mut hash = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d_u128;
     for byte in bytes {
         hash = (hash ^ u128::from(*byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
@@ -164,11 +177,12 @@ impl Session {
             }),
             state: up_to_date.then(|| hash_of(&self.state_bytes())),
             step,
+            end: SavedEnd::of(game).map(Box::new),
         };
         with_checksum(in_stored_form(|| serde_json::to_string(&saved)).unwrap_or_default())
     }
 
-    /// Reads a saved game by playing its tape again.
+    /// Reads a saved game.
     ///
     /// # Errors
     ///
@@ -178,22 +192,22 @@ impl Session {
         library: &Library,
         known: Option<&Arc<Ruleset>>,
         text: &str,
+        reading: Reading,
     ) -> Result<Session, StartError> {
-        let saved = in_stored_form(|| serde_json::from_str::<Saved>(text));
-        let saved = saved.map_err(|error| StartError::Unreadable(error.to_string()))?;
-        let intact = match saved.format {
-            FORMAT => checksum_fits(text) == Some(true),
-            WITHOUT_CHECKSUMS => true,
-            _ => false,
-        };
-        if saved.format == FORMAT && !intact {
-            return Err(StartError::Unreadable(
-                "it is damaged, or somebody has changed it: its checksum does not fit".into(),
-            ));
+        let sum = checksum_fits(text);
+        let damaged = "it is damaged, or somebody has changed it: its checksum does not fit";
+        if sum == Some(false) && text.starts_with(&format!("{{\"format\":{FORMAT},")) {
+            return Err(StartError::Unreadable(damaged.into()));
         }
-        if !intact {
-            let message = format!("it has format {}, this program reads format {FORMAT}", saved.format);
-            return Err(StartError::Unreadable(message));
+        let mut saved = Saved::read(text).map_err(|error| StartError::Unreadable(error.to_string()))?;
+        match saved.format {
+            FORMAT if sum == Some(true) => {}
+            FORMAT => return Err(StartError::Unreadable(damaged.into())),
+            WITHOUT_CHECKSUMS => saved.end = None,
+            other => {
+                let message = format!("it has format {other}, this program reads format {FORMAT}");
+                return Err(StartError::Unreadable(message));
+            }
         }
         saved.check_numbers()?;
         let began = saved.began();
@@ -218,7 +232,16 @@ impl Session {
         });
         let (seats, state) = (saved.setup.seats.clone(), saved.state.clone());
         let mut session = Session::start(&rules, setup)?;
-        match session.replay_all(library, saved) {
+        let end = saved.end.take().filter(|end| {
+            let same = saved.first.is_none() && saved.began.is_none() && saved.pending.is_none() && other.is_none();
+            same && end.fits(&saved.done, &rules)
+        });
+        let played = match end {
+            Some(end) if reading == Reading::End => session.go_on_from(*end, saved, &rules),
+            Some(end) => session.replay_all(library, saved, Some(&end)),
+            None => session.replay_all(library, saved, None),
+        };
+        match played {
             Ok(()) => {
                 // Other rules may lead to another state, as long as the tape fits them.
                 if other.is_none() && state.is_some_and(|state| state != hash_of(&session.state_bytes())) {
@@ -237,8 +260,15 @@ impl Session {
         }
     }
 
-    /// Plays the tape, from one set of rules to the next.
-    fn replay_all(&mut self, library: &Library, saved: Saved) -> Result<(), String> {
+    /// Goes on at the end of the tape.
+    fn go_on_from(&mut self, end: SavedEnd, mut saved: Saved, rules: &Arc<Ruleset>) -> Result<(), String> {
+        end.put(self.game_mut(), std::mem::take(&mut saved.done), rules);
+        self.game_mut().context.strict = true;
+        self.lend(move |game, vm| reopen_last(game, vm, &saved)).map_err(|error| error.to_string())?
+    }
+
+    /// Plays the tape, from one set of rules to the next; `end` is where it has to lead.
+    fn replay_all(&mut self, library: &Library, saved: Saved, end: Option<&SavedEnd>) -> Result<(), String> {
         let engine = self.ruleset().engine();
         let saved = Arc::new(saved);
         let mut files = saved.first.clone().unwrap_or_else(|| self.ruleset().files());
@@ -272,6 +302,9 @@ impl Session {
             }
             from = to + 1;
         }
+        if end.is_some_and(|end| !end.is_of(self.game())) {
+            return Err("its tape leads to another state than its checkpoint holds".into());
+        }
         if let Some(pending) = &saved.pending {
             apply(&mut files, &pending.files);
             let rules = pending.stacked.rules_with(engine, library, &pending.hash, &files)?;
@@ -282,9 +315,22 @@ impl Session {
 }
 
 /// Larger numbers of actions, decisions and dice no game reaches.
-const LARGEST_NUMBER: u32 = 1 << 30;
+pub(super) const LARGEST_NUMBER: u32 = 1 << 30;
 
 impl Saved {
+    fn read(text: &str) -> serde_json::Result<Saved> {
+        in_stored_form(|| {
+            serde_json::from_str::<Saved>(text).or_else(|error| {
+                // The end may be that of another version of the program; the tape is the same in all.
+                let mut without = serde_json::from_str::<serde_json::Value>(text)?;
+                match without.as_object_mut().and_then(|fields| fields.remove("end")) {
+                    Some(_) => serde_json::from_value(without),
+                    None => Err(error),
+                }
+            })
+        })
+    }
+
     /// Refuses numbers that no game gives, with which counting on would not be possible.
     fn check_numbers(&self) -> Result<(), StartError> {
         let open = self.open.iter().flat_map(|open| {

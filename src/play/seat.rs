@@ -128,15 +128,19 @@ impl Seat<'_> {
     // What is open
 
     /// The open questions that the viewer may see, its own and those of others that are no secret.
+    ///
+    /// Their numbers are the viewer's own: `action` rises with each action that shows it a question, `ordinal` with each
+    /// question of that action. Neither tells of what is hidden from the viewer. The game master has the numbers of
+    /// [`Session::questions`].
     pub fn questions(&self) -> Vec<Question> {
-        let open = self.session.questions().iter();
-        open.filter(|question| self.viewer.sees(&question.audience)).cloned().collect()
+        self.session.questions_seen_by(&self.viewer)
     }
 
-    /// The open questions that the viewer is asked.
+    /// The open questions that the viewer is asked, numbered likewise.
     pub fn asked(&self) -> Vec<Question> {
-        let open = self.session.questions().iter();
-        open.filter(|question| self.viewer.names().any(|seat| *seat == question.seat)).cloned().collect()
+        let mut open = self.questions();
+        open.retain(|question| self.viewer.names().any(|seat| *seat == question.seat));
+        open
     }
 
     /// The seats that have not answered, each once. That somebody is waited for is no secret, what for may be.
@@ -397,15 +401,20 @@ impl Seat<'_> {
     ///
     /// A question of another seat, or a sentence that says what does not fit. Nothing has changed then.
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
-        let asked = self.session.questions().iter().find(|question| question.id == id);
-        // A question that it may not see is for the viewer one that is not open.
-        if let Some(question) = asked.filter(|question| self.viewer.sees(&question.audience)) {
-            self.may_decide_for(&question.seat.clone())?;
-        } else if asked.is_some() {
-            return Err(Refusal::Stale { question: id });
-        }
+        let id = self.own(id)?;
         self.forget();
         self.session.answer(id, answer)
+    }
+
+    /// The same as a program gives it for its player: no undo stops at it, see [`Session::answer_by_program`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Seat::answer`].
+    pub fn answer_by_program(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
+        let id = self.own(id)?;
+        self.forget();
+        self.session.answer_by_program(id, answer)
     }
 
     /// Answers the viewer's open questions by topic, with loose values: all of it is taken, or nothing.
@@ -499,6 +508,18 @@ impl Seat<'_> {
     }
 
     // Inside
+
+    /// The open question that the viewer calls by this number. One that it may not see is for it one that is not open.
+    pub(crate) fn open(&self, number: QuestionId) -> Result<&Question, Refusal> {
+        self.session.question_of(&self.viewer, number).ok_or(Refusal::Stale { question: number })
+    }
+
+    /// Where a question stands that the viewer may decide.
+    pub(crate) fn own(&self, number: QuestionId) -> Result<QuestionId, Refusal> {
+        let open = self.open(number)?;
+        self.may_decide_for(&open.seat)?;
+        Ok(open.id)
+    }
 
     fn must_be_master(&self) -> Result<(), Refusal> {
         if self.viewer.is_master() {

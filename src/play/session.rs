@@ -418,7 +418,8 @@ impl Session {
     }
 
     /// The same, told as a viewer may know it.
-    pub(super) fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+    pub(crate) fn undo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+        self.play_what_undo_needs()?;
         let undone = self.game_mut().undo();
         self.rules = self.game().context.rules.clone();
         let report = undone?;
@@ -432,7 +433,7 @@ impl Session {
     }
 
     /// The same, told as a viewer may know it.
-    pub(super) fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
+    pub(crate) fn redo_for(&mut self, viewer: &Viewer) -> Result<Undone, Refusal> {
         if self.game().pending.is_some() {
             // What comes after a change of rules can only be done again once they are in force.
             let _: Step = self.advance().map_err(Refusal::from)?;
@@ -510,6 +511,7 @@ impl Session {
             return Err(Refusal::unknown(sentence, name, names.iter().map(String::as_str)));
         };
         let value = value.clone();
+        self.play_unplayed()?;
         Ok(self.game().history_of(entity, name, value))
     }
 

@@ -71,6 +71,16 @@ impl UndoReport {
 }
 
 impl Game {
+    /// Whether the last decision that stands lies in an action that was only read.
+    pub fn undo_reaches_unplayed(&self) -> bool {
+        if self.unplayed.is_none() || self.pending.is_some() {
+            return false;
+        }
+        let waiting = self.queued.back().map(|(.., seq)| *seq);
+        let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
+        waiting.max(in_open) < self.history.iter().rev().find_map(last_seq_of)
+    }
+
     /// Takes back the last thing a person did. Runs no script.
     pub fn undo(&mut self) -> Result<UndoReport, Refusal> {
         if let Some(turned) = self.undo_asking() {

@@ -4,7 +4,7 @@ use super::compile;
 use super::host::current_place;
 use super::sandbox::give_back;
 use super::vm::Vm;
-use crate::play::{Engine, Machine, Machines, Ruleset, Session, StartError};
+use crate::play::{Engine, Machine, Machines, Reading, Ruleset, Session, StartError};
 use crate::ruleset::{Declarations, Library, LoadError, Stack, with_layers};
 
 /// The engine that runs scripts in Luau.
@@ -107,7 +107,9 @@ impl Ruleset {
 }
 
 impl Session {
-    /// Reads a saved game by playing its tape again.
+    /// Reads a saved game. Under the rules that it was saved under it goes on at the end of its tape, which the save holds as
+    /// a checkpoint; the tape is played when something reaches behind it, and [`Session::load_by_tape`] plays it whole.
+    /// Under other rules the tape is played again at once.
     ///
     /// A ruleset of the same content that is in use is shared: any number of games have one ruleset and its machines.
     ///
@@ -115,7 +117,16 @@ impl Session {
     ///
     /// A text that is no saved game, rules that cannot be loaded, or rules under which the tape does not fit any more.
     pub fn load(library: &Library, text: &str) -> Result<Session, StartError> {
-        Session::load_by(&ENGINE, library, None, text)
+        Session::load_by(&ENGINE, library, None, text, Reading::End)
+    }
+
+    /// Reads a saved game by playing its tape again, and compares what comes of it with its checkpoint.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::load`]; a tape that leads to another state.
+    pub fn load_by_tape(library: &Library, text: &str) -> Result<Session, StartError> {
+        Session::load_by(&ENGINE, library, None, text, Reading::Tape)
     }
 
     /// The same under a ruleset that is loaded already, so that no file is read. Where the game began by other rules, or
@@ -125,6 +136,6 @@ impl Session {
     ///
     /// As [`Session::load`].
     pub fn load_with(library: &Library, rules: &Arc<Ruleset>, text: &str) -> Result<Session, StartError> {
-        Session::load_by(&ENGINE, library, Some(rules), text)
+        Session::load_by(&ENGINE, library, Some(rules), text, Reading::End)
     }
 }

@@ -140,12 +140,16 @@ impl Command<'_> {
 
     // Deciding
 
-    /// An open question that the role may decide. One that it may not see is for it one that is not open.
-    fn own_question<'g>(&self, game: &'g Game, id: QuestionId) -> Result<&'g Question, Failure> {
+    /// The open question that the role calls by this number, and that it may decide.
+    fn own_question<'g>(&self, game: &'g Game, number: QuestionId) -> Result<&'g Question, Failure> {
         self.role.must_play()?;
+        self.may_decide(game, game.session.question_of(&Sight(self.role).viewer(), number))
+    }
+
+    /// An open question that the role may decide. One that it may not see is for it one that is not open.
+    fn may_decide<'g>(&self, game: &'g Game, question: Option<&'g Question>) -> Result<&'g Question, Failure> {
         let sight = Sight(self.role);
-        let mut open = game.session.questions().iter().filter(|question| sight.sees_question(question));
-        let Some(question) = open.find(|question| question.id == id) else {
+        let Some(question) = question.filter(|question| sight.sees_question(question)) else {
             return Err(Failure::Stale { questions: sight.questions(&game.session) });
         };
         match self.role.seat() {
@@ -161,7 +165,7 @@ impl Command<'_> {
         let question = self.own_question(game, id)?;
         self.acts_for(acting.as_deref(), &question.seat)?;
         bounded(&value)?;
-        let answer = question.exact_answer(&value)?;
+        let (id, answer) = (question.id, question.exact_answer(&value)?);
         game.session.answer(id, answer)?;
         self.accepted(game, "answer")
     }
@@ -183,8 +187,8 @@ impl Command<'_> {
             bounded(value)?;
             let open = game.session.questions().iter().find(|question| *question.topic == **topic);
             // What is asked only later belongs to the same action, and so to the seat that begins it.
-            if let Some(open) = open {
-                self.own_question(game, open.id)?;
+            if open.is_some() {
+                self.may_decide(game, open)?;
             }
         }
         if let Role::Seat(acting) = self.role {
@@ -231,9 +235,9 @@ impl Command<'_> {
         if !game.may_undo(self.role, steps) {
             return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
         }
-        let mut undone = Vec::new();
+        let (mut undone, viewer) = (Vec::new(), Sight(self.role).viewer());
         while game.session.decisions() > target {
-            undone.push(game.session.undo()?);
+            undone.push(game.session.undo_for(&viewer)?);
         }
         game.last_undo_by(self.role);
         let seq = game.publish(self.table, "undo", self.role)?;
@@ -246,7 +250,7 @@ impl Command<'_> {
         if !game.may_redo(self.role) {
             return Err(Failure::forbidden(self.role.word(), "the game master, or whoever took it back"));
         }
-        let undone = match game.session.redo() {
+        let undone = match game.session.redo_for(&Sight(self.role).viewer()) {
             Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),
             undone => vec![undone?],
         };
@@ -300,8 +304,8 @@ impl Command<'_> {
 
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
-        let id = self.own_question(game, question)?.id;
-        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(id, &policy)?;
+        self.own_question(game, question)?;
+        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(question, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 

@@ -13,6 +13,8 @@ use crate::state::{Audience, EntityId, Value};
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct OpenQuestion {
+    /// What `answer` names it by. A number of the viewer's own, except for game masters: it counts what the viewer was
+    /// asked and saw others be asked.
     pub id: QuestionId,
     /// The seat that is asked.
     pub seat: Arc<str>,
@@ -66,7 +68,7 @@ pub struct Waiting {
 pub struct UndoState {
     /// Whether this viewer may take back the last decision.
     pub allowed: bool,
-    /// Decisions that stand; each is one undo.
+    /// Decisions that this viewer may take back, one after the other; of the game master all that stand.
     pub decisions: u32,
 }
 
@@ -180,26 +182,26 @@ impl Sight<'_> {
     }
 
     pub fn questions(&self, session: &Session) -> Vec<OpenQuestion> {
-        let visible = session.questions().iter().filter(|question| self.sees_question(question));
-        visible.map(|question| self.question(session, question)).collect()
+        let visible = session.questions_seen_by(&self.viewer());
+        visible.into_iter().map(|question| self.question(session, question)).collect()
     }
 
     pub fn sees_question(&self, question: &Question) -> bool {
         self.sees(&question.audience)
     }
 
-    fn question(&self, session: &Session, question: &Question) -> OpenQuestion {
+    fn question(&self, session: &Session, question: Question) -> OpenQuestion {
         OpenQuestion {
             id: question.id,
-            seat: question.seat.clone(),
-            topic: question.topic.clone(),
-            about: question.about,
             title: question.about.map(|id| session.view().title(id)),
-            why: question.why.clone(),
-            ask: question.ask.clone(),
             proposal: question.proposal().map(crate::play::Answer::to_value),
-            sealed: question.sealed,
             yours: self.plays(&question.seat),
+            seat: question.seat,
+            topic: question.topic,
+            about: question.about,
+            why: question.why,
+            ask: question.ask,
+            sealed: question.sealed,
         }
     }
 

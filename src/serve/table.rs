@@ -226,7 +226,8 @@ impl Game {
     }
 
     fn undo_state(&self, role: &Role) -> UndoState {
-        UndoState { allowed: self.may_undo(role, 1), decisions: self.session.decisions() }
+        let decisions = self.undoable(role);
+        UndoState { allowed: decisions > 0, decisions }
     }
 
     /// Plays on to where somebody has to decide, and tells everybody what came of it.
@@ -327,17 +328,19 @@ impl Game {
         }
     }
 
-    /// Whether a role may take back so many decisions: a game master any, a seat its own.
-    pub fn may_undo(&self, role: &Role, steps: u32) -> bool {
+    /// How many decisions a role may take back: a game master any, a seat its own last ones.
+    fn undoable(&self, role: &Role) -> u32 {
         let count = self.session.decisions();
-        if count < steps || *role == Role::Watcher {
-            return false;
+        if role.is_master() {
+            return count;
         }
-        let own = |number: u32| {
-            let decision = self.decisions.iter().find(|decision| decision.count >= number);
-            decision.is_some_and(|decision| decision.by == *role)
-        };
-        role.is_master() || (count - steps + 1..=count).all(own)
+        let others = self.decisions.iter().rev().find(|decision| decision.by != *role);
+        count.saturating_sub(others.map_or(self.began.1, |decision| decision.count))
+    }
+
+    /// Whether a role may take back so many decisions.
+    pub fn may_undo(&self, role: &Role, steps: u32) -> bool {
+        steps <= self.undoable(role)
     }
 
     /// Whether a role may do again what was taken back: a game master, or whoever took it back.

@@ -244,6 +244,40 @@ impl State {
         found
     }
 
+    /// Whether it could be the state of a game under this schema: for a state that comes from outside.
+    pub(crate) fn fits(&self, schema: &Schema) -> bool {
+        let is_there = |id: EntityId| self.entity(id).is_some();
+        let known = |entity: &Entity| {
+            let kind = schema.kinds.get(entity.kind.0 as usize);
+            kind.is_some_and(|kind| kind.fields.len() == entity.fields.len())
+        };
+        let entities = self.entities.len() <= MOST_ENTITIES && self.entities().all(|(_, entity)| known(entity));
+        // What refers to something may be looked at only now.
+        let fields = |entity: &Entity| {
+            let kind = schema.kind(entity.kind);
+            Value::must_fit(&entity.fields).is_ok()
+                && (0..).zip(&entity.fields).all(|(at, value)| kind.check(FieldId(at), value, schema, self).is_ok())
+        };
+        let values = |value: &Value| {
+            let mut there = true;
+            value.each_entity(&mut |id| there &= is_there(id));
+            there && Value::must_fit(std::slice::from_ref(value)).is_ok()
+        };
+        let entries = self.agenda.entries();
+        let in_order = entries.iter().zip(entries.iter().skip(1));
+        entities
+            && self.entities().all(|(_, entity)| fields(entity))
+            && entries.len() <= MOST_ENTRIES
+            && entries.iter().all(|entry| {
+                (1..=self.next_entry).contains(&entry.id.0) && entry.owner.is_none_or(is_there) && values(&entry.args)
+            })
+            && in_order.into_iter().all(|(one, next)| (&one.key, one.id) < (&next.key, next.id))
+            && self.attachments.iter().all(|(id, attachment)| {
+                (1..=self.next_attachment).contains(&id.0) && is_there(attachment.owner) && values(&attachment.data)
+            })
+            && self.next_entry.max(self.next_attachment) < u32::MAX / 2
+    }
+
     /// How many ids have been given out.
     pub fn ids(&self) -> u32 {
         self.entities.len() as u32

@@ -520,14 +520,15 @@ impl Repl {
         Untold { kinds, titles }
     }
 
-    /// Asks the question that is open, unless that has just been done; `anew` asks in any case.
+    /// Asks the question that is open, unless that has just been done; `anew` asks in any case. A program is told all that
+    /// is open after each line that did something: it need not remember what it was asked.
     fn ask(&mut self, anew: bool) -> Done {
         if self.is_hidden()? {
             return Ok(());
         }
         let Some(question) = self.focused().cloned() else { return self.wait_for_others() };
         self.topics.insert(question.topic.to_string());
-        if !anew && self.asked.as_ref() == Some(&question) {
+        if !anew && self.asked.as_ref() == Some(&question) && !self.screen.json() {
             return Ok(());
         }
         self.about = question.about.or(self.about);
@@ -535,6 +536,7 @@ impl Repl {
         if self.screen.json() {
             for question in self.session.questions() {
                 let about = question.about.map(|id| self.session.view().title(id));
+                let question = self.session.as_told(question);
                 self.screen.event("question", &json!({ "question": question, "about": about }))?;
             }
         } else {

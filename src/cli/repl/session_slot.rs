@@ -113,6 +113,20 @@ impl SessionSlot {
         })
     }
 
+    /// A question with the number that those at the screen have for it: the game's own tell of what is hidden from them.
+    pub fn as_told(&self, question: &Question) -> Question {
+        let number = self.number(question.id);
+        Question { id: number, ..question.clone() }
+    }
+
+    /// What those at the screen call an open question.
+    fn number(&self, question: QuestionId) -> QuestionId {
+        match self.is_restricted() {
+            true => self.deref().number_for(&self.viewer(), question).unwrap_or(question),
+            false => question,
+        }
+    }
+
     pub fn view(&self) -> View<'_> {
         self.known.get_or_init(|| self.deref().known(&self.viewer())).view(self.deref())
     }
@@ -185,14 +199,20 @@ impl SessionSlot {
 
     pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
         match self.is_restricted() {
-            true => self.seat().advise(question, time),
+            true => {
+                let number = self.number(question);
+                self.seat().advise(number, time)
+            }
             false => self.deref_mut().advise(question, time),
         }
     }
 
     pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
         match self.is_restricted() {
-            true => self.seat().suggest(question, policy),
+            true => {
+                let number = self.number(question);
+                self.seat().suggest(number, policy)
+            }
             false => self.deref_mut().suggest(question, policy),
         }
     }
@@ -201,7 +221,10 @@ impl SessionSlot {
 
     pub fn answer(&mut self, id: QuestionId, answer: Answer) -> Result<(), Refusal> {
         match self.is_restricted() {
-            true => self.seat().answer(id, answer),
+            true => {
+                let number = self.number(id);
+                self.seat().answer(number, answer)
+            }
             false => self.deref_mut().answer(id, answer),
         }
     }

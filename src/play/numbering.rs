@@ -1,0 +1,101 @@
+//! The numbers by which a viewer names open questions.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::{Question, QuestionId, Session, Viewer};
+
+/// What the viewers of a game call the open questions that they see.
+///
+/// Each viewer's numbers count what that viewer was asked and saw others be asked. They tell nothing of actions, rolls and
+/// answers that are hidden from it. Numbers are given out when somebody looks.
+#[derive(Debug, Default)]
+pub(super) struct Numberings(Mutex<BTreeMap<Viewer, Numbering>>);
+
+/// What one viewer calls them.
+#[derive(Debug, Default)]
+struct Numbering {
+    /// The place of each open question on the tape, and its number for the viewer.
+    open: Vec<(QuestionId, QuestionId)>,
+    /// The action of the question that was numbered last, and its number for the viewer.
+    last: Option<(u32, QuestionId)>,
+}
+
+impl Numbering {
+    /// The numbers of the questions that are open now, in their order.
+    fn of(&mut self, open: impl Iterator<Item = QuestionId>) -> Vec<QuestionId> {
+        let before = std::mem::take(&mut self.open);
+        for place in open {
+            let known = before.iter().find(|(at, _)| *at == place).map(|(_, number)| *number);
+            let number = known.unwrap_or_else(|| self.next(place.action));
+            self.open.push((place, number));
+        }
+        self.open.iter().map(|(_, number)| *number).collect()
+    }
+
+    fn next(&mut self, action: u32) -> QuestionId {
+        let number = match self.last {
+            None => QuestionId { action: 1, ordinal: 0 },
+            Some((last, number)) if last == action => {
+                QuestionId { action: number.action, ordinal: number.ordinal.saturating_add(1) }
+            }
+            Some((_, number)) => QuestionId { action: number.action.saturating_add(1), ordinal: 0 },
+        };
+        self.last = Some((action, number));
+        number
+    }
+}
+
+impl Session {
+    /// The open questions that a viewer sees, each with the viewer's number for it.
+    fn numbered(&self, viewer: &Viewer) -> Vec<(QuestionId, &Question)> {
+        let seen = || self.questions().iter().filter(|question| viewer.sees(&question.audience));
+        if viewer.is_master() {
+            return seen().map(|question| (question.id, question)).collect();
+        }
+        let mut all = self.game().numberings.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !all.contains_key(viewer) {
+            all.insert(viewer.clone(), Numbering::default());
+        }
+        let numbers = all.get_mut(viewer).map(|own| own.of(seen().map(|question| question.id)));
+        numbers.unwrap_or_default().into_iter().zip(seen()).collect()
+    }
+
+    /// The open questions that a viewer sees, by its own numbers.
+    pub(crate) fn questions_seen_by(&self, viewer: &Viewer) -> Vec<Question> {
+        let own = |(id, question): (QuestionId, &Question)| Question { id, ..question.clone() };
+        self.numbered(viewer).into_iter().map(own).collect()
+    }
+
+    /// What a viewer calls an open question, if it sees it; see [`Seat::questions`](super::Seat::questions).
+    pub fn number_for(&self, viewer: &Viewer, question: QuestionId) -> Option<QuestionId> {
+        self.numbered(viewer).into_iter().find(|(_, open)| open.id == question).map(|(number, _)| number)
+    }
+
+    /// The open question that a viewer means by a number of its own.
+    pub fn question_of(&self, viewer: &Viewer, number: QuestionId) -> Option<&Question> {
+        self.numbered(viewer).into_iter().find(|(own, _)| *own == number).map(|(_, open)| open)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(action: u32, ordinal: u32) -> QuestionId {
+        QuestionId { action, ordinal }
+    }
+
+    #[test]
+    fn numbers_count_what_is_seen_and_never_come_again() {
+        let mut own = Numbering::default();
+        // What is hidden before a question does not count.
+        assert_eq!(own.of([at(7, 3), at(7, 5)].into_iter()), [at(1, 0), at(1, 1)]);
+        assert_eq!(own.of([at(7, 5), at(7, 9)].into_iter()), [at(1, 1), at(1, 2)]);
+        assert_eq!(own.of([at(12, 0)].into_iter()), [at(2, 0)]);
+        // After an undo the same question is another one: an answer to the first is late.
+        assert_eq!(own.of([at(7, 9)].into_iter()), [at(3, 0)]);
+        assert_eq!(own.of(std::iter::empty()), []);
+        assert_eq!(own.of([at(7, 9)].into_iter()), [at(3, 1)]);
+    }
+}
