@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use riskbreaker::ruleset::Fact;
-use riskbreaker::{Card, Driver, Ruleset, Session, Setup, Value};
+use riskbreaker::{Card, Driver, Ruleset, Session, Setup};
 
 use super::figures::escaped;
 use super::row::{Row, Tone};
 use super::rule_text::paragraphs;
+use super::rules::fact_in_words;
 use super::screen::Screen;
 use super::{call_error, check, file, library, report};
 
@@ -29,8 +30,6 @@ pub struct Args {
 
 const PER_PAGE: usize = 9;
 const COLUMNS: usize = 3;
-/// Functions of a card that are no facts about it.
-const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
 /// Sizes of type, the largest first: the class, letters in a line of a card, and lines on it.
 const SIZES: &[(&str, usize, usize)] = &[("medium", 29, 15), ("small", 35, 18), ("tiny", 43, 23), ("least", 52, 29)];
 
@@ -114,13 +113,7 @@ fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> 
 fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
     let (mut facts, mut lines) = (String::new(), 0);
     for (name, fact) in in_order(card, rules) {
-        let value = match fact {
-            Fact::Plain(Value::Bool(true)) => "yes".to_owned(),
-            Fact::Plain(Value::Bool(false) | Value::None) => continue,
-            Fact::Plain(value) => escaped(&words(value)),
-            Fact::Function if RUN_BY_THE_HOST.contains(&name.as_str()) => continue,
-            Fact::Function => "worked out in play".to_owned(),
-        };
+        let Some(value) = fact_in_words(name, fact).map(|value| escaped(&value)) else { continue };
         // The names take a third of the width.
         lines += value.chars().count().div_ceil(18).max(1);
         let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escaped(&name.replace('_', " ")));
@@ -245,14 +238,6 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
 /// Millimetres for each of so many lines of a sheet.
 fn row_height(lines: usize) -> usize {
     (108 / lines.max(1)).clamp(3, 9)
-}
-
-fn words(value: &Value) -> String {
-    match value {
-        Value::List(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
-        Value::Text(text) => text.replace('_', " "),
-        other => other.to_string(),
-    }
 }
 
 const STYLE: &str = "@page { size: A4; margin: 0; }

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::Result;
 use riskbreaker::store::Store;
 
-use super::report::system;
-use super::{call_error, campaigns, library};
+use super::report::{system, unwritable};
+use super::{call_error, campaigns, file, library};
 
 /// Writes a campaign as readable text, or as lines of JSON that `import` reads
 #[derive(clap::Args)]
@@ -39,20 +39,20 @@ pub struct ImportArgs {
 pub fn export(args: &ExportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let library = library::open(folder.as_deref())?;
     let mut campaign = campaigns::read(&campaigns::file_of(&args.file), &library)?;
-    let mut to: Box<dyn Write> = match &args.out {
+    let mut write = |to: &mut dyn Write| if args.json { campaign.export(to) } else { campaign.story(to) };
+    match &args.out {
+        // The file is there whole or not at all, also where the program is ended on the way.
         Some(path) => {
-            let file =
-                File::create(path).map_err(|error| call_error(format!("{}: {}", path.display(), system(&error))))?;
-            Box::new(BufWriter::new(file))
+            let mut text = Vec::new();
+            write(&mut text)?;
+            file::replace(path, text).map_err(|error| unwritable(path, &error))?;
         }
-        None => Box::new(BufWriter::new(std::io::stdout().lock())),
-    };
-    if args.json {
-        campaign.export(&mut *to)?
-    } else {
-        campaign.story(&mut *to)?
+        None => {
+            let mut to = BufWriter::new(std::io::stdout().lock());
+            write(&mut to)?;
+            to.flush()?;
+        }
     }
-    to.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,31 +1,56 @@
 //! Ctrl-C: long work ends soon with what is known; a second one ends the program at once.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// How a program ends that was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
-/// Set by Ctrl-C from now on.
+/// Pieces of work that look out for Ctrl-C. While there is none, Ctrl-C ends the program as ever.
+static WATCHING: AtomicUsize = AtomicUsize::new(0);
+
+/// Set by Ctrl-C from now on, to the end of the program.
 pub fn watched() -> Arc<AtomicBool> {
-    static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    let watch = || {
-        let wanted = Arc::new(AtomicBool::new(false));
-        let seen = wanted.clone();
-        // Where it cannot be had, Ctrl-C ends the program as ever.
-        let _ = ctrlc::set_handler(move || {
-            if seen.swap(true, Ordering::Relaxed) {
-                std::process::exit(INTERRUPTED.into());
-            }
-        });
-        wanted
-    };
-    WANTED.get_or_init(watch).clone()
+    static FOR_EVER: OnceLock<Watch> = OnceLock::new();
+    FOR_EVER.get_or_init(Watch::begin).wanted()
 }
 
-/// The same for one piece of work at the prompt: what was pressed before does not count.
-pub fn watched_anew() -> Arc<AtomicBool> {
-    let wanted = watched();
-    wanted.store(false, Ordering::Relaxed);
-    wanted
+/// Looks out for Ctrl-C during one piece of work at the prompt.
+pub struct Watch(Arc<AtomicBool>);
+
+impl Watch {
+    /// What was pressed before does not count.
+    pub fn begin() -> Watch {
+        static WANTED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+        let watch = || {
+            let wanted = Arc::new(AtomicBool::new(false));
+            let seen = wanted.clone();
+            // Where it cannot be had, Ctrl-C ends the program as ever.
+            let _ = ctrlc::set_handler(move || {
+                if WATCHING.load(Ordering::Relaxed) == 0 || seen.swap(true, Ordering::Relaxed) {
+                    std::process::exit(INTERRUPTED.into());
+                }
+            });
+            wanted
+        };
+        let wanted = WANTED.get_or_init(watch).clone();
+        wanted.store(false, Ordering::Relaxed);
+        WATCHING.fetch_add(1, Ordering::Relaxed);
+        Watch(wanted)
+    }
+
+    /// Set once Ctrl-C was pressed.
+    pub fn wanted(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        WATCHING.fetch_sub(1, Ordering::Relaxed);
+    }
 }

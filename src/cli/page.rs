@@ -12,8 +12,10 @@ const COLOURS: [&str; 6] = ["#3f6fb0", "#d1702f", "#4f9a5b", "#8a5fb0", "#b04a5a
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;color:#1f2430;background:#fff;max-width:60rem;margin:2rem auto;\
 padding:0 1rem}h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2.2rem 0 .6rem}p.note,li{color:#5b6272}\
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}th,td{text-align:left;vertical-align:top;padding:.3rem 1.1rem .3rem 0;\
-border-bottom:1px solid #e3e6ec}th{font-weight:600}.pic{overflow-x:auto}svg{max-width:100%;height:auto;display:block}\
-@media(max-width:40rem){body{margin:1rem auto}svg{max-width:none;width:36rem}table{display:block;overflow-x:auto}}.key span{margin-right:1.2rem}\
+border-bottom:1px solid #e3e6ec}th{font-weight:600}td.n{white-space:nowrap}svg{max-width:100%;height:auto;display:block}.narrow{display:none}\
+li,code,h1,h2{overflow-wrap:anywhere}\
+@media(max-width:40rem){body{margin:1rem auto}.wide{display:none}.narrow{display:block}\
+table{display:block;overflow-x:auto;font-size:.8rem}th,td{padding:.3rem .6rem .3rem 0}}.key span{margin-right:1.2rem}\
 .key i{display:inline-block;width:.8rem;height:.8rem;border-radius:2px;margin-right:.4rem;vertical-align:-.05rem}";
 
 /// Writes the page.
@@ -102,54 +104,71 @@ fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
 }
 
-fn svg(wide: usize, tall: usize, body: &str) -> String {
-    format!(
-        "<div class=\"pic\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {tall}\" width=\"{wide}\" \
-         height=\"{tall}\" role=\"img\" font-size=\"13\" fill=\"#1f2430\">{body}</svg></div>\n"
-    )
+/// Columns of a picture on a large page, and on the screen of a telephone.
+const WIDE: usize = 800;
+const NARROW: usize = 360;
+
+/// A picture in both widths; the page shows the one that fits. It is drawn in a width, and told with its height.
+fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
+    let one = |class: &str, wide: usize| {
+        let (body, tall) = draw(wide as f64);
+        format!(
+            "<div class=\"{class}\"><svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {wide} {tall}\" width=\"{wide}\" \
+             height=\"{tall}\" role=\"img\" font-size=\"13\" fill=\"#1f2430\">{body}</svg></div>\n"
+        )
+    };
+    one("wide", WIDE) + &one("narrow", NARROW)
 }
 
-/// The shares of the results, each with its interval.
+/// The shares of the results, each with its interval. Where there is little room, what is said of a bar stands above it.
 fn ends(findings: &Findings) -> String {
-    const LEFT: f64 = 190.0;
-    const LONG: f64 = 420.0;
-    let mut body = String::new();
-    let mut top = 24.0;
-    for quarter in 0..=4 {
-        let x = LEFT + LONG * f64::from(quarter) / 4.0;
-        let _ = write!(
-            body,
-            "<line x1=\"{x}\" x2=\"{x}\" y1=\"18\" y2=\"100%\" stroke=\"#e3e6ec\"/>\
-             <text x=\"{x}\" y=\"12\" text-anchor=\"middle\" font-size=\"11\" fill=\"#5b6272\">{} %</text>",
-            quarter * 25
-        );
-    }
-    for result in results(findings) {
-        let short: String = result.chars().take(26).collect();
-        let middle = top + 11.0 * findings.tallies.len() as f64 + 4.0;
-        let _ =
-            write!(body, "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{}</text>", LEFT - 10.0, escaped(&short));
-        for (at, tally) in findings.tallies.iter().enumerate() {
-            let rate = tally.rate(&result);
-            let (x, low, high) = (rate.share * LONG, LEFT + rate.low * LONG, LEFT + rate.high * LONG);
-            let y = top + 8.0;
+    pictures(|wide| {
+        let beside = wide > NARROW as f64;
+        let (left, long) = if beside { (190.0, 390.0) } else { (2.0, wide - 20.0) };
+        let mut body = String::new();
+        for quarter in 0..=4 {
+            let x = left + long * f64::from(quarter) / 4.0;
+            let anchor = if !beside && quarter == 0 { "start" } else { "middle" };
             let _ = write!(
                 body,
-                "<rect x=\"{LEFT}\" y=\"{top}\" width=\"{x:.1}\" height=\"16\" rx=\"2\" fill=\"{}\" opacity=\".85\"/>\
-                 <path d=\"M{low:.1} {y}H{high:.1}M{low:.1} {}v8M{high:.1} {}v8\" stroke=\"#1f2430\" stroke-width=\"1.4\"/>\
-                 <text x=\"{:.1}\" y=\"{}\">{}</text>",
-                colour(at),
-                y - 4.0,
-                y - 4.0,
-                high + 8.0,
-                y + 4.5,
-                rate_text(&rate)
+                "<line x1=\"{x}\" x2=\"{x}\" y1=\"18\" y2=\"100%\" stroke=\"#e3e6ec\"/>\
+                 <text x=\"{x}\" y=\"12\" text-anchor=\"{anchor}\" font-size=\"11\" fill=\"#5b6272\">{} %</text>",
+                quarter * 25
             );
-            top += 22.0;
         }
-        top += 8.0;
-    }
-    svg(860, top as usize + 6, &body)
+        let mut top = 24.0;
+        for result in results(findings) {
+            let short: String = result.chars().take(if beside { 26 } else { 48 }).collect();
+            let short = escaped(&short);
+            if beside {
+                let middle = top + 11.0 * findings.tallies.len() as f64 + 4.0;
+                let _ = write!(body, "<text x=\"{}\" y=\"{middle}\" text-anchor=\"end\">{short}</text>", left - 10.0);
+            } else {
+                let _ = write!(body, "<text x=\"{left}\" y=\"{}\" font-weight=\"600\">{short}</text>", top + 12.0);
+                top += 18.0;
+            }
+            for (at, tally) in findings.tallies.iter().enumerate() {
+                let rate = tally.rate(&result);
+                let (x, low, high) = (rate.share * long, left + rate.low * long, left + rate.high * long);
+                let (text_x, text_y) = if beside { (high + 8.0, top + 12.5) } else { (left, top + 11.0) };
+                top += if beside { 0.0 } else { 15.0 };
+                let y = top + 8.0;
+                let _ = write!(
+                    body,
+                    "<rect x=\"{left}\" y=\"{top}\" width=\"{x:.1}\" height=\"16\" rx=\"2\" fill=\"{}\" opacity=\".85\"/>\
+                     <path d=\"M{low:.1} {y}H{high:.1}M{low:.1} {}v8M{high:.1} {}v8\" stroke=\"#1f2430\" stroke-width=\"1.4\"/>\
+                     <text x=\"{text_x:.1}\" y=\"{text_y}\">{}</text>",
+                    colour(at),
+                    y - 4.0,
+                    y - 4.0,
+                    rate_text(&rate)
+                );
+                top += 22.0;
+            }
+            top += 8.0;
+        }
+        (body, top as usize + 6)
+    })
 }
 
 /// How many games lasted how many rounds.
@@ -168,36 +187,37 @@ fn lengths(findings: &Findings) -> String {
     let most = (first..=last).flat_map(|round| findings.tallies.iter().map(move |tally| share(tally, round)));
     let most = most.fold(0.0, f64::max);
     let columns = f64::from(last - first + 1);
-    let wide = (700.0 / columns).min(60.0);
-    let each = wide * 0.8 / findings.tallies.len() as f64;
-    let mut body = String::from("<line x1=\"64\" x2=\"784\" y1=\"180\" y2=\"180\" stroke=\"#9aa1ae\"/>");
-    let _ = write!(body, "<text x=\"58\" y=\"24\" text-anchor=\"end\" font-size=\"11\">{}</text>", percent(most));
-    let every = (columns / 20.0).ceil() as u32;
-    for round in first..=last {
-        let left = 70.0 + wide * f64::from(round - first);
-        for (at, tally) in findings.tallies.iter().enumerate() {
-            let tall = if most > 0.0 { share(tally, round) / most * 160.0 } else { 0.0 };
-            let _ = write!(
-                body,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{each:.1}\" height=\"{tall:.1}\" fill=\"{}\"><title>{round}: {}</title></rect>",
-                left + each * at as f64,
-                180.0 - tall,
-                colour(at),
-                percent(share(tally, round))
-            );
+    let more = findings.tallies.iter().any(|tally| tally.rounds.keys().any(|&round| round > last));
+    pictures(|page| {
+        let wide = ((page - 100.0) / columns).min(60.0);
+        let each = wide * 0.8 / findings.tallies.len() as f64;
+        let mut body = format!("<line x1=\"64\" x2=\"{}\" y1=\"180\" y2=\"180\" stroke=\"#9aa1ae\"/>", page - 16.0);
+        let _ = write!(body, "<text x=\"58\" y=\"24\" text-anchor=\"end\" font-size=\"11\">{}</text>", percent(most));
+        let every = (columns / (page / 40.0)).ceil() as u32;
+        for round in first..=last {
+            let left = 70.0 + wide * f64::from(round - first);
+            for (at, tally) in findings.tallies.iter().enumerate() {
+                let tall = if most > 0.0 { share(tally, round) / most * 160.0 } else { 0.0 };
+                let _ = write!(
+                    body,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{each:.1}\" height=\"{tall:.1}\" fill=\"{}\"><title>{round}: {}</title></rect>",
+                    left + each * at as f64,
+                    180.0 - tall,
+                    colour(at),
+                    percent(share(tally, round))
+                );
+            }
+            if (round - first) % every == 0 {
+                let more = if round == last && every == 1 && more { "+" } else { "" };
+                let middle = left + wide * 0.4;
+                let _ = write!(
+                    body,
+                    "<text x=\"{middle:.1}\" y=\"197\" text-anchor=\"middle\" font-size=\"11\">{round}{more}</text>"
+                );
+            }
         }
-        if (round - first) % every == 0 {
-            let more = if round == last && every == 1 { "+" } else { "" };
-            let more =
-                if findings.tallies.iter().any(|tally| tally.rounds.keys().any(|&r| r > last)) { more } else { "" };
-            let middle = left + wide * 0.4;
-            let _ = write!(
-                body,
-                "<text x=\"{middle:.1}\" y=\"197\" text-anchor=\"middle\" font-size=\"11\">{round}{more}</text>"
-            );
-        }
-    }
-    svg(800, 206, &body)
+        (body, 206)
+    })
 }
 
 /// The average of a number from round to round.
@@ -217,41 +237,45 @@ fn course(findings: &Findings, label: &str, variants: &[usize]) -> String {
     let step = step(high - low);
     let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
     let count = lines.iter().map(|(_, line)| line.len()).max().unwrap_or(0).max(2);
-    let x = |round: usize| 50.0 + 690.0 * round as f64 / (count - 1) as f64;
-    let y = |value: f64| 170.0 - (value - low) / (high - low) * 150.0;
-    let mut body = String::new();
-    let decimals = if step >= 1.0 { 0 } else { (-step.log10()).ceil() as usize };
-    for mark in (0..=((high - low) / step).round() as u32).map(|n| low + step * f64::from(n)) {
-        let _ = write!(
-            body,
-            "<line x1=\"50\" x2=\"745\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#e3e6ec\"/>\
+    pictures(|page| {
+        let right = page - 12.0;
+        let x = |round: usize| 50.0 + (right - 62.0) * round as f64 / (count - 1) as f64;
+        let y = |value: f64| 170.0 - (value - low) / (high - low) * 150.0;
+        let mut body = String::new();
+        let decimals = if step >= 1.0 { 0 } else { (-step.log10()).ceil() as usize };
+        for mark in (0..=((high - low) / step).round() as u32).map(|n| low + step * f64::from(n)) {
+            let _ = write!(
+                body,
+                "<line x1=\"50\" x2=\"{right}\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#e3e6ec\"/>\
              <text x=\"44\" y=\"{1:.1}\" text-anchor=\"end\" font-size=\"11\">{mark:.decimals$}</text>",
-            y(mark),
-            y(mark) + 4.0
-        );
-    }
-    if low < 0.0 && high > 0.0 {
-        let _ = write!(body, "<line x1=\"50\" x2=\"745\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#9aa1ae\"/>", y(0.0));
-    }
-    for round in (0..count).step_by(count.div_ceil(20)) {
-        let _ = write!(
-            body,
-            "<text x=\"{:.1}\" y=\"192\" text-anchor=\"middle\" font-size=\"11\">{}</text>",
-            x(round),
-            if round == 0 { "start".to_owned() } else { round.to_string() }
-        );
-    }
-    for (at, line) in lines {
-        let points: Vec<String> =
-            line.iter().enumerate().map(|(round, value)| format!("{:.1},{:.1}", x(round), y(*value))).collect();
-        let _ = write!(
-            body,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>",
-            points.join(" "),
-            colour(at)
-        );
-    }
-    svg(780, 200, &body)
+                y(mark),
+                y(mark) + 4.0
+            );
+        }
+        if low < 0.0 && high > 0.0 {
+            let _ =
+                write!(body, "<line x1=\"50\" x2=\"{right}\" y1=\"{0:.1}\" y2=\"{0:.1}\" stroke=\"#9aa1ae\"/>", y(0.0));
+        }
+        for round in (0..count).step_by(count.div_ceil(page as usize / 40)) {
+            let _ = write!(
+                body,
+                "<text x=\"{:.1}\" y=\"192\" text-anchor=\"middle\" font-size=\"11\">{}</text>",
+                x(round),
+                if round == 0 { "start".to_owned() } else { round.to_string() }
+            );
+        }
+        for (at, line) in &lines {
+            let points: Vec<String> =
+                line.iter().enumerate().map(|(round, value)| format!("{:.1},{:.1}", x(round), y(*value))).collect();
+            let _ = write!(
+                body,
+                "<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"2\"/>",
+                points.join(" "),
+                colour(*at)
+            );
+        }
+        (body, 200)
+    })
 }
 
 /// The distance between marks of a scale that is so long: 1, 2 or 5 times a power of ten, four to eight of them.
@@ -273,18 +297,22 @@ fn cards(findings: &Findings, names: &[&str]) -> String {
     if keys.is_empty() {
         return String::new();
     }
-    let mut table = String::from("<h2>Cards</h2>\n<table><tr><th>seat</th><th>card</th>");
+    let mut table = String::from("<h2>Cards</h2>\n<table><tr><th rowspan=\"2\">seat</th><th rowspan=\"2\">card</th>");
     for name in names {
-        let name = escaped(name);
-        let _ = write!(table, "<th>{name}: a game</th><th>works</th>");
+        let _ = write!(table, "<th colspan=\"2\">{}</th>", escaped(name));
     }
-    table.push_str("</tr>\n");
+    let _ = writeln!(table, "</tr>\n<tr>{}</tr>", "<th>a game</th><th>works</th>".repeat(names.len()));
     for (seat, card) in keys {
-        let _ = write!(table, "<tr><td>{}</td><td>{}</td>", escaped(seat), escaped(card));
+        let _ = write!(table, "<tr><td>{}</td><td>{}</td>", escaped(seat), escaped(&card.replace('_', " ")));
         for tally in &findings.tallies {
-            let count = tally.cards.get(seat).and_then(|cards| cards.get(card)).copied().unwrap_or_default();
-            let works = if count.rolled == 0 { String::new() } else { percent(count.met as f64 / count.rolled as f64) };
-            let _ = write!(table, "<td>{:.2}</td><td>{works}</td>", count.used as f64 / tally.trials.max(1) as f64);
+            let (each, works) = match tally.cards.get(seat).and_then(|cards| cards.get(card)) {
+                None => ("-".to_owned(), String::new()),
+                Some(count) => {
+                    let works = (count.rolled > 0).then(|| percent(count.met as f64 / count.rolled as f64));
+                    (format!("{:.2}", count.used as f64 / tally.trials.max(1) as f64), works.unwrap_or_default())
+                }
+            };
+            let _ = write!(table, "<td class=\"n\">{each}</td><td class=\"n\">{works}</td>");
         }
         table.push_str("</tr>\n");
     }

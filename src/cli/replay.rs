@@ -4,6 +4,7 @@ use std::io::BufRead as _;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 
 use anyhow::Result;
 use riskbreaker::store::StoreError;
@@ -11,6 +12,7 @@ use riskbreaker::{Event, Session};
 use serde_json::json;
 
 use super::campaigns::counted;
+use super::interrupt::{INTERRUPTED, watched};
 use super::report::system;
 use super::row::{Row, Tone};
 use super::screen::Screen;
@@ -77,7 +79,9 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             }
         });
     }
-    let mut failed = None;
+    // Somebody who is waited for ends the program by Ctrl-C as ever.
+    let interrupted = if args.step { Default::default() } else { watched() };
+    let (mut failed, mut stopped) = (None, None);
     let played = campaign.replay(args.to, |entry| {
         let mut show = || -> std::io::Result<()> {
             if args.verify {
@@ -102,6 +106,10 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             Ok(())
         };
         match show() {
+            Ok(()) if interrupted.load(Ordering::Relaxed) => {
+                stopped = Some(entry.entry);
+                ControlFlow::Break(())
+            }
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failed = Some(error);
@@ -120,6 +128,10 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         Err(error) => return Err(error.into()),
     };
+    if let Some(entry) = stopped {
+        eprintln!("interrupted at entry {entry}: up to there the replay is the game that was kept");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     let text = format!(
         "{}, {}, {}: the replay is the game that was kept.",
         counted(summary.entries, "entry", "entries"),

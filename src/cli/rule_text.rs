@@ -32,7 +32,19 @@ fn begins_anew(line: &str) -> bool {
 pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<String> {
     // The topmost ruleset's own text comes last, and goes first.
     let texts: Vec<&str> = texts.collect();
-    texts.iter().rev().find_map(|text| paragraphs(text).iter().find_map(|line| told(line, key)))
+    texts.iter().rev().find_map(|text| {
+        let lines = paragraphs(text);
+        let below = lines.iter().skip(1).map(String::as_str).chain([""]);
+        // The head of a table says what its columns are, and nothing of a word.
+        let rows = lines.iter().zip(below).filter(|(_, below)| !is_rule_of_table(below));
+        rows.map(|(line, _)| line).find_map(|line| told(line, key))
+    })
+}
+
+/// Whether a line parts the head of a table from its rows.
+fn is_rule_of_table(line: &str) -> bool {
+    let line = line.trim();
+    line.starts_with('|') && line.contains('-') && line.chars().all(|letter| "|-: ".contains(letter))
 }
 
 fn told(line: &str, key: &str) -> Option<String> {
@@ -60,7 +72,8 @@ fn names(cell: &str, key: &str) -> bool {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "# Rules\n\nA-1 is no item.\n- **A-1** Everyone has four stats.\n| A-2, A-3 | the ruling | `x` |\n| `on` | owner | at whom |\n";
+    const TEXT: &str = "# Rules\n\nA-1 is no item.\n- **A-1** Everyone has four stats.\n| A-2, A-3 | the ruling | `x` |\n| `on` | owner | at whom |\n\n\
+                        | to | reads |\n|---|:--|\n| `to` | where to |\n";
 
     #[test]
     fn an_item_goes_on_in_the_lines_that_are_wrapped_below_it() {
@@ -76,6 +89,7 @@ mod tests {
         assert_eq!(line("a-1").as_deref(), Some("Everyone has four stats."));
         assert_eq!(line("A-3").as_deref(), Some("the ruling · `x`"));
         assert_eq!(line("on").as_deref(), Some("owner · at whom"));
+        assert_eq!(line("to").as_deref(), Some("where to"));
         assert_eq!(line("A-4"), None);
         assert_eq!(line("Rules"), None);
     }

@@ -59,6 +59,9 @@ pub enum Args {
     Diff(Pair),
 }
 
+/// Columns of what is written into a file or a pipe and has long texts.
+const PAGE: usize = 100;
+
 #[derive(clap::Args)]
 pub struct Pair {
     /// A ruleset; with house rules on top: ID+LAYER
@@ -109,7 +112,7 @@ pub fn rules(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             let first = library::load(&library, &pair.first, &[])?;
             let second = library::load(&library, &pair.second, &[])?;
             let contrast = chosen(Contrast::between(&first, &second), &pair.only)?;
-            diff(&contrast, &mut Screen::paged(pair.json))
+            diff(&contrast, &mut Screen::paged(pair.json).at_most(PAGE))
         }
     }
 }
@@ -251,16 +254,45 @@ pub fn show_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     screen.table(&["card", "title", "text"], rows.collect())
 }
 
+/// The same for those who play: a card is named by its title.
+pub fn list_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
+    if screen.json() {
+        return show_cards(rules, screen);
+    }
+    let cells = rules.cards().iter().map(|card| vec![Span::strong(&*card.title), Span::plain(&card.text)]);
+    screen.columns(2, cells.collect())
+}
+
+/// Functions of a card that are no facts about it.
+const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
+
+/// A fact of a card as it is told to those who play; nothing where it says nothing.
+pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
+    fn words(value: &Value) -> String {
+        match value {
+            Value::List(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
+            Value::Text(text) => text.replace('_', " "),
+            other => other.to_string(),
+        }
+    }
+    match fact {
+        Fact::Plain(Value::Bool(false) | Value::None) => None,
+        Fact::Plain(value) => Some(words(value)),
+        Fact::Function if RUN_BY_THE_HOST.contains(&name) => None,
+        Fact::Function => Some("worked out in play".to_owned()),
+    }
+}
+
 /// A card as it is read on the table.
 pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
         return screen.event("card", &json!({ "card": card }));
     }
-    screen.row(&Row::at(0).strong(&*card.title).faint(format!("  {}", card.id)))?;
+    screen.row(&Row::at(0).strong(&*card.title))?;
     if !card.text.is_empty() {
         screen.row(&Row::prose(2).plain(&card.text))?;
     }
-    let told = facts(card).filter(|(name, _)| !["when", "resolve"].contains(name));
+    let told = card.facts.iter().filter_map(|(name, fact)| Some((name, fact_in_words(name, fact)?)));
     let mut cells: Vec<Vec<Span>> =
         told.map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
     if !card.rules.is_empty() {

@@ -73,6 +73,12 @@ impl Screen {
         self.width
     }
 
+    /// The same, no wider than that also where it is no terminal.
+    pub fn at_most(mut self, width: usize) -> Screen {
+        self.width = self.width.or(Some(width));
+        self
+    }
+
     /// Takes the width of the terminal anew: it may have been dragged since.
     pub fn measure(&mut self) {
         if self.width.is_some() {

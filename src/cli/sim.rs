@@ -478,7 +478,7 @@ pub fn replay(plan: &Plan, variant: usize, trial: u64, folder: Option<&Path>) ->
 }
 
 /// A word as a shell takes it.
-fn quoted(word: &str) -> String {
+pub fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=+,./:".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.to_owned()
@@ -505,14 +505,16 @@ fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()>
         .into_iter()
         .map(|(seat, card)| {
             let cells = findings.tallies.iter().map(|tally| {
-                let count = tally.cards.get(&seat).and_then(|cards| cards.get(&card)).copied().unwrap_or_default();
+                let Some(count) = tally.cards.get(&seat).and_then(|cards| cards.get(&card)) else {
+                    return "-".to_owned();
+                };
                 let each = count.used as f64 / tally.trials.max(1) as f64;
                 match count.rolled {
                     0 => format!("{each:.2} a game"),
                     rolled => format!("{each:.2} a game, works {}", percent(count.met as f64 / rolled as f64)),
                 }
             });
-            [seat.clone(), card.clone()].into_iter().chain(cells).collect()
+            [seat.clone(), card.replace('_', " ")].into_iter().chain(cells).collect()
         })
         .collect();
     let header: Vec<&str> = ["seat", "card"].into_iter().chain(names.iter().copied()).collect();

@@ -1,16 +1,17 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Result;
 use riskbreaker::spec::{
-    Coverage, LineCoverage, SpecReport, SpecResult, SpecSource, Standing, measure_specs, run_only, run_specs,
-    spec_of_fault,
+    Coverage, LineCoverage, SpecReport, SpecResult, SpecRun, SpecSource, Standing, run_specs, spec_of_fault,
 };
 use riskbreaker::watch::{Watched, Watcher};
 use riskbreaker::{Library, LoadError, Session};
 use serde_json::json;
 
+use super::interrupt::{INTERRUPTED, watched};
 use super::row::{Row, Span, Tone};
 use super::screen::Screen;
 use super::{call_error, file, library, report};
@@ -85,18 +86,24 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let mut green = true;
     let mut found = 0;
-    let run = match (args.coverage, &args.only) {
-        (true, _) => measure_specs,
-        (false, Some(_)) => run_only,
-        (false, None) => run_specs,
+    let interrupted = watched();
+    let run = SpecRun {
+        further,
+        only_further: args.only.is_some(),
+        filter: args.filter.clone(),
+        measured: args.coverage,
+        interrupt: Some(interrupted.clone()),
     };
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
-        match run(&library, id, &args.layers, further.clone(), args.filter.as_deref()) {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        match run.of(&library, id, &args.layers) {
             Ok(told) => {
                 found += told.results.len() + told.broken.len();
                 green &= told.is_green();
                 tell(&told, &mut screen)?;
-                if args.coverage {
+                if args.coverage && !told.interrupted {
                     green &= covers_all(&told.coverage);
                     tell_coverage(&told, &mut screen)?;
                 }
@@ -106,6 +113,10 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
                 tell_broken(&error, &library, &mut screen)?;
             }
         }
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        eprintln!("interrupted: the specs that were not done by then are not counted");
+        return Ok(ExitCode::from(INTERRUPTED));
     }
     if let (0, true, Some(filter)) = (found, green, &args.filter) {
         return Err(call_error(format!("no spec has `{filter}` in its name or file")));
@@ -217,6 +228,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     tell_overruled(told, screen)?;
     let mut total = Row::at(0).strong(&told.ruleset).plain(": ");
     total = match (told.passed(), told.failed()) {
+        (0, 0) if told.interrupted => total.plain("interrupted before a spec was done"),
         (0, 0) if told.broken.is_empty() => total.plain("no specs"),
         (passed, 0) => total.with(format!("{passed} specs hold"), Tone::Good),
         (passed, failed) => total.plain(format!("{passed} specs hold, ")).with(format!("{failed} do not"), Tone::Bad),
@@ -227,6 +239,9 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     }
     if !told.broken.is_empty() {
         total = total.with(format!(", {} files cannot be read as specs", told.broken.len()), Tone::Bad);
+    }
+    if told.interrupted && !told.results.is_empty() {
+        total = total.plain(", interrupted");
     }
     Ok(screen.row(&total)?)
 }

@@ -1,8 +1,10 @@
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
+use super::chain::is_set;
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth, unseen_in_words};
 use super::tally::Rate;
 use crate::dice::DiceRng;
@@ -127,7 +129,21 @@ impl Session {
     ///
     /// A question that is not open, or that any line of text answers.
     pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
-        self.advise_for(question, time, &Viewer::master())
+        self.advise_until(question, time, None)
+    }
+
+    /// The same; once `interrupt` is set, what is known by then is told.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Session::advise`].
+    pub fn advise_until(
+        &mut self,
+        question: QuestionId,
+        time: Duration,
+        interrupt: Option<&Arc<AtomicBool>>,
+    ) -> Result<Advised, Refusal> {
+        self.advise_for(question, time, &Viewer::master(), interrupt.cloned())
     }
 
     /// The same, from what a viewer knows.
@@ -136,15 +152,16 @@ impl Session {
         question: QuestionId,
         time: Duration,
         viewer: &Viewer,
+        interrupt: Option<Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
         let Some(question) = self.questions().iter().find(|open| open.id == question).cloned() else {
             return Err(Refusal::Stale { question });
         };
-        let (seed, viewer) = (self.seed(), viewer.clone());
+        let (viewer, thought) = (viewer.clone(), Thought { seed: self.seed(), time, interrupt });
         let work = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
-            None => advise(game, vm, &question, seed, time),
+            None => advise(game, vm, &question, &thought),
             Some(mut known) => {
-                let advice = advise(&known, vm, &question, 0, time);
+                let advice = advise(&known, vm, &question, &Thought { seed: 0, ..thought });
                 let dealt = known.context.deals_for.is_some();
                 match known.context.take_looked_at().as_slice() {
                     [] => advice.map(|advised| Advised { unseen: game.unseen(), dealt, ..advised }),
@@ -156,14 +173,22 @@ impl Session {
     }
 }
 
-fn advise(
-    game: &Game,
-    vm: &mut dyn Machine,
-    question: &Question,
+/// How long it is thought about a question, and by which dice games are played out.
+#[derive(Clone, Debug)]
+struct Thought {
     seed: u64,
     time: Duration,
-) -> Result<Advised, Refusal> {
-    let began = Instant::now();
+    interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl Thought {
+    fn is_interrupted(&self) -> bool {
+        is_set(self.interrupt.as_deref())
+    }
+}
+
+fn advise(game: &Game, vm: &mut dyn Machine, question: &Question, thought: &Thought) -> Result<Advised, Refusal> {
+    let (began, time) = (Instant::now(), thought.time);
     let Some(answers) = question.answers(MOST) else {
         return Err(Refusal::new(format!("`{}` has too many possible answers to weigh them", question.topic)));
     };
@@ -171,13 +196,13 @@ fn advise(
     let (mut first, for_odds) = (Vec::new(), time.mul_f64(FOR_ODDS));
     for answer in answers {
         let from = Instant::now();
-        let odds = weigh(
-            game,
-            vm,
-            question,
-            &answer,
-            Limits { ways: FIRST_WAYS, samples: FIRST_SAMPLES, ..Limits::default() },
-        );
+        let odds = match thought.is_interrupted() {
+            true => Err(Refusal::new("it was interrupted before anything was known")),
+            false => {
+                let limits = Limits { ways: FIRST_WAYS, samples: FIRST_SAMPLES, ..Limits::default() };
+                weigh(game, vm, question, &answer, limits, thought)
+            }
+        };
         first.push(from.elapsed());
         advice.push(Advice { text: question.tell(&answer), answer, odds, worth: None, played: None });
     }
@@ -185,9 +210,9 @@ fn advise(
     let longer = u32::try_from(WAYS / FIRST_WAYS).unwrap_or(u32::MAX);
     for (one, took) in advice.iter_mut().zip(first) {
         let settled = one.odds.as_ref().is_ok_and(Odds::is_exact);
-        if !settled && began.elapsed() + took * longer < for_odds {
-            one.odds =
-                weigh(game, vm, question, &one.answer, Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() });
+        if !settled && began.elapsed() + took * longer < for_odds && !thought.is_interrupted() {
+            let limits = Limits { ways: WAYS, samples: SAMPLES, ..Limits::default() };
+            one.odds = weigh(game, vm, question, &one.answer, limits, thought);
         }
     }
     for one in &mut advice {
@@ -197,7 +222,8 @@ fn advise(
     let mut probe = game.fork();
     let measured = probe.deal_anew(vm).and_then(|()| vm.worth(&mut probe.context, &question.seat));
     if measured.is_ok_and(|worth| worth.is_some()) {
-        now = play_out(game, vm, question, &mut advice, seed, time.saturating_sub(began.elapsed()));
+        let time = time.saturating_sub(began.elapsed());
+        now = play_out(game, vm, question, &mut advice, &Thought { time, ..thought.clone() });
     }
     let score = |advice: &Advice| advice.played.map_or(f64::NEG_INFINITY, |played| played.score());
     advice.sort_by(|one, other| score(other).total_cmp(&score(one)).then_with(|| other.worth.cmp(&one.worth)));
@@ -211,8 +237,9 @@ fn weigh(
     question: &Question,
     answer: &Answer,
     limits: Limits,
+    thought: &Thought,
 ) -> Result<Odds, Refusal> {
-    let mut query = query_of(question, answer, limits);
+    let mut query = OddsQuery { interrupt: thought.interrupt.clone(), ..query_of(question, answer, limits) };
     let seats = std::slice::from_ref(&question.seat);
     explore(&mut game.fork(), vm, &query, seats).or_else(|_| {
         query.answering = Answering::Default;
@@ -237,10 +264,22 @@ fn worth_of(game: &Game, vm: &mut dyn Machine, question: &Question, answer: &Ans
 }
 
 /// The answer that is worth most to whoever is asked; the first of those that are worth the same.
-pub(crate) fn best_answer(game: &Game, vm: &mut dyn Machine, question: &Question) -> Result<Answer, Refusal> {
+///
+/// # Errors
+///
+/// A question that has no answer to take; `stop` was set.
+pub(crate) fn best_answer(
+    game: &Game,
+    vm: &mut dyn Machine,
+    question: &Question,
+    stop: Option<&AtomicBool>,
+) -> Result<Answer, Refusal> {
     let fallback = || question.default.clone().or_else(|| question.first_answer());
     let mut best: Option<(BigRational, Answer)> = None;
     for answer in question.answers(MOST).unwrap_or_default() {
+        if is_set(stop) {
+            return Err(Refusal::new("it was interrupted"));
+        }
         let Some(worth) = worth_of(game, vm, question, &answer) else { continue };
         if best.as_ref().is_none_or(|(most, _)| worth > *most) {
             best = Some((worth, answer));
@@ -258,10 +297,9 @@ fn play_out(
     vm: &mut dyn Machine,
     question: &Question,
     advice: &mut [Advice],
-    seed: u64,
-    time: Duration,
+    thought: &Thought,
 ) -> Option<PlayedOut> {
-    let began = Instant::now();
+    let (began, seed, time) = (Instant::now(), thought.seed, thought.time);
     let policy = game.context.rules.policies().first().cloned();
     let mut now = PlayedOut::default();
     let mut found = vec![PlayedOut::default(); advice.len()];
@@ -271,7 +309,7 @@ fn play_out(
         let dice = || DiceRng::stream(seed, STREAM + n);
         let baseline = policy.is_some().then_some(None);
         for at in baseline.into_iter().chain(open.iter().copied().map(Some)) {
-            if began.elapsed() >= time {
+            if began.elapsed() >= time || thought.is_interrupted() {
                 break 'time;
             }
             let answer = at.map(|at| &advice[at].answer);

@@ -55,6 +55,9 @@ const WAY: usize = 1_000;
 /// What was answered on the way to a card: seat or title, topic, answer.
 type Way = Vec<(String, String, String)>;
 
+/// Hears of each question on the way to a card and of the answer that is taken.
+pub(super) type Note<'n> = dyn FnMut(&Session, &Question, &Answer) + 'n;
+
 impl Position {
     /// Works out what the card comes to.
     ///
@@ -74,18 +77,12 @@ impl Position {
                 }
             }));
         }
-        let (mut session, mut way) = self.reach(rules)?;
-        let mut left_out = Vec::new();
-        if !self.edits.is_empty() {
-            for (name, field, value) in &self.edits {
-                let edited = read_edit(&session, name, field, value).and_then(|edit| session.edit(edit));
-                match edited {
-                    Err(_) if self.query.lenient => left_out.push(format!("{name}.{field}={value}")),
-                    edited => drop(edited?),
-                }
-            }
-            self.go_to(&mut session, &mut way)?;
-        }
+        let (mut session, mut way) = (self.start(rules)?, Way::new());
+        let mut note = |session: &Session, question: &Question, answer: &Answer| {
+            way.push((whom(session, question), question.topic.to_string(), question.tell(answer)));
+        };
+        self.go_to(&mut session, &mut note)?;
+        let left_out = self.edit_by_hand(&mut session, &mut note)?;
         let question =
             self.found(&session).cloned().ok_or_else(|| Refusal::new("the edits lead away from the card"))?;
         let actor = question.about.map(|id| session.view().title(id));
@@ -107,19 +104,34 @@ impl Position {
         Ok((odds, Place { actor, way, known, left_out }))
     }
 
-    /// Plays to where somebody is asked for the card.
-    fn reach(&self, rules: &Arc<Ruleset>) -> Result<(Session, Way), Refusal> {
+    /// The game in its starting position, with somebody to be asked on every seat.
+    pub(super) fn start(&self, rules: &Arc<Ruleset>) -> Result<Session, Refusal> {
         let mut setup = self.setup.clone();
         for seat in rules.seats().keys() {
             setup = setup.seat(seat, Driver::Human);
         }
-        let mut session = Session::start(rules, setup).map_err(|error: StartError| Refusal::new(error.to_string()))?;
-        let mut way = Vec::new();
-        self.go_to(&mut session, &mut way)?;
-        Ok((session, way))
+        Session::start(rules, setup).map_err(|error: StartError| Refusal::new(error.to_string()))
     }
 
-    fn go_to(&self, session: &mut Session, way: &mut Way) -> Result<(), Refusal> {
+    /// Changes by hand what is to be changed, and plays on to the card. What does not fit is left out where that is allowed,
+    /// and told.
+    pub(super) fn edit_by_hand(&self, session: &mut Session, note: &mut Note) -> Result<Vec<String>, Refusal> {
+        let mut left_out = Vec::new();
+        for (name, field, value) in &self.edits {
+            let edited = read_edit(session, name, field, value).and_then(|edit| session.edit(edit));
+            match edited {
+                Err(_) if self.query.lenient => left_out.push(format!("{name}.{field}={value}")),
+                edited => edited?,
+            }
+        }
+        if !self.edits.is_empty() {
+            self.go_to(session, note)?;
+        }
+        Ok(left_out)
+    }
+
+    /// Plays to where somebody is asked for the card; `note` hears of each answer on the way.
+    pub(super) fn go_to(&self, session: &mut Session, note: &mut Note) -> Result<(), Refusal> {
         let mut asked: Vec<String> = Vec::new();
         for _ in 0..WAY {
             match session.advance()? {
@@ -139,12 +151,11 @@ impl Position {
             let Some(answer) = answer else {
                 return Err(Refusal::new(format!("`{}` on the way to the card has no answer to take", question.topic)));
             };
-            let about = question.about.map(|id| session.view().title(id));
-            let whom = about.as_deref().unwrap_or(&question.seat).to_string();
+            let whom = whom(session, &question);
             if has_card(&question, &self.card) && !asked.contains(&whom) {
-                asked.push(whom.clone());
+                asked.push(whom);
             }
-            way.push((whom, question.topic.to_string(), question.tell(&answer)));
+            note(session, &question, &answer);
             session.answer(question.id, answer)?;
         }
         Err(self.out_of_reach(session, "goes on without that", &asked))
@@ -172,7 +183,7 @@ impl Position {
     }
 
     /// The open question that offers the card to the one who is to play it.
-    fn found<'s>(&self, session: &'s Session) -> Option<&'s Question> {
+    pub(super) fn found<'s>(&self, session: &'s Session) -> Option<&'s Question> {
         session.questions().iter().find(|question| {
             let about = question.about.map(|id| session.view().title(id).to_lowercase());
             let fits = match (&self.actor, about) {
@@ -185,7 +196,15 @@ impl Position {
     }
 }
 
-fn has_card(question: &Question, card: &str) -> bool {
+/// Who is asked, by title, or the seat.
+pub(super) fn whom(session: &Session, question: &Question) -> String {
+    match question.about {
+        Some(about) => session.view().title(about).to_string(),
+        None => question.seat.to_string(),
+    }
+}
+
+pub(super) fn has_card(question: &Question, card: &str) -> bool {
     matches!(&question.ask, Ask::Choose { options, .. } if options.iter().any(|option| &*option.id == card))
 }
 
@@ -267,7 +286,9 @@ impl Session {
         let position = Position { card: card.into(), ..Position::default() };
         let mut ahead = self.fork();
         let (before, mut way) = (ahead.game().context.position(), Way::new());
-        position.go_to(&mut ahead, &mut way)?;
+        position.go_to(&mut ahead, &mut |session, question, answer| {
+            way.push((whom(session, question), question.topic.to_string(), question.tell(answer)));
+        })?;
         let rolled = ahead.game().context.position() != before;
         Ok((ahead, way, rolled))
     }

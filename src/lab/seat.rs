@@ -1,5 +1,7 @@
 //! Looking ahead from what a seat knows.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::{Advised, Odds, OddsQuery};
@@ -26,9 +28,23 @@ impl Seat<'_> {
     ///
     /// As there; a question of another seat.
     pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
+        self.advise_until(question, time, None)
+    }
+
+    /// The same; once `interrupt` is set, what is known by then is told.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Seat::advise`].
+    pub fn advise_until(
+        &mut self,
+        question: QuestionId,
+        time: Duration,
+        interrupt: Option<&Arc<AtomicBool>>,
+    ) -> Result<Advised, Refusal> {
         let question = self.own(question)?;
         let viewer = self.viewer.clone();
-        self.session.advise_for(question, time, &viewer)
+        self.session.advise_for(question, time, &viewer, interrupt.cloned())
     }
 
     /// What a policy would answer to a question of the viewer's, from what the viewer knows.

@@ -521,7 +521,7 @@ impl Simulation {
             }
             let id = question.id;
             let answered = session
-                .lend(move |game, vm| best_answer(game, vm, &question))
+                .lend(move |game, vm| best_answer(game, vm, &question, None))
                 .map_err(machine)?
                 .and_then(|answer| session.answer(id, answer));
             if let Err(refusal) = answered {

@@ -191,6 +191,9 @@ impl Table<'_> {
                 break Err(why);
             }
             match game.advance_to(vm, actions - game.actions, ready.boundary.as_ref()) {
+                Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
+                    break Err("it was interrupted".to_string());
+                }
                 Halt::Paused | Halt::Boundary => {}
                 Halt::Over(text) => break Ok(text),
                 Halt::Fault(fault) => break Err(fault.to_string()),
@@ -203,8 +206,8 @@ impl Table<'_> {
                     if !ready.ahead.contains(&question.seat) {
                         break Err(not_answered(&question));
                     }
-                    let answered =
-                        best_answer(&game, vm, &question).and_then(|answer| game.answer(question.id, answer));
+                    let answered = best_answer(&game, vm, &question, Some(stop))
+                        .and_then(|answer| game.answer(question.id, answer));
                     if let Err(refusal) = answered {
                         break Err(refusal.to_string());
                     }

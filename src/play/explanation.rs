@@ -70,8 +70,10 @@ impl Game {
                 context.state.since(0).iter().filter_map(|change| line(open.number, &open.cause, change, field)),
             );
         }
+        let kind = kind.as_deref().and_then(|kind| context.rules.schema().kind_named(kind));
+        let label = kind.zip(field).map(|(kind, field)| &context.rules.schema().kind(kind).field(field).label);
         Explanation {
-            title: format!("{}: {name}", context.title(entity)),
+            title: format!("{}: {}", context.title(entity), label.map_or(name, |label| label)),
             value: context.words(&value),
             terms: Vec::new(),
             changes,

@@ -493,7 +493,7 @@ impl Machine for Vm {
             let value =
                 from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
-                title: format!("{}: {name}", context.title(entity)),
+                title: format!("{}: {}", context.title(entity), name.replace('_', " ")),
                 value: context.words(&value),
                 terms: vm.host.terms.take(),
                 changes: Vec::new(),

@@ -422,7 +422,8 @@ impl Case {
         if let Ok(answer) = question.read(&Value::text(&card)) {
             self.cards.extend(cards_in(&self.rules, &answer));
         }
-        odds::compare(self.session()?, &question, &card, answers, &expected, within.as_ref())
+        let interrupt = self.shelf.interrupt.clone();
+        odds::compare(self.session()?, &question, &card, answers, &expected, within.as_ref(), interrupt)
     }
 
     fn over(&mut self, args: &Args) -> Checked<()> {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use num_rational::BigRational;
 use num_traits::{Signed, ToPrimitive};
@@ -135,6 +136,7 @@ pub(super) fn compare(
     answers: Vec<(String, Value)>,
     expected: &[Expected],
     within: Option<&BigRational>,
+    interrupt: Option<Arc<AtomicBool>>,
 ) -> Checked<()> {
     question.read(&Value::text(card)).map_err(wrong)?;
     let mut given: Vec<Given> = answers.into_iter().map(|(topic, value)| Given { topic, about: None, value }).collect();
@@ -144,7 +146,8 @@ pub(super) fn compare(
     for one in expected {
         wanted.push(Wanted::read(session, &one.wanted, &mut watch)?);
     }
-    let odds = session.odds_at(question.id, OddsQuery { given, watch, ..OddsQuery::default() }).map_err(wrong)?;
+    let query = OddsQuery { given, watch, interrupt, ..OddsQuery::default() };
+    let odds = session.odds_at(question.id, query).map_err(wrong)?;
     if !odds.is_exact() && within.is_none() {
         let why = match &odds.estimate {
             Some(estimate) => estimate.why.clone(),

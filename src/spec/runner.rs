@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -39,6 +39,8 @@ pub struct SpecReport {
     /// What of the scripts was reached, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineCoverage>,
+    /// Whether the run was interrupted: specs that were not done by then are missing.
+    pub interrupted: bool,
 }
 
 /// What came of one spec.
@@ -146,13 +148,54 @@ impl SpecSource {
     }
 }
 
+/// Which specs of a ruleset are played, and how.
+#[derive(Clone, Debug, Default)]
+pub struct SpecRun {
+    /// Specs that are kept elsewhere.
+    pub further: Vec<SpecSource>,
+    /// Plays only those, and none of the ruleset's own.
+    pub only_further: bool,
+    /// Keeps the specs whose name or path contains it.
+    pub filter: Option<String>,
+    /// Plays some games at random, too, and counts which lines of the scripts were reached.
+    pub measured: bool,
+    /// Once it is set, the report has the specs that are done.
+    pub interrupt: Option<Arc<AtomicBool>>,
+}
+
+impl SpecRun {
+    /// Plays the specs of a ruleset, each twice, by two loads of the ruleset that share nothing; both must agree.
+    ///
+    /// # Errors
+    ///
+    /// The problems of a ruleset that cannot be loaded.
+    pub fn of(&self, library: &Library, id: &str, layers: &[String]) -> Result<SpecReport, LoadError> {
+        let first = match self.measured {
+            true => Ruleset::load_measured(library, id, layers)?,
+            false => Ruleset::load_with(library, id, layers)?,
+        };
+        let second = Ruleset::load_with(library, id, layers)?;
+        let shelf = |rules| Arc::new(Shelf { interrupt: self.interrupt.clone(), ..Shelf::new(library, rules) });
+        let machines = [shelf(first), shelf(second)];
+        let own = machines[0].rules.specs().filter(|_| !self.only_further);
+        let own = own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() });
+        let sources = own.chain(self.further.iter().cloned()).collect();
+        let mut report = run_all(id, layers, &machines, sources, self.filter.as_deref());
+        if self.measured && !report.interrupted {
+            let measured = &machines[0].rules;
+            let mut played = play_at_random(measured);
+            played.extend(report.results.iter().flat_map(|result| result.cards.iter().cloned()));
+            report.lines = Some(LineCoverage::of(measured, &measured.hits(), &played));
+        }
+        Ok(report)
+    }
+}
+
 /// Plays the specs of a ruleset, and further ones kept elsewhere. `filter` keeps those whose name or path contains it.
-///
-/// Every spec is played twice, by two loads of the ruleset that share nothing; both must agree.
 ///
 /// # Errors
 ///
-/// The problems of a ruleset that cannot be loaded.
+/// As for [`SpecRun::of`].
 pub fn run_specs(
     library: &Library,
     id: &str,
@@ -160,15 +203,14 @@ pub fn run_specs(
     further: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
-    let machines = [shelf(library, id, layers)?, shelf(library, id, layers)?];
-    Ok(run_all(id, layers, &machines, with_own(&machines, further), filter))
+    SpecRun { further, filter: filter.map(str::to_owned), ..SpecRun::default() }.of(library, id, layers)
 }
 
-/// Plays specs that are kept elsewhere, and none of the ruleset's own, as [`run_specs`] does.
+/// Plays specs that are kept elsewhere, and none of the ruleset's own.
 ///
 /// # Errors
 ///
-/// The problems of a ruleset that cannot be loaded.
+/// As for [`SpecRun::of`].
 pub fn run_only(
     library: &Library,
     id: &str,
@@ -176,17 +218,8 @@ pub fn run_only(
     specs: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
-    Ok(run_all(id, layers, &[shelf(library, id, layers)?, shelf(library, id, layers)?], specs, filter))
-}
-
-fn shelf(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Shelf>, LoadError> {
-    Ok(Arc::new(Shelf::new(library, Ruleset::load_with(library, id, layers)?)))
-}
-
-/// The ruleset's own specs, and further ones.
-fn with_own(machines: &[Arc<Shelf>; 2], further: Vec<SpecSource>) -> Vec<SpecSource> {
-    let own = machines[0].rules.specs();
-    own.map(|(path, text)| SpecSource { path: path.to_string(), text: text.to_string() }).chain(further).collect()
+    let filter = filter.map(str::to_owned);
+    SpecRun { further: specs, only_further: true, filter, ..SpecRun::default() }.of(library, id, layers)
 }
 
 /// Plays the specs of a ruleset as [`run_specs`] does, and some games at random, and counts which lines of the scripts
@@ -194,7 +227,7 @@ fn with_own(machines: &[Arc<Shelf>; 2], further: Vec<SpecSource>) -> Vec<SpecSou
 ///
 /// # Errors
 ///
-/// The problems of a ruleset that cannot be loaded.
+/// As for [`SpecRun::of`].
 pub fn measure_specs(
     library: &Library,
     id: &str,
@@ -202,14 +235,8 @@ pub fn measure_specs(
     further: Vec<SpecSource>,
     filter: Option<&str>,
 ) -> Result<SpecReport, LoadError> {
-    let measured = Ruleset::load_measured(library, id, layers)?;
-    let second = Ruleset::load_with(library, id, layers)?;
-    let machines = [measured.clone(), second].map(|rules| Arc::new(Shelf::new(library, rules)));
-    let mut report = run_all(id, layers, &machines, with_own(&machines, further), filter);
-    let mut played = play_at_random(&measured);
-    played.extend(report.results.iter().flat_map(|result| result.cards.iter().cloned()));
-    report.lines = Some(LineCoverage::of(&measured, &measured.hits(), &played));
-    Ok(report)
+    let filter = filter.map(str::to_owned);
+    SpecRun { further, filter, measured: true, ..SpecRun::default() }.of(library, id, layers)
 }
 
 fn run_all(
@@ -228,7 +255,7 @@ fn run_all(
             let work = || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(source) = sources.get(at) else { return };
+                    let Some(source) = sources.get(at).filter(|_| !machines[0].is_interrupted()) else { return };
                     let (results, broken) = run_file(source, machines, filter);
                     if let Ok(mut found) = found.lock() {
                         found.push((at, results, broken));
@@ -249,7 +276,8 @@ fn run_all(
     mark_overruled(&mut results, &machines[0].library, &machines[0].rules, layers);
     let mut coverage = Coverage::of(machines[0].rules.own_rule_texts(), &results);
     coverage.unknown = Coverage::of(machines[0].rules.rule_texts(), &results).unknown;
-    SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None }
+    let interrupted = machines[0].is_interrupted();
+    SpecReport { ruleset: id.to_string(), results, broken, coverage, lines: None, interrupted }
 }
 
 /// The ruleset whose specs are played, and others of its library that they go over to, each loaded once.
@@ -257,11 +285,17 @@ pub(crate) struct Shelf {
     pub rules: Arc<Ruleset>,
     library: Library,
     others: Mutex<BTreeMap<String, Arc<Ruleset>>>,
+    /// Ends the run once it is set.
+    pub interrupt: Option<Arc<AtomicBool>>,
 }
 
 impl Shelf {
     fn new(library: &Library, rules: Arc<Ruleset>) -> Shelf {
-        Shelf { rules, library: library.clone(), others: Mutex::default() }
+        Shelf { rules, library: library.clone(), others: Mutex::default(), interrupt: None }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
     }
 
     /// A ruleset by its id.
@@ -347,6 +381,10 @@ fn run_file(source: &SpecSource, machines: &[Arc<Shelf>; 2], filter: Option<&str
                 differs.path = Some(source.path.clone());
                 fault = Some(differs);
             }
+        }
+        // What came of a spec that was interrupted says nothing.
+        if machines[0].is_interrupted() {
+            break;
         }
         results.push(SpecResult {
             path: source.path.clone(),

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Result;
-use riskbreaker::lab::{Odds, OddsQuery, Outcome, Place, Position};
+use riskbreaker::lab::{Odds, OddsQuery, Opening, Outcome, Place, Position};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Refusal, Ruleset, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
@@ -14,6 +14,7 @@ use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, 
 use super::super::report::unwritable;
 use super::super::row::Row;
 use super::super::screen::Screen;
+use super::super::sim::quoted;
 use super::super::{call_error, file, interrupt, library, rules};
 use super::condition::{Conditions, Places};
 use super::show::{Compared, odds_json, show, show_compared, tell_proof};
@@ -321,10 +322,13 @@ pub fn column(
         let several = !args.compare.is_empty() || args.sweep.is_some();
         let of = if several { format!("{name}: ") } else { String::new() };
         let cure = match refusal {
-            Refusal::Greyed { .. } => {
-                "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way TOPIC=ANSWER`"
-            }
-            _ => "",
+            Refusal::Greyed { .. } => match position.opening(ruleset).filter(|_| !several) {
+                Some(opening) => format!(". It is open in this position:\n{}", called_with(&opening)),
+                None => "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way \
+                         TOPIC=ANSWER`"
+                    .to_owned(),
+            },
+            _ => String::new(),
         };
         let message = format!("{of}{refusal}{cure}");
         if refusal.failed() { anyhow::anyhow!("{message}") } else { call_error(message) }
@@ -336,6 +340,35 @@ pub fn column(
         })?,
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })
+}
+
+/// The call of the program with what opens the card, ready to be typed.
+fn called_with(opening: &Opening) -> String {
+    let mut words: Vec<String> = std::env::args().skip(1).collect();
+    let further = match opening {
+        Opening::Actor(actor) => {
+            while let Some(at) = words.iter().position(|word| word == "--as" || word.starts_with("--as=")) {
+                let end = words.len().min(at + if words[at] == "--as" { 2 } else { 1 });
+                words.drain(at..end);
+            }
+            ["--as".to_owned(), actor.clone()]
+        }
+        // The first answer that fits is taken: this one stands before the others of the call.
+        Opening::Way(topic, answer) => {
+            let at = words.iter().position(|word| word.starts_with("--way")).unwrap_or(words.len());
+            words.splice(at..at, ["--way".to_owned(), format!("{topic}={answer}")]);
+            return call_of(&words);
+        }
+        Opening::Edit(name, field, value) => ["--edit".to_owned(), format!("{name}.{field}={value}")],
+    };
+    words.extend(further);
+    call_of(&words)
+}
+
+/// A call of the program as a shell takes it.
+fn call_of(words: &[String]) -> String {
+    let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
+    format!("riskbreaker {}", words.join(" "))
 }
 
 /// How questions are answered, as it is typed.

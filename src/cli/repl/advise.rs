@@ -15,7 +15,7 @@ use super::meaning::answers;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl};
 use crate::cli::figures::{chance_json, float, likeliest, percent};
-use crate::cli::interrupt::watched_anew;
+use crate::cli::interrupt::Watch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
@@ -82,7 +82,10 @@ impl Repl {
         let replies = given_by(question, rest, words)?;
         let answer = replies.iter().find(|(topic, _)| *topic == *question.topic);
         let heading = match answer {
-            Some((_, value)) => question.tell(&question.read(value)?),
+            Some((_, value)) => {
+                let answer = question.read(value).map_err(|refusal| self.with_opening(question, refusal))?;
+                question.tell(&answer)
+            }
             None => question.topic.replace('_', " "),
         };
         let about = |topic: &str| question.about.filter(|_| *topic == *question.topic);
@@ -92,7 +95,8 @@ impl Repl {
             .collect();
         let limits = Limits { ways: ODDS_WAYS, ..Limits::default() };
         let (answering, viewer) = (Answering::Default, Some(self.viewer()));
-        let interrupt = Some(watched_anew());
+        let watch = Watch::begin();
+        let interrupt = Some(watch.wanted());
         let query = OddsQuery { given, answering, viewer, limits, interrupt, ..OddsQuery::default() };
         let found = self.session.odds_at(question.id, query.clone())?;
         if !compared.is_empty() {
@@ -118,10 +122,27 @@ impl Repl {
         odds::show(&mut self.screen, &heading, &found).map_err(Complaint::Broken)
     }
 
+    /// A refusal of a closed option with the change by hand that opens it, where the screen may know that.
+    fn with_opening(&self, question: &Question, refusal: Refusal) -> Complaint {
+        let Refusal::Greyed { label, .. } = &refusal else { return refusal.into() };
+        let option = question.ask.options().iter().find(|option| *option.label == **label);
+        let opening = option.filter(|_| self.viewer().is_master());
+        let Some((entity, field, value)) = opening.and_then(|option| self.session.opening(question.id, &option.id))
+        else {
+            return refusal.into();
+        };
+        let view = self.session.view();
+        let known = view.fields(entity).find(|(known, _)| *known.name == *field);
+        let field = known.map_or(field.clone(), |(known, _)| known.label.clone());
+        let change = format!("set {} {field} {}", view.title(entity), view.words(&value));
+        Complaint::Wrong(format!("{refusal}. `{change}` opens it; `undo` takes that back."))
+    }
+
     /// `odds` alone: what each answer can come to, in the order in which they are offered.
     fn odds_of_each(&mut self, question: &Question) -> Done {
         let viewer = self.viewer();
-        let found = self.session.odds_of_each(question.id, Some(viewer), Some(&watched_anew()))?;
+        let watch = Watch::begin();
+        let found = self.session.odds_of_each(question.id, Some(viewer), Some(&watch.wanted()))?;
         if self.screen.json() {
             let rows: Vec<_> = found
                 .iter()
@@ -144,7 +165,8 @@ impl Repl {
     /// `hint`: what each answer is worth, the best first.
     pub(super) fn hint(&mut self) -> Done {
         let question = self.wanted_question()?;
-        let advised = self.session.advise(question.id, TIME)?;
+        let watch = Watch::begin();
+        let advised = self.session.advise(question.id, TIME, Some(&watch.wanted()))?;
         let measured = self.session.ruleset().measures();
         if self.screen.json() {
             let rows: Vec<_> = advised.answers.iter().map(advice_json).collect();

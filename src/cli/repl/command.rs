@@ -181,10 +181,11 @@ pub static COMMANDS: &[Command] = &[
         Why,
         Look,
         "why",
-        "[roll [N] | NAME FIELD | OPTION]",
-        "explains a roll, a number or an option; alone: the question and the last roll",
+        "[roll [N] | NAME FIELD | OPTION | WORD]",
+        "explains a roll, a number, an option or a word; alone: the question and the last roll",
         "`why roll` lists what the number that was needed is made of; `why roll 2` explains the roll before. `why NAME FIELD` lists \
-         the terms of a number, each with the file and line it comes from. `why OPTION` says why an option is closed."
+         the terms of a number, each with the file and line it comes from. `why OPTION` says why an option is closed. A card or a word of the rules \
+         is explained as `help WORD` does."
     ),
     command!(
         Odds,

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::sheet_entry::{fault, in_words};
 use super::{Complaint, Done, Repl};
+use crate::cli::interrupt::Watch;
 use crate::cli::row::{Row, Span, Tone};
 
 /// How long games are simulated.
@@ -138,7 +139,8 @@ impl Repl {
         let variant = Variant::new("rules", &rules, seated).map_err(|error| Complaint::Wrong(error.to_string()))?;
         let (mut tally, mut games, mut wanted) = (Tally::default(), 0, FIRST);
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        while wanted > 0 {
+        let watch = Watch::begin();
+        while wanted > 0 && !watch.is_over() {
             let simulation = Simulation {
                 scenario: title.to_owned(),
                 variants: vec![variant.clone()],
@@ -149,7 +151,7 @@ impl Repl {
                 memo: MemoUse::Never,
             };
             let found = simulation
-                .run(threads, None, None, &mut |_, _| true)
+                .run(threads, None, None, &mut |_, _| !watch.is_over())
                 .map_err(|error| Complaint::Wrong(error.to_string()))?;
             if let Some(part) = found.tallies.first() {
                 tally.add(part);
@@ -159,6 +161,11 @@ impl Repl {
             let (spent, left) = (began.elapsed(), TIME.saturating_sub(began.elapsed()));
             let fit = (games as f64 * left.as_secs_f64() / spent.as_secs_f64() / 2.0) as u64;
             wanted = fit.min(MOST - games.min(MOST)).min(250);
+        }
+        if tally.trials == 0 && watch.is_over() {
+            return Err(Complaint::wrong(
+                "It was interrupted before a game was over. `encounter yes` begins the scene.",
+            ));
         }
         if let Some(failed) = tally.left_out.first().filter(|_| tally.trials == 0) {
             return Err(Complaint::Wrong(format!("This scene cannot be played: {}.", failed.why)));
@@ -182,7 +189,8 @@ impl Repl {
             ]
         });
         self.screen.columns(2, cells.collect())?;
-        let mut text = format!("{} games, every seat played by a policy", tally.trials);
+        let until = if watch.is_over() { ", interrupted" } else { "" };
+        let mut text = format!("{} games, every seat played by a policy{until}", tally.trials);
         if !tally.left_out.is_empty() {
             text = format!("{text}; {} more had no end after {ACTIONS} actions", tally.left_out.len());
         }

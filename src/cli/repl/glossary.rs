@@ -36,7 +36,7 @@ impl Repl {
                     text == wanted || text.split(' ').any(|part| part == wanted) && wanted.len() > 3
                 };
                 if same(&name) || same(&label) {
-                    let text = format!("a value of each {} (`why NAME {name}`)", kind.name);
+                    let text = format!("a value of each {} (`why NAME {label}`)", kind.name.replace('_', " "));
                     if !found.iter().any(|(_, known)| *known == text) {
                         found.push((label, text));
                     }

@@ -50,9 +50,11 @@ impl Repl {
         let cells = acts
             .iter()
             .map(|act| match act.enabled {
-                true => vec![Span::strong(&*act.name), Span::plain(&*act.seat), Span::plain(&*act.title)],
+                true => {
+                    vec![Span::strong(act.name.replace('_', " ")), Span::plain(&*act.seat), Span::plain(&*act.title)]
+                }
                 false => vec![
-                    Span::faint(&*act.name),
+                    Span::faint(act.name.replace('_', " ")),
                     Span::faint(&*act.seat),
                     Span::faint(act.reason.as_deref().unwrap_or("the rules do not allow it now")),
                 ],
@@ -217,8 +219,8 @@ impl Repl {
         Ok(self.screen.columns(2, cells)?)
     }
 
-    /// `why [NAME FIELD | OPTION]`.
-    pub(super) fn why(&mut self, rest: &str) -> Done {
+    /// `why [NAME FIELD | OPTION | WORD]`.
+    pub(super) fn why(&mut self, rest: &str, words: &Vocabulary) -> Done {
         if rest.is_empty() {
             return self.why_now();
         }
@@ -227,30 +229,40 @@ impl Repl {
             return self.why_roll(count(back, 1)?);
         }
         if let Some(told) = self.why_option(rest) {
-            return Ok(self.screen.row(&Row::at(2).plain(told))?);
+            return self.told(told);
         }
-        let view = self.session.view();
-        let (entity, field) = match names::entity(&view, rest) {
+        let (entity, field) = match self.value_named(rest) {
             Ok(found) => found,
-            // Without a name the one who is asked is meant.
-            Err(complaint) => match self.whose() {
-                Some(entity) => (entity, rest),
-                None => return Err(complaint),
-            },
+            Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
+            // A card that is not asked for now, a rule, a word of the rules.
+            Err(complaint) => return self.help_on(rest, words).unwrap_or(Err(complaint)),
         };
-        let title = view.title(entity);
-        let mut known: Vec<(String, String)> =
-            view.derived_names(entity).iter().map(|name| (name.to_string(), name.to_string())).collect();
-        known.extend(view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())));
-        let (field, rest) = names::field(&title, &known, field)?;
-        if !rest.is_empty() {
-            return Err(Complaint::Wrong(format!("Type only `why {title} {field}`.")));
-        }
         let explanation = self.session.why(entity, &field)?;
         if self.screen.json() {
             return Ok(self.screen.event("why", &json!({ "explanation": explanation }))?);
         }
         self.show_explanation(&explanation)
+    }
+
+    /// The value that all of `text` names: `NAME FIELD`, or a field of the one who is asked.
+    fn value_named(&self, text: &str) -> Result<(EntityId, String), Complaint> {
+        let view = self.session.view();
+        let of = |entity: EntityId, field: &str| {
+            let title = view.title(entity);
+            match names::field(&title, &names::values(&view, entity), field)? {
+                (field, "") => Ok((entity, field)),
+                (_, rest) => Err(Complaint::Wrong(format!(
+                    "Type only `why {title} {}`.",
+                    field[..field.len() - rest.len()].trim()
+                ))),
+            }
+        };
+        // Without a name the one who is asked is meant, also where a name begins the field's, as `fight` does `fight rating`.
+        let own = || self.whose().and_then(|entity| of(entity, text).ok());
+        match names::entity(&view, text) {
+            Ok((entity, field)) => of(entity, field).or_else(|complaint| own().ok_or(complaint)),
+            Err(complaint) => own().ok_or(complaint),
+        }
     }
 
     /// The rolls of the game that may be seen here, the last one first.
@@ -303,9 +315,13 @@ impl Repl {
         if let Some(rolled) = rolled {
             self.show_roll("Last roll", &rolled)?;
         }
-        Ok(self.screen.row(
-            &Row::at(2).faint("`why NAME FIELD` explains a number, such as `why fight_rating`; `help WORD` a word."),
-        )?)
+        let number = self.whose().and_then(|entity| {
+            let view = self.session.view();
+            let mut numbers = view.fields(entity).filter(|(field, value)| field.show && value.as_int().is_some());
+            numbers.next().map(|(field, _)| format!(", such as `why {}`", field.label))
+        });
+        let hint = format!("`why NAME FIELD` explains a number{}; `help WORD` a word.", number.unwrap_or_default());
+        Ok(self.screen.row(&Row::at(2).faint(hint))?)
     }
 
     /// `why roll [N]`: the last roll, or the Nth last.
@@ -431,7 +447,7 @@ impl Repl {
     pub(super) fn cards(&mut self, rest: &str) -> Done {
         let rules = self.session.ruleset().clone();
         if rest.is_empty() {
-            return Ok(rules::show_cards(&rules, &mut self.screen)?);
+            return Ok(rules::list_cards(&rules, &mut self.screen)?);
         }
         match rules::find_card(&rules, rest) {
             Ok(card) => Ok(rules::show_card(card, &mut self.screen)?),
@@ -464,44 +480,55 @@ impl Repl {
         if let Some(command) = Command::find(rest) {
             return self.help_command(command);
         }
+        self.help_on(rest, words).unwrap_or_else(|| {
+            let mut known: Vec<&str> = Command::names().collect();
+            known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
+            Err(Complaint::Wrong(match nearest(rest, known) {
+                Some(near) => format!("There is no help on `{rest}`. Did you mean `{near}`?"),
+                None => format!("There is no help on `{rest}`. `help all` lists the commands, `cards` the cards."),
+            }))
+        })
+    }
+
+    /// What a word of the rules means: a card, a house rule, an act, a view, a topic, a rule, a value.
+    fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let rules = self.session.ruleset().clone();
         if let Ok(card) = rules::find_card(&rules, rest) {
-            return Ok(rules::show_card(card, &mut self.screen)?);
+            return Some(rules::show_card(card, &mut self.screen).map_err(Complaint::from));
         }
         if rules.switch(rest).is_some() {
-            return self.switches(rest);
+            return Some(self.switches(rest));
         }
         if let Some((act, title)) = words.free.iter().find(|(act, title)| {
             act.replace('_', " ").eq_ignore_ascii_case(&rest.replace('_', " ")) || title.eq_ignore_ascii_case(rest)
         }) {
-            return Ok(self.screen.row(&Row::at(2).plain(format!("{act}: {title}. It can be done out of turn.")))?);
+            let text = format!("{}: {title}. It can be done out of turn.", act.replace('_', " "));
+            return Some(self.told(text));
         }
         if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
-            return Ok(self.screen.row(&Row::at(2).plain(format!("{name}: {title}")))?);
+            return Some(self.told(format!("{name}: {title}")));
         }
         if let Some(topic) = words.topic_of(rest) {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
             let what = rule_line(&rules, &topic).map_or(String::new(), |line| format!(": {line}"));
-            let text = format!("`{rest} ...` answers the question `{}`, {open}{what}", topic.replace('_', " "));
-            self.screen.row(&Row::at(2).plain(text))?;
-            return match self.meaning_of(rest) {
+            let told =
+                self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", topic.replace('_', " ")));
+            return Some(told.and_then(|()| match self.meaning_of(rest) {
                 Some(entry) => self.show_pairs("meaning", rest, &entry),
                 None => Ok(()),
-            };
+            }));
         }
         let id = rest.trim_matches(['(', ')']);
         if let Some(line) = rule_line(&rules, id) {
-            return self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]);
+            return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
         }
-        if let Some(entry) = self.meaning_of(rest) {
-            return self.show_pairs("meaning", rest, &entry);
-        }
-        let mut known: Vec<&str> = Command::names().collect();
-        known.extend(words.cards.iter().flat_map(|(id, title)| [id.as_str(), title]));
-        Err(Complaint::Wrong(match nearest(rest, known) {
-            Some(near) => format!("There is no help on `{rest}`. Did you mean `{near}`?"),
-            None => format!("There is no help on `{rest}`. `help all` lists the commands, `cards` the cards."),
-        }))
+        let entry = self.meaning_of(rest)?;
+        Some(self.show_pairs("meaning", rest, &entry))
+    }
+
+    /// A line of text, two columns in.
+    fn told(&mut self, text: String) -> Done {
+        Ok(self.screen.row(&Row::at(2).plain(text))?)
     }
 
     /// How to play, in as many rows as a small terminal can spare.
@@ -580,7 +607,7 @@ impl Repl {
             let cells = listed.map(|command| vec![Span::plain(command.usage()), Span::plain(command.short)]).collect();
             self.screen.columns(2, cells)?;
         }
-        let acts: Vec<&str> = words.free.iter().map(|(act, _)| act.as_str()).collect();
+        let acts: Vec<String> = words.free.iter().map(|(act, _)| act.replace('_', " ")).collect();
         if !acts.is_empty() {
             self.screen.row(&Row::at(0).strong("out of turn"))?;
             self.screen.row(&Row::prose(2).plain(acts.join(", ")))?;

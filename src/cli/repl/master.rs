@@ -4,7 +4,6 @@ use riskbreaker::state::{Field, Type};
 use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
 
-use super::line::split_first;
 use super::{Complaint, Done, Repl, names};
 use crate::cli::nearest::nearest;
 use crate::cli::row::Row;
@@ -23,8 +22,9 @@ impl Repl {
         let view = self.session.view();
         let (entity, rest) = names::entity(&view, rest)?;
         let title = view.title(entity);
-        let mut known: Vec<(String, String)> =
-            view.fields(entity).map(|(field, _)| (field.name.to_string(), field.label.to_string())).collect();
+        let derived = view.derived_names(entity);
+        let mut known = names::values(&view, entity);
+        known.retain(|(name, _)| !derived.iter().any(|derived| **derived == **name));
         let schema = self.session.ruleset().schema();
         let kind = view.kind(entity).and_then(|kind| schema.kind_named(kind));
         let relations = schema
@@ -33,11 +33,13 @@ impl Repl {
             .filter(|relation| kind.is_some_and(|kind| schema.relation_from(kind, &relation.name).is_some()));
         known.extend(relations.map(|relation| (relation.name.to_string(), relation.name.replace('_', " "))));
         let (field, typed) = match names::field(&title, &known, rest) {
-            Err(_) if view.derived_names(entity).iter().any(|derived| **derived == *split_first(rest).0) => {
+            Err(complaint) => {
+                let computed: Vec<(String, String)> =
+                    derived.iter().map(|name| (name.to_string(), name.replace('_', " "))).collect();
+                let Ok((name, _)) = names::field(&title, &computed, rest) else { return Err(complaint) };
+                let label = name.replace('_', " ");
                 return Err(Complaint::Wrong(format!(
-                    "The rules compute {}. `why {title} {}` shows from what; set one of those values.",
-                    split_first(rest).0,
-                    split_first(rest).0
+                    "The rules compute {label}. `why {title} {label}` shows from what; set one of those values."
                 )));
             }
             found => found?,

@@ -1,12 +1,13 @@
 //! The rules and house rules of a running game: which are in force, what others would change, going over to them.
 
 use riskbreaker::play::Migration;
+use riskbreaker::ruleset::Switch;
 use serde_json::json;
 
 use super::line::split_first;
 use super::{Complaint, Done, Repl};
 use crate::cli::nearest::{Named, named, nearest};
-use crate::cli::row::{Row, Tone};
+use crate::cli::row::{Row, Span, Tone};
 use crate::cli::screen::Screen;
 use crate::cli::{library, rules};
 
@@ -99,19 +100,19 @@ impl Repl {
             ];
             return self.show_pairs("switch", name, &pairs);
         }
-        let rows: Vec<Vec<String>> = rules
-            .switches()
-            .map(|switch| {
-                vec![switch.name.clone(), in_force(&switch.name), switch.kind.to_string(), switch.text.clone()]
-            })
-            .collect();
         if self.screen.json() {
             return Ok(self.screen.event("switches", &json!({ "in_force": self.session.switches() }))?);
         }
-        if rows.is_empty() {
+        let told = |switch: &Switch| {
+            let decides = format!("{} ({})", switch.text.trim_end_matches('.'), switch.kind);
+            vec![Span::strong(&switch.name), Span::plain(in_force(&switch.name)), Span::plain(decides)]
+        };
+        let mut cells: Vec<Vec<Span>> = rules.switches().map(told).collect();
+        if cells.is_empty() {
             return Ok(self.screen.row(&Row::at(2).plain(format!("{} has no house rules to set", rules.id())))?);
         }
-        Ok(self.screen.table(&["house rule", "in force", "values", "decides"], rows)?)
+        cells.insert(0, ["house rule", "in force", "decides (values)"].map(Span::faint).to_vec());
+        Ok(self.screen.columns(2, cells)?)
     }
 }
 

@@ -396,7 +396,7 @@ impl Repl {
             Word::Hint => self.hint(),
             Word::Sheet => self.sheet(rest),
             Word::Who => self.who(rest),
-            Word::Why => self.why(rest),
+            Word::Why => self.why(rest, words),
             Word::Log if rest == "--all" => self.entries(false),
             Word::Log => self.log(rest),
             Word::Reroll => self.reroll(),

@@ -45,7 +45,8 @@ fn beginning(text: &str, titles: &[(String, EntityId)]) -> String {
     matching.collect::<Vec<_>>().join(" or ")
 }
 
-/// The one of `known` (name and label) that the first words of `text` name, and what follows.
+/// The one of `known` (name and label) that the first words of `text` name, and what follows. Those that a message may name
+/// stand first.
 pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Result<(String, &'t str), Complaint> {
     let words = words(text);
     let Some(first) = words.first() else {
@@ -71,15 +72,26 @@ pub fn field<'t>(whose: &str, known: &[(String, String)], text: &'t str) -> Resu
         return Ok((name.clone(), text[first.end..].trim()));
     }
     let near = nearest(&first.text, both.iter().map(|(spelling, _)| *spelling));
+    let near = near.and_then(|near| known.iter().find(|(name, label)| name == near || label == near));
     Err(Complaint::Wrong(match near {
-        Some(near) => format!("{whose} has no `{}`. Did you mean `{near}`?", first.text),
+        Some((_, label)) => format!("{whose} has no `{}`. Did you mean `{label}`?", first.text),
         None => format!("{whose} has no `{}`. Values are {} and others: `sheet {whose}`.", first.text, some_of(known)),
     }))
 }
 
+/// The values of an entity as name and label: first what the table sees, then what the rules work out, then the rest.
+pub fn values(view: &View<'_>, entity: EntityId) -> Vec<(String, String)> {
+    let named = |shown: bool| {
+        let fields = view.fields(entity).filter(move |(field, _)| field.show == shown);
+        fields.map(|(field, _)| (field.name.to_string(), field.label.to_string()))
+    };
+    let derived = view.derived_names(entity).iter().map(|name| (name.to_string(), name.replace('_', " ")));
+    named(true).chain(derived).chain(named(false)).collect()
+}
+
 /// A few of the names, for a message.
 fn some_of(known: &[(String, String)]) -> String {
-    let names: Vec<String> = known.iter().take(EXAMPLES).map(|(name, _)| format!("`{name}`")).collect();
+    let names: Vec<String> = known.iter().take(EXAMPLES).map(|(_, label)| format!("`{label}`")).collect();
     names.join(", ")
 }
 
@@ -98,6 +110,6 @@ mod tests {
             assert_eq!((name.as_str(), rest), ("max_harm", "3"), "{text}");
         }
         let Err(Complaint::Wrong(sentence)) = field("Foe", &known, "wti 3") else { panic!() };
-        assert_eq!(sentence, "Foe has no `wti`. Did you mean `wit`?");
+        assert_eq!(sentence, "Foe has no `wti`. Did you mean `Wit`?");
     }
 }

@@ -1,6 +1,8 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use riskbreaker::lab::Advised;
@@ -197,13 +199,18 @@ impl SessionSlot {
         self.seat().free_acts()
     }
 
-    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
+    pub fn advise(
+        &mut self,
+        question: QuestionId,
+        time: Duration,
+        interrupt: Option<&Arc<AtomicBool>>,
+    ) -> Result<Advised, Refusal> {
         match self.is_restricted() {
             true => {
                 let number = self.number(question);
-                self.seat().advise(number, time)
+                self.seat().advise_until(number, time, interrupt)
             }
-            false => self.deref_mut().advise(question, time),
+            false => self.deref_mut().advise_until(question, time, interrupt),
         }
     }
 
