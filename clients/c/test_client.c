@@ -35,7 +35,7 @@ int main(int argc, char **argv)
            "\"viewer\":1");
     expect(host,
            "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"answer\",\"params\":"
-           "{\"viewer\":1,\"question\":{\"action\":2,\"ordinal\":0},\"value\":\"pull\"}}",
+           "{\"viewer\":1,\"question\":{\"action\":1,\"ordinal\":0},\"value\":\"pull\"}}",
            "\"method\":\"step\"");
     expect(host, "not JSON", "\"kind\":\"not_json\"");
     expect(host, "{\"jsonrpc\":\"2.0\",\"id\":5,\"method\":\"table.close\",\"params\":{\"table\":\"a\"}}", "\"method\":\"bye\"");
