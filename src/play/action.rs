@@ -70,8 +70,9 @@ pub(crate) struct Done {
     pub skipped: Option<String>,
     #[serde(skip)]
     pub changes: Vec<Change>,
+    /// What it told; the stream of the game shares it.
     #[serde(skip)]
-    pub events: Vec<Event>,
+    pub events: Arc<[Event]>,
     /// The places of its tape that not everybody may know of, and who may.
     #[serde(skip)]
     pub private: BTreeMap<u32, Audience>,

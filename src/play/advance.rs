@@ -408,15 +408,18 @@ impl Game {
         open.events = events;
     }
 
-    pub(super) fn commit(&mut self, open: Open) {
+    pub(super) fn commit(&mut self, mut open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
         if !self.context.keeps_tape {
             self.context.state.settle_unread();
             return;
         }
-        let changes = self.context.state.settle();
+        let mut changes = self.context.state.settle();
         let kept = kept_bytes(&open, changes.len());
+        // It is kept for as long as the game lasts, and grows no more.
+        changes.shrink_to_fit();
+        open.tape.slots.shrink_to_fit();
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
             number: open.number,
@@ -426,7 +429,7 @@ impl Game {
             seq: open.seq,
             skipped: open.fault.map(|fault| fault.message),
             changes,
-            events: open.events,
+            events: open.events.into(),
             private: open.private,
             swap: None,
         });

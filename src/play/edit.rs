@@ -101,7 +101,7 @@ impl Game {
                 let number = self.next_number;
                 self.next_number += 1;
                 let changes = self.context.state.settle();
-                let events = vec![Event { action: number, n: 0, audience, happening }];
+                let events: Arc<[Event]> = [Event { action: number, n: 0, audience, happening }].into();
                 self.outbox.extend(events.iter().cloned());
                 self.history.push(Done {
                     number,

@@ -182,9 +182,8 @@ impl Game {
         let (actions, events) = self.stream.settled();
         let new = &self.history[actions..];
         let settled = (self.history.len(), events + new.iter().map(|done| done.events.len()).sum::<usize>());
-        let open = self.open.iter().filter(|open| open.ran).flat_map(|open| &open.events);
-        let rest = new.iter().flat_map(|done| &done.events).chain(open);
-        self.stream.publish(rest, settled, &mut self.asides, note);
+        let open = self.open.as_ref().filter(|open| open.ran).map_or(&[][..], |open| &open.events);
+        self.stream.publish((new, open), settled, &mut self.asides, note);
     }
 
     /// Begins the stream anew with the log as it stands.
@@ -236,7 +235,7 @@ impl Game {
     /// Everything that stands, in order. What an action told that will run again does not stand until then.
     pub fn log(&self) -> impl Iterator<Item = &Event> {
         let open = self.open.iter().filter(|open| open.ran).flat_map(|open| &open.events);
-        self.history.iter().flat_map(|done| &done.events).chain(open)
+        self.history.iter().flat_map(|done| done.events.iter()).chain(open)
     }
 
     /// Whether an action has begun that is not finished: something on its tape, and a question open.
@@ -266,8 +265,8 @@ impl Game {
             last.number = done.number;
             last.seq = done.seq;
             last.before = done.before;
-            for event in &mut last.events {
-                event.action = done.number;
+            if last.events.iter().any(|event| event.action != done.number) {
+                Arc::make_mut(&mut last.events).iter_mut().for_each(|event| event.action = done.number);
             }
         }
         self.next_seq = 1;

@@ -441,7 +441,7 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
             seq: open.seq,
             skipped: None,
             changes: Vec::new(),
-            events: Vec::new(),
+            events: Arc::default(),
             private: Default::default(),
             swap: None,
         };

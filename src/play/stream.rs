@@ -1,6 +1,8 @@
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Deref;
 use std::sync::Arc;
 
+use super::action::Done;
 use super::{Event, Happening, Viewer};
 use crate::state::Audience;
 
@@ -13,7 +15,7 @@ use crate::state::Audience;
 #[derive(Debug)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
-    told: Vec<Event>,
+    told: Vec<Told>,
     /// The log as it was told last, by place in `told`.
     standing: Vec<u32>,
     /// All changes, for those who look for the first time; `None` once events have been forgotten.
@@ -27,6 +29,25 @@ impl Default for Stream {
     fn default() -> Stream {
         let (told, standing, readers) = (Vec::new(), Vec::new(), BTreeMap::new());
         Stream { told, standing, batches: Some(Vec::new()), readers, settled: (0, 0) }
+    }
+}
+
+/// An event that was told: a copy, or the one that the history keeps.
+#[derive(Debug)]
+enum Told {
+    Copy(Box<Event>),
+    /// The event at a place of what an action told.
+    Kept(Arc<[Event]>, u32),
+}
+
+impl Deref for Told {
+    type Target = Event;
+
+    fn deref(&self) -> &Event {
+        match self {
+            Told::Copy(event) => event,
+            Told::Kept(events, at) => &events[*at as usize],
+        }
     }
 }
 
@@ -91,32 +112,42 @@ impl Stream {
         self.settled
     }
 
-    /// Tells what has changed. `rest`: the log behind the settled actions; `settled`: what is settled from now on.
-    pub fn publish<'e>(
+    /// Tells what has changed. The log behind the settled actions is what was done there and what the open action tells;
+    /// `settled`: what is settled from now on.
+    pub fn publish(
         &mut self,
-        rest: impl Iterator<Item = &'e Event>,
+        (done, open): (&[Done], &[Event]),
         settled: (usize, usize),
         asides: &mut Vec<Event>,
         note: Option<Note>,
     ) {
         let from = self.settled.1;
-        let mut rest = rest.peekable();
+        let kept = done.iter().flat_map(|done| (0..done.events.len()).map(|at| (Some(&done.events), at)));
+        let mut rest = kept.chain((0..open.len()).map(|at| (None, at))).peekable();
         let mut same = from;
-        while let Some(event) = rest.peek()
+        while let Some((kept, n)) = rest.peek()
             && let Some(at) = self.standing.get(same)
-            && self.told[*at as usize] == **event
+            && *self.told[*at as usize] == kept.map_or(open, |events| events)[*n]
         {
+            if let Some(events) = kept {
+                self.told[*at as usize] = Told::Kept((*events).clone(), *n as u32);
+            }
             same += 1;
             rest.next();
         }
         let dropped = self.standing.split_off(same);
-        let keep = |told: &mut Vec<Event>, event: &Event| {
-            told.push(event.clone());
+        let keep = |told: &mut Vec<Told>, event: Told| {
+            told.push(event);
             told.len() as u32 - 1
         };
-        let added: Vec<u32> = rest.map(|event| keep(&mut self.told, event)).collect();
+        let told = |(kept, at): (Option<&Arc<[Event]>>, usize)| match kept {
+            Some(events) => Told::Kept(events.clone(), at as u32),
+            None => Told::Copy(Box::new(open[at].clone())),
+        };
+        let added: Vec<u32> = rest.map(|event| keep(&mut self.told, told(event))).collect();
         self.standing.extend(&added);
-        let asides: Vec<u32> = asides.drain(..).map(|event| keep(&mut self.told, &event)).collect();
+        let asides = asides.drain(..).map(|event| keep(&mut self.told, Told::Copy(Box::new(event))));
+        let asides: Vec<u32> = asides.collect();
         self.settled = settled;
         if dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none() {
             return;
@@ -194,12 +225,12 @@ impl Stream {
         let reader = self.reader(viewer);
         let from = reader.standing.len().saturating_sub(most);
         let standing = reader.standing[from..].to_vec();
-        standing.into_iter().map(|(revision, at)| (revision, self.told[at as usize].clone())).collect()
+        standing.into_iter().map(|(revision, at)| (revision, Event::clone(&self.told[at as usize]))).collect()
     }
 
     fn event_of(&self, viewer: &Viewer, item: &Item) -> Event {
         match item {
-            Item::Told(at) => self.told[*at as usize].clone(),
+            Item::Told(at) => Event::clone(&self.told[*at as usize]),
             Item::Back { to, note } => {
                 let note = note.as_deref();
                 let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
@@ -232,7 +263,7 @@ impl Reader {
         self.forgotten + self.items.len() as u64
     }
 
-    fn follow(&mut self, viewer: &Viewer, told: &[Event], batch: &Batch) {
+    fn follow(&mut self, viewer: &Viewer, told: &[Told], batch: &Batch) {
         let sees = |at: &&u32| viewer.sees(&told[**at as usize].audience);
         let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
         let mut come = batch.added.iter().filter(sees).copied().peekable();

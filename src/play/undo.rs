@@ -199,7 +199,7 @@ impl Game {
             let mut open = Open {
                 tape: done.tape,
                 seq: done.seq,
-                events: done.events,
+                events: done.events.to_vec(),
                 private: done.private,
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };

@@ -310,7 +310,7 @@ impl Game {
             seq,
             skipped: None,
             changes,
-            events,
+            events: events.into(),
             private: Default::default(),
             swap,
         });
