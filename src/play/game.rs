@@ -125,6 +125,7 @@ impl Game {
         game.queued = self.queued.clone();
         game.next_number = self.next_number;
         game.next_seq = self.next_seq;
+        game.asked_policies = self.asked_policies;
         game.context.keeps_tape = false;
         game
     }
