@@ -437,7 +437,7 @@ fn a_typed_die_that_explodes_asks_for_the_next() {
 }
 
 /// A council that asks everyone at the table at once, rolls, and asks again.
-fn council() -> Session {
+fn council_library() -> Library {
     let kinds = "local rb = require('@riskbreaker')\nreturn rb.kinds({ member = { title = 'name', fields = { name = rb.text(), gone = rb.bool() } } })";
     let play = r#"
         local rb = require("@riskbreaker")
@@ -466,8 +466,15 @@ fn council() -> Session {
         })
     "#;
     let manifest = "id = \"council\"\ntitle = \"C\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
-    let files = [("council/ruleset.toml", manifest), ("council/kinds.luau", kinds), ("council/play.luau", play)];
-    let rules = Ruleset::load(&Library::from_files(files), "council").unwrap_or_else(|error| panic!("{error}"));
+    Library::from_files([
+        ("council/ruleset.toml", manifest),
+        ("council/kinds.luau", kinds),
+        ("council/play.luau", play),
+    ])
+}
+
+fn council() -> Session {
+    let rules = Ruleset::load(&council_library(), "council").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     session
@@ -573,6 +580,151 @@ fn a_free_act_that_waits_for_dice_waits_again_after_an_undo() {
     session.redo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Ask);
     assert_eq!(topics(&session), ["toast"]);
+}
+
+fn answer(session: &mut Session, place: usize, answer: Answer) -> Step {
+    let question = session.questions()[place].id;
+    session.answer(question, answer).unwrap();
+    session.advance().unwrap()
+}
+
+/// Takes the last decision back and makes it again: all is as before.
+fn back_and_forth(session: &mut Session) {
+    let before = (session.state_bytes(), session.log(), session.questions().to_vec());
+    session.undo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session.redo().unwrap();
+    let _ = session.advance().unwrap();
+    assert_eq!((session.state_bytes(), session.log(), session.questions().to_vec()), before);
+}
+
+#[test]
+fn the_dice_fall_the_same_when_the_answer_to_one_of_several_open_questions_is_given_again() {
+    for places in [[0, 0], [1, 0]] {
+        let mut session = council();
+        for place in places {
+            assert_eq!(answer(&mut session, place, Answer::Confirm(true)), Step::Ask);
+        }
+        assert_eq!(topics(&session), ["judge"]);
+        back_and_forth(&mut session);
+    }
+}
+
+/// Somebody is asked beside a policy that leaves its answer to chance.
+fn council_with_a_policy(act: &str) -> (Library, Session) {
+    let play = r#"
+        local rb = require("@riskbreaker")
+        local day = { "mon", "tue", "wed", "thu", "fri" }
+        return rb.play({
+            start = function()
+                rb.recur("round", { 1 }, { 1 })
+            end,
+            entries = {
+                round = function()
+                    rb.all({
+                        { ask = "confirm", seat = "left", topic = "ready", why = "?" },
+                        { ask = "choose", seat = "right", topic = "day", options = day, why = "?" },
+                        { ask = "choose", seat = "right", topic = "night", options = day, why = "?" },
+                    })
+                    rb.roll("1d100", "the weather")
+                end,
+            },
+            free = {
+                cheer = { title = "Cheer", seats = { "right" }, run = function(seat) rb.confirm({ seat = "left", topic = "cheer", why = "?" }) end },
+                wave = { title = "Wave", seats = { "right" }, run = function(seat) rb.say("{} waves", seat) end },
+            },
+        })
+    "#;
+    let policy = format!(
+        "local rb = require('@riskbreaker') return rb.policy({{ id = 'any', {act} answer = function(q) return q.options[rb.pick(q, #q.options)] end }})"
+    );
+    let manifest = "id = \"days\"\ntitle = \"D\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
+    let kinds = "local rb = require('@riskbreaker') return rb.kinds({})";
+    let files =
+        [("ruleset.toml", manifest), ("kinds.luau", kinds), ("play.luau", play), ("policies/any.luau", &policy)];
+    let library = Library::from_files(files.map(|(path, text)| (format!("days/{path}"), text.to_owned())));
+    let rules = Ruleset::load(&library, "days").unwrap_or_else(|error| panic!("{error}"));
+    let setup = Setup::table(Value::map::<&str>([])).seat("right", Driver::Policy("any".into()));
+    let mut session = Session::start(&rules, setup).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    (library, session)
+}
+
+#[test]
+fn what_a_policy_has_answered_beside_a_person_stays_when_that_person_goes_back() {
+    let (_, mut session) = council_with_a_policy("");
+    for _ in 0..10 {
+        assert_eq!(topics(&session), ["ready"]);
+        assert_eq!(answer(&mut session, 0, Answer::Confirm(true)), Step::Ask);
+        back_and_forth(&mut session);
+    }
+    let log = session.log();
+    while session.undo().is_ok() {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+    }
+    while session.redo().is_ok() {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+    }
+    assert_eq!(session.log(), log);
+}
+
+#[test]
+fn what_a_policy_does_out_of_turn_goes_with_the_decision_before_it() {
+    let (_, mut session) = council_with_a_policy("act = function(seat, acts) return acts[#acts] end,");
+    // It waves before each round, which asks nobody.
+    for _ in 0..3 {
+        assert_eq!(topics(&session), ["ready"]);
+        assert_eq!(answer(&mut session, 0, Answer::Confirm(true)), Step::Ask);
+        back_and_forth(&mut session);
+    }
+    assert_eq!(session.decisions(), 3);
+    for left in (0..3).rev() {
+        let undone = session.undo().unwrap();
+        assert_eq!((session.decisions(), undone.seat.as_deref()), (left, Some("left")));
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+    }
+    assert!(session.undo().is_err());
+}
+
+#[test]
+fn policies_are_asked_for_free_acts_once_between_two_entries_also_behind_an_undo_and_in_a_saved_game() {
+    let act = "act = function(seat, acts) return acts[1] end,";
+    let (library, mut session) = council_with_a_policy(act);
+    assert_eq!(topics(&session), ["cheer"]);
+    let mut loaded = Session::load(&library, &session.save()).unwrap();
+    for session in [&mut session, &mut loaded] {
+        assert_eq!(answer(session, 0, Answer::Confirm(true)), Step::Ask);
+        assert_eq!(topics(session), ["ready"]);
+        back_and_forth(session);
+        assert_eq!(answer(session, 0, Answer::Confirm(true)), Step::Ask);
+        assert_eq!(topics(session), ["cheer"]);
+        back_and_forth(session);
+    }
+}
+
+#[test]
+fn a_saved_game_holds_free_acts_that_wait_and_actions_that_wait_for_them() {
+    let library = council_library();
+    let mut session = council();
+    assert_eq!(answer(&mut session, 1, Answer::Confirm(true)), Step::Ask);
+    session.act("right", "toast").unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    assert_eq!(topics(&session), ["toast"]);
+    let mut loaded = Session::load(&library, &session.save()).unwrap();
+    for session in [&mut session, &mut loaded] {
+        assert_eq!(answer(session, 0, Answer::Confirm(true)), Step::Ask);
+        assert_eq!(topics(session), ["stay"]);
+        assert_eq!(answer(session, 0, Answer::Confirm(true)), Step::Ask);
+        assert_eq!(topics(session), ["judge"]);
+        session.act("right", "toast").unwrap();
+    }
+    assert_eq!(loaded.save(), session.save());
+    let mut again = Session::load(&library, &session.save()).unwrap();
+    for session in [&mut session, &mut again] {
+        assert_eq!(answer(session, 0, Answer::Confirm(true)), Step::Ask);
+        assert_eq!(topics(session), ["toast"]);
+    }
+    assert_eq!(again.save(), session.save());
 }
 
 /// Answers everything that is open with its proposal.

@@ -142,6 +142,7 @@ impl Game {
     /// Opens the next action: a held one, a queued free act, or the first entry of the agenda.
     fn open_next(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
         if let Some(open) = self.held.pop() {
+            self.asked_policies = false;
             self.open = Some(open);
             return Ok(());
         }
@@ -206,6 +207,30 @@ impl Game {
         fault.cure = Some(cure.into());
         fault.action = Some(what.clone());
         Some(fault)
+    }
+
+    /// Whether policies have been asked for free acts since the last entry, as far as it can be told from what was done; otherwise
+    /// what is known of that already.
+    pub(super) fn policies_were_asked(&self) -> bool {
+        match self.open.as_ref().map(|open| (&open.cause, open.seq)) {
+            Some((Cause::Start | Cause::Entry { .. }, _)) => false,
+            // What a policy does is nobody's decision.
+            Some((Cause::Free { .. }, None)) => true,
+            _ => self.policies_were_asked_before(),
+        }
+    }
+
+    /// The same behind the last action that was done.
+    pub(super) fn policies_were_asked_before(&self) -> bool {
+        for done in self.history.iter().rev() {
+            match done.cause {
+                Cause::Start | Cause::Entry { .. } => return false,
+                // One that was left out is not offered again at once.
+                Cause::Free { .. } if done.seq.is_none() || done.skipped.is_some() => return true,
+                Cause::Free { .. } | Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => {}
+            }
+        }
+        self.asked_policies
     }
 
     /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says whether

@@ -124,6 +124,7 @@ impl Game {
                 if let Cause::Entry { id, .. } = &open.cause {
                     self.context.state.take_entry(*id);
                 }
+                self.asked_policies |= matches!(open.cause, Cause::Free { .. });
                 open.seq = Some(self.next_seq);
                 open.tape = Default::default();
                 // The message of a fault may name what not everybody may know.

@@ -118,6 +118,7 @@ impl Game {
         game.queued = self.queued.clone();
         game.next_number = self.next_number;
         game.next_seq = self.next_seq;
+        game.asked_policies = self.asked_policies;
         game.context.keeps_tape = false;
         game
     }
@@ -268,7 +269,7 @@ impl Game {
         self.count_in(done);
     }
 
-    fn count_in(&mut self, done: &Done) {
+    pub(super) fn count_in(&mut self, done: &Done) {
         self.next_number = self.next_number.max(done.number.saturating_add(1));
         self.next_seq = self.next_seq.max(last_seq_of(done).map_or(1, |seq| seq.saturating_add(1)));
     }

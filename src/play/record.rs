@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Cause, Done, Open};
+use super::action::{Cause, Done};
 use super::migration::Pending;
 use super::save::{SavedOpen, replay};
 use super::session::Prepared;
@@ -58,6 +58,9 @@ pub(crate) struct Checkpoint {
     actions: u64,
     idle: u32,
     unasked: u64,
+    /// Policies have been asked for free acts since the last entry.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    asked_policies: bool,
 }
 
 /// Finds rules by their hash.
@@ -113,6 +116,7 @@ impl Session {
             actions: game.actions,
             idle: game.idle,
             unasked: game.unasked,
+            asked_policies: game.policies_were_asked_before(),
         }
     }
 
@@ -138,6 +142,7 @@ impl Session {
         game.actions = from.actions;
         game.idle = from.idle;
         game.unasked = from.unasked;
+        game.asked_policies = from.asked_policies;
         Ok(session)
     }
 
@@ -227,7 +232,9 @@ impl Session {
             })
             .map_err(|error| error.to_string())?;
         }
-        self.game_mut().pending = pending;
+        let game = self.game_mut();
+        game.pending = pending;
+        game.asked_policies = game.policies_were_asked();
         self.take_events();
         Ok(())
     }
@@ -303,16 +310,6 @@ impl Edit {
             Edit::Say { text } => format!("said: {text}"),
             Edit::OtherDice { .. } => "by hand: other dice".into(),
         }
-    }
-}
-
-impl SavedOpen {
-    fn reopened(&self) -> Open {
-        let mut open = Open::new(self.number, self.cause.clone(), self.before);
-        open.tape = self.tape.clone();
-        open.seq = self.seq;
-        open.recorded = true;
-        open
     }
 }
 

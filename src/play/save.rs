@@ -30,6 +30,11 @@ struct Saved {
     setup: Setup,
     done: Vec<Done>,
     open: Option<SavedOpen>,
+    /// Actions put aside for a free act, and free acts that wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    held: Vec<SavedOpen>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    queued: Vec<(Arc<str>, Arc<str>, u32)>,
     position: DicePosition,
     /// The files of the rules that it began by, where others came into force since.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -122,6 +127,29 @@ impl SavedOpen {
         let Open { number, before, seq, .. } = *open;
         SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq }
     }
+
+    pub fn reopened(&self) -> Open {
+        let mut open = Open::new(self.number, self.cause.clone(), self.before);
+        open.tape = self.tape.clone();
+        open.seq = self.seq;
+        open.recorded = true;
+        open
+    }
+
+    fn as_done(&self) -> Done {
+        Done {
+            number: self.number,
+            cause: self.cause.clone(),
+            tape: self.tape.clone(),
+            before: self.before,
+            seq: self.seq,
+            skipped: None,
+            changes: Vec::new(),
+            events: Vec::new(),
+            private: Default::default(),
+            swap: None,
+        }
+    }
 }
 
 impl Session {
@@ -150,6 +178,8 @@ impl Session {
             },
             done: game.history.to_vec(),
             open: game.open.as_ref().map(SavedOpen::of),
+            held: game.held.iter().map(SavedOpen::of).collect(),
+            queued: game.queued.iter().cloned().collect(),
             position: game.context.position(),
             first: game.first_rules.as_ref().map(|first| first.files.clone()),
             began: game
@@ -287,14 +317,15 @@ const LARGEST_NUMBER: u32 = 1 << 30;
 impl Saved {
     /// Refuses numbers that no game gives, with which counting on would not be possible.
     fn check_numbers(&self) -> Result<(), StartError> {
-        let open = self.open.iter().flat_map(|open| {
+        let open = self.held.iter().chain(&self.open).flat_map(|open| {
             [Some(open.number), open.seq].into_iter().flatten().chain(numbers_of(&open.tape, open.before))
         });
+        let queued = self.queued.iter().map(|(.., seq)| *seq);
         let done = self.done.iter().flat_map(|done| {
             [Some(done.number), done.seq].into_iter().flatten().chain(numbers_of(&done.tape, done.before))
         });
         let asked = self.pending.iter().map(|pending| pending.asked_at);
-        let all = open.chain(done).chain(asked).chain(numbers_at(self.position));
+        let all = open.chain(queued).chain(done).chain(asked).chain(numbers_at(self.position));
         match all.max().filter(|largest| *largest >= LARGEST_NUMBER) {
             Some(largest) => Err(StartError::Unreadable(format!("no game has a number {largest}"))),
             None => Ok(()),
@@ -386,22 +417,19 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
 /// Brings the action that was under way to where it stood.
 fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(), String> {
     game.context.set_position(saved.position);
+    for open in &saved.held {
+        game.count_in(&open.as_done());
+        game.held.push(open.reopened());
+    }
+    for (.., seq) in &saved.queued {
+        game.next_seq = game.next_seq.max(seq.saturating_add(1));
+    }
+    game.queued = saved.queued.iter().cloned().collect();
     if let Some(open) = &saved.open {
-        let done = Done {
-            number: open.number,
-            cause: open.cause.clone(),
-            tape: open.tape.clone(),
-            before: open.before,
-            seq: open.seq,
-            skipped: None,
-            changes: Vec::new(),
-            events: Vec::new(),
-            private: Default::default(),
-            swap: None,
-        };
-        game.reopen(&done)?;
+        game.reopen(&open.as_done())?;
         game.run_as_saved(vm, saved.position);
     }
+    game.asked_policies = game.policies_were_asked();
     game.context.strict = false;
     Ok(())
 }

@@ -55,7 +55,7 @@ pub enum By {
 }
 
 /// How far the sources of dice have been used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DicePosition {
     /// Words drawn from the generator.
     pub words: u64,

@@ -4,8 +4,8 @@ use super::action::{Cause, Done, Open, words_of};
 use super::reload::Passed;
 use super::stream::Note;
 use super::{
-    ActionContext, Answer, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy, Ruleset, Slot,
-    Viewer,
+    ActionContext, Answer, By, DicePosition, Edit, Event, Game, Happening, MASTER, Machine, Question, Refusal, Remedy,
+    Ruleset, Slot, Viewer,
 };
 use crate::state::Audience;
 
@@ -92,6 +92,7 @@ impl Game {
         let known = self.history.iter().rev().take(16).map(|done| done.number);
         let open = self.open.iter().chain(&self.held).map(|open| open.number);
         self.next_number = known.chain(open).max().unwrap_or(0) + 1;
+        self.asked_policies = self.policies_were_asked();
         Ok(turned)
     }
 
@@ -216,21 +217,21 @@ impl Game {
                         self.context.switches = before.switches;
                         self.context.state.renew_identity();
                     }
-                    self.open = held;
+                    self.open = as_before(held, done.number, done.before);
                     let text = format!("undid the edit: {}", first_line(&open.events));
                     let audience = open.events.first().map_or(Audience::Everybody, |event| event.audience.clone());
                     return Ok(UndoReport { text, seat: None, audience, changes: told });
                 }
-                Cause::Free { seat, name } if !decided => {
+                Cause::Free { seat, name } if !decided && done.seq.is_some() => {
                     self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
-                    self.open = held;
+                    self.open = as_before(held, done.number, done.before);
                     return Ok(UndoReport::open(format!("undid {name}"), Some(seat.clone()), told));
                 }
                 _ if decided => {
-                    if matches!(done.cause, Cause::Free { .. }) {
-                        self.held.extend(held);
-                    }
                     let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
+                    if matches!(done.cause, Cause::Free { .. }) {
+                        self.held.extend(as_before(held, done.number, self.context.position()));
+                    }
                     self.open = Some(open);
                     let turned = turned.ok_or(Refusal::NothingToUndo)?;
                     return Ok(UndoReport { changes: told, ..turned });
@@ -328,6 +329,17 @@ impl Game {
     }
 }
 
+/// The action that was open beside one that is taken back, as it stood before that; nothing if it came later. What has been drawn
+/// from that position of the dice on goes with it.
+fn as_before(open: Option<Open>, number: u32, position: DicePosition) -> Option<Open> {
+    let mut open = open.filter(|open| open.number < number)?;
+    let is_later = |slot: &Slot| slot.seq().is_none() && slot.before() > position;
+    if let Some(at) = open.tape.slots.iter().position(|slot| slot.as_ref().is_some_and(is_later)) {
+        open.tape.cut(at);
+    }
+    Some(open)
+}
+
 /// Takes the last decision of an action back; nothing where nobody has decided anything in it.
 fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> Option<UndoReport> {
     let (at, _) = open.tape.last_decision()?;
@@ -335,19 +347,21 @@ fn undo_in(open: &mut Open, context: &mut ActionContext, redo: &mut Vec<Op>) -> 
     let before = slot.before();
     let audience = open.private.get(&(at as u32)).cloned().unwrap_or_default();
     let mut whose = None;
-    // A person's answer further on is older, so it belongs to a question that was out together with this one: it stays.
-    let older = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| slot.seq().is_some());
+    // What stands further on and is older belongs to questions that were out together with this one: it stays.
+    let older = |slot: &Option<Slot>| match slot {
+        Some(Slot::Answer { by: By::Policy | By::Default, before: drawn, .. }) => *drawn < before,
+        slot => slot.as_ref().is_some_and(|slot| slot.seq().is_some()),
+    };
     match open.tape.slots.iter().rposition(older).filter(|last| *last > at) {
         Some(last) => {
             open.tape.slots.truncate(last + 1);
             open.tape.slots[at] = None;
             open.tape.reopen(at);
         }
-        None => {
-            open.tape.cut(at);
-            context.set_position(before);
-        }
+        None => drop(open.tape.cut(at)),
     }
+    // Whatever has been drawn since goes with it.
+    context.set_position(before);
     let (op, text) = match slot {
         Slot::Answer { topic, answer, about, seat, .. } => {
             whose = Some(seat.clone());

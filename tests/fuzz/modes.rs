@@ -172,13 +172,19 @@ fn compare_told(first: &Tally, plan: &Simulation, features: Features) -> Checked
             Ok(text) => *outcomes.entry(text.clone()).or_insert(0) += 1,
             Err(why) => left_out.push((trial, features.words(why))),
         }
-        if ended.is_err_and(|why| why.contains("has not ended after")) {
+        if ended.as_ref().is_err_and(|why| why.contains("has not ended after")) {
             continue;
         }
         let mut session = plan.game(0, trial).expect("it can be played");
         let step = session.advance().expect("there is a worker");
-        same(["told, action by action", "told"], &lines(&events), &lines(&session.log()))?;
-        if let Step::Over(_) = &step {
+        let (by_action, mut whole) = (lines(&events), lines(&session.log()));
+        let over = matches!(step, Step::Over(_));
+        if over && ended.is_err() {
+            // A statistic has failed, which nobody works out in a game that is only told: it goes on to its end.
+            whole.truncate(by_action.len());
+        }
+        same(["told, action by action", "told"], &by_action, &whole)?;
+        if over && ended.is_ok() {
             *results.entry(digest(&mut session)).or_insert(0) += 1;
         }
     }
