@@ -60,8 +60,9 @@ impl Table<'_> {
         // A start that eats up its machine does so again in each trial, where it is told.
         table.opening = opening(&table.prepared, vm.as_mut());
         let opening = table.opening.as_ref().map(|opening| &opening.context.state);
-        let place = table.engine().place();
-        table.memo = (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, place)));
+        let (schema, place) = (ready.prepared.rules.schema(), table.engine().place());
+        table.memo =
+            (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, schema, place)));
         table.vm = Some(vm);
         table.clear();
         Ok(table)

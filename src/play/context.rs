@@ -4,6 +4,7 @@ use std::sync::Arc;
 use super::early::EarlyAnswers;
 use super::explorer::Explorer;
 use super::observers::Observers;
+use super::operation::Op;
 use super::{
     Answer, Choice, DicePosition, DiceSource, Driver, Event, Happening, Headless, Masked, MigrationNote, MissingRoll,
     Question, Refusal, Ruleset, Tape, Term,
@@ -424,6 +425,33 @@ impl ActionContext {
                 }
                 _ => Arc::from(format!("{} {}", kind.name, id.0)),
             },
+        }
+    }
+
+    /// The same for a script that goes by it: what it is made of counts as read.
+    pub fn read_title(&mut self, id: EntityId) -> Arc<str> {
+        if self.observers.fixed_entities().is_some() {
+            self.note_title(id);
+        }
+        self.title(id)
+    }
+
+    fn note_title(&mut self, id: EntityId) {
+        let rules = self.rules.clone();
+        let Some(kind) = self.state.entity(id).map(|entity| rules.schema().kind(entity.kind)) else { return };
+        if let Some(field) = kind.title
+            && let Some(Value::Text(text)) = self.read(id, field)
+            && !text.is_empty()
+        {
+            return;
+        }
+        if kind.relates.is_empty() {
+            self.observers.observe(&Op::ReadId { entity: id, state: &self.state });
+        }
+        for end in &kind.relates {
+            if let Some(Value::Entity(other)) = self.read(id, *end).cloned() {
+                self.note_title(other);
+            }
         }
     }
 

@@ -193,11 +193,12 @@ impl ActionContext {
         if viewer.is_master() || self.glimpse.is_some() || !self.rules.schema().has_secrets() {
             return false;
         }
+        // What is hidden follows from fields that nobody is told of.
+        self.observers.observe(&Op::Glimpse);
         let (state, masked) = masked(self, self.state.clone(), &viewer);
         if masked.fields.is_empty() && state.entities().count() == self.state.entities().count() {
             return false;
         }
-        self.observers.observe(&Op::Glimpse);
         self.glimpse = Some(Box::new(state));
         true
     }

@@ -83,7 +83,7 @@ pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;
 pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
 pub use memo::NotRecorded;
-pub(crate) use memo::{Memo, Traces};
+pub(crate) use memo::{Memo, Query, Traces};
 pub(crate) use migration::Former;
 pub(crate) use operation::{Op, settled};
 pub(crate) use pool::MACHINE_STACK;

@@ -43,6 +43,11 @@ impl Observers {
         taken
     }
 
+    /// Up to which id entities are the same in all games, where a trace is recorded.
+    pub fn fixed_entities(&self) -> Option<u32> {
+        self.memo.as_ref().filter(|memo| memo.is_recording()).map(|memo| memo.fixed())
+    }
+
     /// Whether anybody wants to know which card an answer chose.
     pub fn wants_card(&self) -> bool {
         self.counts.as_ref().is_some_and(|counts| counts.waits_for_card())

@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::Happening;
 use super::context::{ActionContext, Sight, Stop};
+use super::{Happening, Query};
 use crate::dice::Dice;
 use crate::state::{
-    Attachment, AttachmentId, Audience, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Type, Value,
+    Attachment, AttachmentId, Audience, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId, State,
+    Type, Value,
 };
 
 /// A finished operation, as observers see it.
@@ -19,9 +20,22 @@ pub(crate) enum Op<'a> {
         entity: EntityId,
         field: FieldId,
         value: &'a Value,
+        state: &'a State,
     },
-    /// Who is there was asked: `rb.each`, `exists`.
-    ReadPopulation,
+    /// Who is there was asked: `rb.each`, relations, and what goes with an entity.
+    ReadPopulation {
+        query: Query,
+        state: &'a State,
+    },
+    /// Whether an entity is there was asked.
+    ReadExists {
+        entity: EntityId,
+    },
+    /// The id of an entity was looked at as a number.
+    ReadId {
+        entity: EntityId,
+        state: &'a State,
+    },
     ReadAttachments,
     ReadAgenda,
     /// The number behind an agenda entry's token was looked at.
@@ -108,7 +122,7 @@ impl ActionContext {
             return self.glimpsed(entity, field);
         }
         let value = self.state.field(entity, field)?;
-        self.observers.observe(&Op::Read { entity, field, value });
+        self.observers.observe(&Op::Read { entity, field, value, state: &self.state });
         Some(value)
     }
 
@@ -149,16 +163,26 @@ impl ActionContext {
 
     /// The entities of a kind that hold these values, in the order of their ids.
     pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Value)]) -> Vec<EntityId> {
-        self.observers.observe(&Op::ReadPopulation);
         let reference = wanted.iter().find_map(|(field, value)| match value {
             Value::Entity(to) => Some((*field, *to)),
             _ => None,
         });
+        let shown_all = self.masked.is_none() && self.glimpse.is_none();
         let mut found = match reference {
             Some((field, to)) if !self.notes_reads() => self.state.referring(kind, field, to),
             // What was found depends on the fields of all others as well.
             _ => self.state.of_kind(kind),
         };
+        let query = match (reference, self.observers.fixed_entities()) {
+            // Of those that are made in play, the trace cache is told which ones refer to it.
+            (Some((field, to)), Some(fixed)) if shown_all => {
+                let refers = |id: &EntityId| self.state.field(*id, field) == Some(&Value::Entity(to));
+                found.retain(|id| id.0 <= fixed || refers(id));
+                Query::Referring(kind, field, to)
+            }
+            _ => Query::Kind(kind),
+        };
+        self.observers.observe(&Op::ReadPopulation { query, state: &self.state });
         if self.glimpse.is_some() {
             found.retain(|id| self.shown().entity(*id).is_some());
         }
@@ -178,12 +202,24 @@ impl ActionContext {
         let rules = self.rules.clone();
         let declared = rules.schema().kind(kind);
         let [first, second] = declared.relates[..] else { return Vec::new() };
+        self.note_order(declared, one);
         let mut found = self.holding(kind, &[(first, Value::Entity(one)), (second, Value::Entity(other))]);
         if declared.mutual && one != other {
             found.extend(self.holding(kind, &[(first, Value::Entity(other)), (second, Value::Entity(one))]));
             found.sort();
         }
         found
+    }
+
+    /// Relations in both directions are found in the order of their ids, which two lists do not tell.
+    fn note_order(&mut self, kind: &Kind, one: EntityId) {
+        if kind.mutual {
+            self.note_relations(one);
+        }
+    }
+
+    fn note_relations(&mut self, one: EntityId) {
+        self.observers.observe(&Op::ReadPopulation { query: Query::Relations(one), state: &self.state });
     }
 
     /// Those to whom an entity has a relation of a kind, in the order in which that came about, each once. `back`: those who
@@ -193,6 +229,7 @@ impl ActionContext {
         let declared = rules.schema().kind(kind);
         let [first, second] = declared.relates[..] else { return Vec::new() };
         let (near, far) = if back { (second, first) } else { (first, second) };
+        self.note_order(declared, one);
         let mut ends: Vec<(EntityId, FieldId)> =
             self.holding(kind, &[(near, Value::Entity(one))]).into_iter().map(|id| (id, far)).collect();
         if declared.mutual {
@@ -294,13 +331,19 @@ impl ActionContext {
     /// become empty. Gives the fields of others that changed with it.
     pub fn remove(&mut self, id: EntityId) -> Result<Vec<(EntityId, FieldId)>, Stop> {
         self.may_act("taking an entity away")?;
-        let rules = self.rules.clone();
-        let relations = self.state.relations_of(rules.schema(), id);
         let mut touched = Vec::new();
-        for gone in relations.into_iter().chain([id]) {
+        for gone in self.relations_of(id).into_iter().chain([id]) {
             touched.extend(self.remove_one(gone));
         }
         Ok(touched)
+    }
+
+    /// The relations that go when an entity goes, see [`State::relations_of`].
+    pub fn relations_of(&mut self, id: EntityId) -> Vec<EntityId> {
+        let relations = self.state.relations_of(self.rules.schema(), id);
+        // What stands on another one comes first there: it is noted last.
+        std::iter::once(id).chain(relations.iter().rev().copied()).for_each(|one| self.note_relations(one));
+        relations
     }
 
     fn remove_one(&mut self, id: EntityId) -> Vec<(EntityId, FieldId)> {

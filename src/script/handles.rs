@@ -25,6 +25,8 @@ pub(super) struct Handles {
     /// By entity id.
     handles: Vec<Option<(Table, KindId)>>,
     by_address: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
+    /// Those of the entities that scripts have taken away, until the handles are made anew.
+    buried: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
     /// The handles for the prelude, by entity id.
     pub listed: Option<Table>,
     /// Names of the fields of each kind, in lists: a list, of which the host's functions know as well.
@@ -75,6 +77,11 @@ impl Handles {
         self.by_address.get(&address).copied()
     }
 
+    /// The same, also for an entity that a script has taken away.
+    pub fn id_ever_at(&self, address: usize) -> Option<EntityId> {
+        self.id_at(address).or_else(|| self.buried.get(&address).copied())
+    }
+
     /// The kind of an entity.
     pub fn kind_of(&self, id: EntityId) -> Option<KindId> {
         self.handles.get((id.0 as usize).checked_sub(1)?)?.as_ref().map(|(_, kind)| *kind)
@@ -104,6 +111,7 @@ impl Handles {
     fn renew(&mut self, lua: &Lua, state: &mut State, schema: &Schema) -> Result<Synced> {
         // Until all is there the handles are nobody's.
         self.identity = 0;
+        self.buried.clear();
         let attachments = Some(state.attachments_hash());
         let mut others = attachments != self.attachments;
         for at in 0..self.handles.len() {
@@ -143,7 +151,6 @@ impl Handles {
         for name in &names {
             handle.raw_set(name, false)?;
         }
-        handle.raw_set("id", id.0)?;
         handle.raw_set("kind", &*declared.name)?;
         // What is no field never changes: the handle holds it, so that it is found at once.
         for (name, member) in held {
@@ -193,6 +200,7 @@ impl Handles {
             }
         }
         handle.set_readonly(true);
+        self.buried.insert(handle.to_pointer() as usize, id);
         self.remove(id);
         Ok(())
     }

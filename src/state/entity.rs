@@ -69,7 +69,7 @@ pub struct State {
     identity: u64,
     /// Hashes of who is there and of what is attached to them, until that changes.
     #[serde(skip)]
-    population: Option<u64>,
+    population: Option<(u32, u64)>,
     #[serde(skip)]
     attached: Option<u64>,
     /// How often anything about its entities has changed.
@@ -202,6 +202,12 @@ impl State {
         self.entities.iter().enumerate().filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
     }
 
+    /// The entities with larger ids than this one, in the order of their ids.
+    pub fn entities_after(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
+        let later = self.entities.iter().enumerate().skip(id as usize);
+        later.filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
+    }
+
     fn references(&mut self) -> &References {
         if self.references.is_none() {
             let all = self.entities.iter().enumerate();
@@ -223,10 +229,7 @@ impl State {
 
     /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.
     pub fn relations_of(&mut self, schema: &Schema, id: EntityId) -> Vec<EntityId> {
-        let ends: Vec<(KindId, FieldId)> = (0..)
-            .zip(&schema.kinds)
-            .flat_map(|(at, kind)| kind.relates.iter().map(move |end| (KindId(at), *end)))
-            .collect();
+        let ends: Vec<(KindId, FieldId)> = schema.relation_ends().collect();
         let mut found = vec![id];
         let mut at = 0;
         while let Some(one) = found.get(at).copied() {
@@ -283,17 +286,24 @@ impl State {
         self.entities.len() as u32
     }
 
-    /// A hash of who is there: ids and kinds, and how many ids have been given out.
-    pub fn population_hash(&mut self) -> u64 {
-        if let Some(known) = self.population {
+    /// A hash of who is there among the first entities, up to an id: ids and kinds.
+    pub fn population_hash(&mut self, up_to: u32) -> u64 {
+        if let Some((of, known)) = self.population
+            && of == up_to
+        {
             return known;
         }
         let hash = hash_of(|hasher| {
-            self.ids().hash(hasher);
-            self.entities().for_each(|(id, entity)| (id, entity.kind).hash(hasher));
+            let first = self.entities().take_while(|(id, _)| id.0 <= up_to);
+            first.for_each(|(id, entity)| (id, entity.kind).hash(hasher));
         });
-        self.population = Some(hash);
+        self.population = Some((up_to, hash));
         hash
+    }
+
+    /// An entity has come or gone: the hash is another one, if it is about that one.
+    fn forget_population(&mut self, id: EntityId) {
+        self.population = self.population.filter(|(up_to, _)| *up_to < id.0);
     }
 
     /// A hash of what is attached to them, and of the number of the next attachment.
@@ -516,8 +526,8 @@ impl State {
     }
 
     pub fn spawn(&mut self, made: Entity) -> EntityId {
-        self.population = None;
         let entity = EntityId(self.entities.len() as u32 + 1);
+        self.forget_population(entity);
         self.moves += 1;
         if let Some(references) = &mut self.references {
             references.came(entity, &made);
@@ -563,7 +573,7 @@ impl State {
             if let Some(references) = &mut self.references {
                 references.went(entity, &was);
             }
-            self.population = None;
+            self.forget_population(entity);
             self.moves += 1;
             self.note(|| Change::Remove { entity, was });
         }
@@ -686,6 +696,11 @@ impl State {
     /// Takes out the journal: its changes stand.
     pub fn settle(&mut self) -> Vec<Change> {
         std::mem::take(&mut self.journal)
+    }
+
+    /// How many changes wait in the journal.
+    pub fn unsettled(&self) -> usize {
+        self.journal.len()
     }
 
     /// A copy without the changes that wait in the journal.

@@ -111,6 +111,11 @@ impl Schema {
         &self.kinds[id.0 as usize]
     }
 
+    /// The fields between which relations stand, with their kinds.
+    pub fn relation_ends(&self) -> impl Iterator<Item = (KindId, FieldId)> {
+        (0..).zip(&self.kinds).flat_map(|(at, kind)| kind.relates.iter().map(move |end| (KindId(at), *end)))
+    }
+
     /// The relation of this name that entities of a kind can have to others, from its first end; also with spaces for `_`.
     pub fn relation_from(&self, kind: KindId, name: &str) -> Option<KindId> {
         let id = self.kind_named(&name.replace(' ', "_"))?;

@@ -157,6 +157,21 @@ impl Value {
         }
     }
 
+    /// The value with other entities in their places; nothing where one of them has none.
+    pub fn with_entities(&self, other: &mut impl FnMut(EntityId) -> Option<EntityId>) -> Option<Value> {
+        Some(match self {
+            Value::Entity(id) => Value::Entity(other(*id)?),
+            Value::List(items) => {
+                Value::List(items.iter().map(|item| item.with_entities(other)).collect::<Option<_>>()?)
+            }
+            Value::Map(items) => {
+                let pairs = items.iter().map(|(key, item)| Some((key.clone(), item.with_entities(other)?)));
+                Value::Map(Arc::new(pairs.collect::<Option<_>>()?))
+            }
+            value => value.clone(),
+        })
+    }
+
     /// The value without any reference to `gone`: a plain reference becomes empty, lists and maps lose the element.
     pub fn without_entity(&self, gone: EntityId) -> Value {
         match self {

@@ -1,11 +1,12 @@
 use super::guard::Guard;
+use super::numbering::Numbering;
 use super::tagged::{Interner, Tagged};
 use crate::state::State;
 
 /// Fields of the state as tagged values, as far as they were asked for, so that following a trace compares numbers that lie
 /// side by side.
 ///
-/// Whoever writes to the state says so here; a state that has changed in any other way is read again.
+/// It holds fixed entities only. Whoever writes to the state says so here; a state that has changed in any other way is read again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
     /// By entity and field; [`Tagged::UNKNOWN`] where nobody asked.
@@ -14,7 +15,7 @@ pub(super) struct FieldCache {
     identity: u64,
     moves: u64,
     /// The state at which all games begin, if they begin alike: its count of changes, its ids, and its fields.
-    opening: Option<(u64, u32)>,
+    opening: Option<u64>,
     first: Vec<Tagged>,
     /// Whether fields that are not known yet are as they were at the beginning.
     follows_opening: bool,
@@ -26,7 +27,7 @@ const FIELDS: usize = 64;
 impl FieldCache {
     /// `opening`: the state at which all games begin.
     pub fn new(opening: Option<&State>) -> FieldCache {
-        FieldCache { opening: opening.map(|state| (state.moves(), state.ids())), ..FieldCache::default() }
+        FieldCache { opening: opening.map(State::moves), ..FieldCache::default() }
     }
 
     #[inline]
@@ -41,7 +42,7 @@ impl FieldCache {
         if self.identity == state.identity() && self.moves == state.moves() {
             return;
         }
-        self.follows_opening = self.opening.is_some_and(|(moves, _)| moves == state.moves());
+        self.follows_opening = self.opening.is_some_and(|moves| moves == state.moves());
         match self.follows_opening {
             true => self.now.clone_from(&self.first),
             false => self.now.clear(),
@@ -58,27 +59,33 @@ impl FieldCache {
 
     /// The value of a field; nothing if the entity is gone.
     #[inline]
-    pub fn find(&mut self, field: Guard, state: &State, interner: &Interner) -> Option<Tagged> {
+    pub fn find(&mut self, field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
         match FieldCache::slot(field).and_then(|slot| self.now.get(slot)).copied() {
-            None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, true),
-            Some(Tagged::STALE) => self.read(field, state, interner, false),
+            None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, numbering, true),
+            Some(Tagged::STALE) => self.read(field, state, interner, numbering, false),
             Some(found) => {
-                debug_assert_eq!(Some(found), tagged(field, state, interner));
+                debug_assert_eq!(Some(found), tagged(field, state, interner, numbering));
                 Some(found)
             }
         }
     }
 
     #[cold]
-    fn read(&mut self, field: Guard, state: &State, interner: &Interner, is_first: bool) -> Option<Tagged> {
-        let found = tagged(field, state, interner)?;
+    fn read(
+        &mut self,
+        field: Guard,
+        state: &State,
+        interner: &Interner,
+        numbering: &Numbering,
+        is_first: bool,
+    ) -> Option<Tagged> {
+        let found = tagged(field, state, interner, numbering)?;
         if found == Tagged::FOREIGN {
             // A later trace may know it.
             return Some(found);
         }
         self.set(field, found);
-        let was_there = self.opening.is_some_and(|(_, ids)| field.entity().0 <= ids);
-        if let Some(slot) = FieldCache::slot(field).filter(|_| is_first && self.follows_opening && was_there) {
+        if let Some(slot) = FieldCache::slot(field).filter(|_| is_first && self.follows_opening) {
             put(&mut self.first, slot, found);
         }
         Some(found)
@@ -91,15 +98,13 @@ impl FieldCache {
             put(&mut self.now, slot, to);
         }
     }
-
-    /// Something has changed that was not passed on.
-    pub fn invalidate(&mut self) {
-        self.identity = 0;
-    }
 }
 
-fn tagged(field: Guard, state: &State, interner: &Interner) -> Option<Tagged> {
+fn tagged(field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
     let value = state.field(field.entity(), field.field_id())?;
+    if numbering.concerns(value) {
+        return Some(Tagged::NUMBERED);
+    }
     Some(interner.known(value).unwrap_or(Tagged::FOREIGN))
 }
 

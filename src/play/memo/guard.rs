@@ -1,6 +1,7 @@
+use super::numbering::{MOST_FIXED, is_number, place};
 use crate::state::{EntityId, FieldId};
 
-/// What a trace depends on at one of its nodes: a field, a roll, or nothing more. 32 bits: two for the kind.
+/// What a trace depends on at one of its nodes: a field, a roll, who is there, or nothing more. 32 bits: two for the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Guard(u32);
 
@@ -9,19 +10,24 @@ impl Guard {
     pub const ROLL: u32 = 1;
     /// The trace ends here.
     pub const END: Guard = Guard(2 << 30);
-    /// Entities beyond are not recorded: games that make so many are not alike.
-    const MOST_ENTITIES: u32 = 1 << 14;
+    pub const QUERY: u32 = 3;
     const MOST_FIELDS: u16 = 1 << 10;
 
+    /// A field of a fixed entity, or of one that goes by its number.
     #[inline]
     pub fn field(entity: EntityId, field: FieldId) -> Option<Guard> {
-        let fits = entity.0 < Guard::MOST_ENTITIES && field.0 < Guard::MOST_FIELDS;
-        fits.then_some(Guard(entity.0 << 10 | u32::from(field.0)))
+        let fits = (entity.0 < MOST_FIXED || is_number(entity)) && field.0 < Guard::MOST_FIELDS;
+        fits.then_some(Guard((entity.0 & 0xF_FFFF) << 10 | u32::from(field.0)))
     }
 
     /// The roll of this number in the table of rolls.
     pub fn roll(number: usize) -> Option<Guard> {
         (number < 1 << 30).then_some(Guard(Guard::ROLL << 30 | number as u32))
+    }
+
+    /// The query of this number in the table of queries.
+    pub fn query(number: usize) -> Option<Guard> {
+        (number < 1 << 30).then_some(Guard(Guard::QUERY << 30 | number as u32))
     }
 
     #[inline]
@@ -39,7 +45,7 @@ impl Guard {
         FieldId((self.0 & 0x3FF) as u16)
     }
 
-    /// The number of the roll.
+    /// The number of the roll or of the query.
     #[inline]
     pub fn number(self) -> usize {
         (self.0 & 0x3FFF_FFFF) as usize
@@ -62,14 +68,14 @@ impl Default for FieldSet {
 impl FieldSet {
     #[inline]
     pub fn contains(&self, field: Guard) -> bool {
-        let stamps = self.stamps.get(field.entity().0 as usize);
+        let stamps = self.stamps.get(place(field.entity()));
         stamps.and_then(|stamps| stamps.get(field.field_id().0 as usize)) == Some(&self.now)
     }
 
     /// Adds a field; says whether it was not there before.
     #[inline]
     pub fn insert(&mut self, key: Guard) -> bool {
-        let (entity, field) = (key.entity().0 as usize, key.field_id().0 as usize);
+        let (entity, field) = (place(key.entity()), key.field_id().0 as usize);
         if self.stamps.len() <= entity {
             self.stamps.resize_with(entity + 1, Vec::new);
         }

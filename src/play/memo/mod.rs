@@ -5,12 +5,17 @@
 //! it reads and the dice that it rolls. The first run of an entry is recorded. When the same is found again, its effects are
 //! applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
 //!
+//! Entities that are made in play go by the order in which a trace meets them (see [`Numbering`]), so that what happens to one of
+//! them is known for all that are like it.
+//!
 //! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
 //! well and compared.
 
 mod field_cache;
 mod guard;
+mod numbering;
 mod outcome;
+mod query;
 mod recording;
 mod tagged;
 mod traces;
@@ -20,7 +25,9 @@ use std::sync::Arc;
 
 use self::field_cache::FieldCache;
 use self::guard::{FieldSet, Guard};
+use self::numbering::{Numbering, is_number};
 use self::outcome::Step;
+pub(crate) use self::query::Query;
 use self::recording::{Dependency, Effect, Finished, Recording, RollKey, Root, Scheduled};
 pub(crate) use self::recording::{Expected, Played};
 use self::tagged::{OwnValues, Tagged, is_small};
@@ -28,7 +35,7 @@ pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Table};
 use super::operation::Op;
 use crate::dice::DiceRng;
-use crate::state::{Entity, EntityId, Entry, FieldId, State, Value};
+use crate::state::{Attachment, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug)]
@@ -36,6 +43,10 @@ pub(crate) struct Memo {
     traces: Arc<Traces>,
     cache: FieldCache,
     recording: Option<Recording>,
+    /// The entities that the trace under way has met.
+    numbering: Numbering,
+    /// The fields between which relations stand.
+    ends: Vec<(KindId, FieldId)>,
     /// Fields that the recording has read or written: they depend on nothing else.
     known: FieldSet,
     /// Fields that are known to have changed in some game; a copy of what the table has.
@@ -98,16 +109,22 @@ const LONGEST: usize = 4_000;
 const MOST_WAITING: usize = 16;
 /// One replay in so many is run by the script as well.
 const CHECK_EVERY: u64 = 1_000;
+/// Why an entry is not recorded: numbers and guards have only so many bits.
+const TOO_MANY: &str = "there are too many entities or fields";
+/// An entity that nothing has led to which the recording knows of.
+const UNMET: &str = "it comes to an entity in a way that is not recorded";
 /// Reasons that are kept apart at most.
 const MOST_REASONS: usize = 200;
 
 impl Memo {
     /// `opening`: the state at which all games begin, if they begin alike.
-    pub fn new(traces: &Arc<Traces>, opening: Option<&State>, locate: fn() -> String) -> Memo {
+    pub fn new(traces: &Arc<Traces>, opening: Option<&State>, schema: &Schema, locate: fn() -> String) -> Memo {
         Memo {
             traces: traces.clone(),
             cache: FieldCache::new(opening),
             recording: None,
+            numbering: Numbering::new(opening),
+            ends: schema.relation_ends().collect(),
             known: FieldSet::default(),
             invalidated: FieldSet::default(),
             begins_alike: opening.is_some(),
@@ -157,11 +174,9 @@ impl Memo {
     /// Looks up what the first entry of the agenda does, and does it if that is known.
     #[inline]
     pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
-        let hashes = (state.population_hash(), state.attachments_hash());
+        let hashes = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
         self.cache.turn_to(state);
-        let Some(Entry { what, owner, args, .. }) = state.agenda().first() else { return Lookup::Missing };
-        let found = table.follow((what, *owner, args), hashes, state, &mut self.cache, Some(rng));
-        let Some(number) = found else { return Lookup::Missing };
+        let Some(number) = self.follow(table, hashes, state, rng) else { return Lookup::Missing };
         let outcome = table.outcome(number);
         if !state.has_room(outcome.spawns, outcome.entries) {
             return Lookup::Missing;
@@ -170,31 +185,59 @@ impl Memo {
         if self.replayed.is_multiple_of(CHECK_EVERY) {
             return Lookup::Check(table.expected(number));
         }
-        let mut invalid = false;
         state.keep_journal(false);
         state.take_first();
         let names = table.names();
         for step in &outcome.steps {
             match step {
                 Step::Set(field, tag) => {
-                    self.cache.set(*field, *tag);
-                    state.set(field.entity(), field.field_id(), self.values.value(*tag, &names.values));
+                    let to = self.values.value(*tag, &names.values);
+                    let entity = match is_number(field.entity()) {
+                        true => real(&self.numbering, field.entity()),
+                        false => field.entity(),
+                    };
+                    let to = match &to {
+                        Value::Entity(_) | Value::List(_) | Value::Map(_) => {
+                            let to = all_real(&self.numbering, to);
+                            if self.numbering.is_fixed(entity) {
+                                let concerns = self.numbering.concerns(&to);
+                                self.cache.set(*field, if concerns { Tagged::NUMBERED } else { *tag });
+                            }
+                            to
+                        }
+                        _ => {
+                            if self.numbering.is_fixed(entity) {
+                                self.cache.set(*field, *tag);
+                            }
+                            to
+                        }
+                    };
+                    state.set(entity, field.field_id(), to);
                 }
                 Step::Spawn(kind, fields) => {
-                    let fields = fields.iter().map(|tag| self.values.value(*tag, &names.values)).collect();
+                    let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
+                    let fields = fields.iter().map(value).collect();
                     let id = state.spawn(Entity { kind: *kind, fields });
+                    self.numbering.make(id);
                     state.note_gone(id);
                 }
                 Step::Remove(id) => {
-                    state.note_gone(*id);
-                    let touched = state.remove(*id);
-                    // The table is being read: it is told before the next look-up.
-                    let keys = touched.iter().filter_map(|(entity, field)| Guard::field(*entity, *field));
-                    self.unnoted.extend(keys.filter(|key| !self.invalidated.contains(*key)));
-                    invalid = true;
+                    let id = real(&self.numbering, *id);
+                    state.note_gone(id);
+                    for (entity, field) in state.remove(id) {
+                        let Some(key) = Guard::field(entity, field).filter(|_| self.numbering.is_fixed(entity)) else {
+                            continue;
+                        };
+                        self.cache.set(key, Tagged::STALE);
+                        if !self.invalidated.contains(key) {
+                            // The table is being read: it is told before the next look-up.
+                            self.unnoted.push(key);
+                        }
+                    }
                 }
                 Step::Attach(made) => {
-                    state.attach((**made).clone());
+                    let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
+                    state.attach(Attachment { hook, owner: real(&self.numbering, made.owner), data });
                     state.note_attachments();
                 }
                 Step::Detach(id) => {
@@ -202,13 +245,14 @@ impl Memo {
                     state.note_attachments();
                 }
                 Step::SetData(id, data) => {
-                    state.set_data(*id, self.values.value(*data, &names.values));
+                    state.set_data(*id, all_real(&self.numbering, self.values.value(*data, &names.values)));
                     state.note_attachments();
                 }
                 Step::Schedule(due) => {
                     let what = own(&mut self.entries, due.what, names.entries.iter().map(|name| Arc::from(&**name)));
-                    let args = self.values.value(due.args, &names.values);
-                    state.schedule(what.clone(), due.key, due.owner, args, due.every);
+                    let args = all_real(&self.numbering, self.values.value(due.args, &names.values));
+                    let owner = due.owner.map(|owner| real(&self.numbering, owner));
+                    state.schedule(what.clone(), due.key, owner, args, due.every);
                 }
                 Step::Finish(outcome) => state.finish(outcome.to_string()),
             }
@@ -221,12 +265,29 @@ impl Memo {
             *count = [count[0] + 1, count[1] + u64::from(met.is_some()), count[2] + u64::from(met == Some(true))];
         }
         state.keep_journal(true);
-        if invalid {
-            self.cache.invalidate();
-        } else {
-            self.cache.keep_up(state);
-        }
+        self.cache.keep_up(state);
         Lookup::Replayed { pulsed: outcome.pulsed }
+    }
+
+    /// The number of the outcome that the first entry of the agenda comes to, if that is known.
+    #[inline]
+    fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &State, rng: &mut DiceRng) -> Option<u32> {
+        let Entry { what, owner, args, .. } = state.agenda().first()?;
+        self.numbering.clear();
+        let owner = match owner {
+            Some(owner) => Some(self.numbering.meet(*owner, state)?),
+            None => None,
+        };
+        let own;
+        let args = match args {
+            Value::Entity(_) | Value::List(_) | Value::Map(_) if self.numbering.concerns(args) => {
+                own = self.numbering.meet_all(args, state)?;
+                &own
+            }
+            args => args,
+        };
+        let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
+        table.follow((what, owner, args), hashes, state, parts, Some(rng))
     }
 
     /// Takes out how often cards were played in replays: seat and card, how often used, rolled for and met.
@@ -239,17 +300,19 @@ impl Memo {
     /// The value of a function that only reads, if it is known; otherwise a recording starts.
     pub fn value(&mut self, what: &Arc<str>, state: &mut State) -> Option<Value> {
         self.commit_finished();
-        let hashes = (state.population_hash(), state.attachments_hash());
+        let hashes = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
         self.cache.turn_to(state);
         let traces = self.traces.clone();
         let table = traces.read();
-        let found = table.follow((what, None, &Value::None), hashes, state, &mut self.cache, None);
+        self.numbering.clear();
+        let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
+        let found = table.follow((what, None, &Value::None), hashes, state, parts, None);
         if let Some(number) = found {
-            return Some(self.values.value(table.outcome(number).value, &table.names().values));
+            let value = self.values.value(table.outcome(number).value, &table.names().values);
+            return Some(all_real(&self.numbering, value));
         }
         drop(table);
-        let (population, attachments) = hashes;
-        self.record(Root { what: what.clone(), owner: None, args: Value::None, population, attachments }, None);
+        self.record(what.clone(), (None, Value::None), state, None);
         None
     }
 
@@ -257,22 +320,46 @@ impl Memo {
 
     /// Starts a recording of the first entry of the agenda. `expected`: what it must come to.
     pub fn start(&mut self, state: &mut State, expected: Option<Expected>) {
-        let (population, attachments) = (state.population_hash(), state.attachments_hash());
         self.cache.turn_to(state);
         let Some(Entry { what, owner, args, .. }) = state.agenda().first() else { return };
-        let root = Root { what: what.clone(), owner: *owner, args: args.clone(), population, attachments };
-        self.record(root, expected);
+        let (what, given) = (what.clone(), (*owner, args.clone()));
+        self.record(what, given, state, expected);
     }
 
-    fn record(&mut self, root: Root, expected: Option<Expected>) {
+    fn record(
+        &mut self,
+        what: Arc<str>,
+        (owner, args): (Option<EntityId>, Value),
+        state: &mut State,
+        expected: Option<Expected>,
+    ) {
+        let (population, attachments) = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
         self.recorded += 1;
         self.known.clear();
+        self.numbering.clear();
         self.recording = None;
-        if !is_small(&root.args) {
-            return self.refuse(&root.what, "its arguments are too large to be recorded");
+        if !is_small(&args) {
+            return self.refuse(&what, "its arguments are too large to be recorded");
         }
-        self.recording =
-            Some(Recording { root, dependencies: Vec::new(), assumptions: Vec::new(), effects: Vec::new(), expected });
+        let owner = owner.map(|owner| self.numbering.meet(owner, state));
+        let args = self.numbering.meet_all(&args, state);
+        let (None | Some(Some(_)), Some(args)) = (owner, args) else { return self.refuse(&what, TOO_MANY) };
+        let root = Root { what, owner: owner.flatten(), args, population, attachments };
+        let (dependencies, assumptions, effects, asked) = Default::default();
+        let mark = state.unsettled();
+        self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, mark, expected });
+        // The hooks of whatever is attached run without being asked for.
+        let concerns = |attachment: &Attachment| {
+            !self.numbering.is_fixed(attachment.owner) || self.numbering.concerns(&attachment.data)
+        };
+        if state.attachments().values().any(concerns) {
+            self.asked(Query::Attached, state);
+        }
+    }
+
+    /// Ids up to here are those of entities that all games begin with.
+    pub fn fixed(&self) -> u32 {
+        self.numbering.fixed()
     }
 
     pub fn is_recording(&self) -> bool {
@@ -304,7 +391,10 @@ impl Memo {
     /// The function that only reads came to this.
     pub fn finish_value(&mut self, value: &Value) {
         if let Some(recording) = self.recording.take() {
-            self.finished.push(Finished { recording, pulsed: false, played: None, value: value.clone() });
+            match self.numbering.known_all(value) {
+                Some(value) => self.finished.push(Finished { recording, pulsed: false, played: None, value }),
+                None => self.refuse(&recording.root.what, UNMET),
+            }
         }
     }
 
@@ -350,9 +440,16 @@ impl Memo {
     /// Encodes a finished operation, or aborts the recording.
     pub fn observe(&mut self, op: &Op) {
         match op {
-            Op::Read { entity, field, value } => self.read(*entity, *field, value),
-            // The root of each trace holds both.
-            Op::ReadPopulation | Op::ReadAttachments => {}
+            Op::Read { entity, field, value, state } => self.read(*entity, *field, value, state),
+            Op::ReadPopulation { query, state } => self.asked(*query, state),
+            Op::ReadId { entity, .. } if self.numbering.is_fixed(*entity) => {}
+            Op::ReadId { entity, state } => self.asked(Query::Id(*entity), state),
+            // Whether an entity is there was seen when it was met.
+            Op::ReadExists { entity } => {
+                self.number(*entity);
+            }
+            // The root of each trace holds it.
+            Op::ReadAttachments => {}
             Op::ReadAgenda => self.abort("it reads the agenda"),
             Op::ReadKey => self.abort("it looks at its own key"),
             Op::ReadEntryNumber => self.abort("it looks at the number of an agenda entry"),
@@ -368,11 +465,20 @@ impl Memo {
             Op::Spawn { id, entity } => self.spawned(*id, entity),
             Op::Remove { id, touched } => {
                 self.touched(touched);
-                self.cache.invalidate();
-                self.effect(|| Effect::Remove(*id));
+                if let Some(id) = self.number(*id) {
+                    self.effect(|| Effect::Remove(id));
+                }
             }
-            Op::Attach { made } if is_small(&made.data) => self.effect(|| Effect::Attach((*made).clone())),
-            Op::SetData { id, data } if is_small(data) => self.effect(|| Effect::SetData(*id, (*data).clone())),
+            Op::Attach { made } if is_small(&made.data) => {
+                if let (Some(owner), Some(data)) = (self.number(made.owner), self.numbers(&made.data)) {
+                    self.effect(|| Effect::Attach(Attachment { hook: made.hook.clone(), owner, data }));
+                }
+            }
+            Op::SetData { id, data } if is_small(data) => {
+                if let Some(data) = self.numbers(data) {
+                    self.effect(|| Effect::SetData(*id, data));
+                }
+            }
             Op::Attach { .. } | Op::SetData { .. } => self.abort("the data of an attachment is too large"),
             Op::Detach { id } => self.effect(|| Effect::Detach(*id)),
             Op::Schedule { entry } => self.scheduled(entry),
@@ -388,20 +494,76 @@ impl Memo {
         }
     }
 
-    fn read(&mut self, entity: EntityId, field: FieldId, value: &Value) {
-        if self.recording.is_none() {
-            return;
+    /// The number of an entity that the recording has met; where it has not, nothing is known of how it got there.
+    fn number(&mut self, id: EntityId) -> Option<EntityId> {
+        self.recording.as_ref()?;
+        let known = self.numbering.known(id);
+        if known.is_none() {
+            self.abort(UNMET);
         }
-        let Some(key) = Guard::field(entity, field) else { return self.abort("there are too many entities or fields") };
+        known
+    }
+
+    /// The same for all entities in a value.
+    fn numbers(&mut self, value: &Value) -> Option<Value> {
+        self.recording.as_ref()?;
+        let known = self.numbering.known_all(value);
+        if known.is_none() {
+            self.abort(UNMET);
+        }
+        known
+    }
+
+    fn read(&mut self, entity: EntityId, field: FieldId, value: &Value, state: &State) {
+        let Some(entity) = self.number(entity) else { return };
+        let Some(key) = Guard::field(entity, field) else { return self.abort(TOO_MANY) };
         if !self.known.insert(key) {
             return;
         }
-        let assumed = self.begins_alike && !self.invalidated.contains(key);
+        let assumed = self.begins_alike && !is_number(entity) && !self.invalidated.contains(key);
         let Some(recording) = &mut self.recording else { return };
         if assumed {
             recording.assumptions.push(key);
         } else {
-            recording.dependencies.push((Dependency::Field(key), value.clone()));
+            let Some(value) = self.numbering.meet_all(value, state) else { return self.abort(TOO_MANY) };
+            recording.dependencies.push((Dependency::Field(key), value));
+        }
+        self.abort_if_long();
+    }
+
+    /// Notes what a query finds in the state before the recording: what that has changed since follows from it.
+    fn asked(&mut self, query: Query, state: &State) {
+        let Some(recording) = &mut self.recording else { return };
+        let numbered = match query.entity() {
+            // Nothing referred to it when the recording began.
+            Some(id) if self.numbering.has_made(id) => match query {
+                Query::Id(_) => return self.abort("it looks at the number of an entity that it has made"),
+                _ => return,
+            },
+            Some(id) => match self.numbering.known(id) {
+                Some(number) => query.about(number),
+                None => return self.abort(UNMET),
+            },
+            None => query,
+        };
+        if recording.asked.contains(&numbered) {
+            return;
+        }
+        recording.asked.push(numbered);
+        let before;
+        let state = if !recording.may_have_changed(query) {
+            state
+        } else if recording.mark == 0 {
+            before = state.before_journal();
+            &before
+        } else {
+            return self.abort("it asks who is there after it has changed that");
+        };
+        let Some(found) = query.found(state, &self.ends, &mut self.numbering).filter(is_small) else {
+            return self.abort(TOO_MANY);
+        };
+        if let Some(recording) = &mut self.recording {
+            recording.dependencies.push((Dependency::Query(numbered), found));
         }
         self.abort_if_long();
     }
@@ -442,47 +604,47 @@ impl Memo {
 
     /// A removal has emptied references to the entity.
     fn touched(&mut self, fields: &[(EntityId, FieldId)]) {
-        for (entity, field) in fields {
+        let fixed = self.numbering.fixed();
+        for (entity, field) in fields.iter().filter(|(entity, _)| entity.0 <= fixed) {
             if let Some(key) = Guard::field(*entity, *field) {
                 self.changed(key);
+                self.cache.set(key, Tagged::STALE);
             }
         }
     }
 
     fn wrote(&mut self, entity: EntityId, field: FieldId, value: &Value) {
-        let Some(key) = Guard::field(entity, field) else {
-            self.cache.invalidate();
-            return self.abort("there are too many entities or fields");
-        };
-        self.changed(key);
-        let tag = Tagged::plain(value).unwrap_or(Tagged::STALE);
-        self.cache.set(key, tag);
-        if self.recording.is_none() {
-            return;
+        if self.numbering.is_fixed(entity) {
+            let Some(key) = Guard::field(entity, field) else { return self.abort(TOO_MANY) };
+            self.changed(key);
+            let tag = Tagged::plain(value).filter(|_| !self.numbering.concerns(value));
+            self.cache.set(key, tag.unwrap_or(Tagged::STALE));
         }
+        let Some(entity) = self.number(entity) else { return };
+        let Some(key) = Guard::field(entity, field) else { return self.abort(TOO_MANY) };
         if !is_small(value) {
             return self.abort("it writes a value that is too large");
         }
+        let Some(value) = self.numbers(value) else { return };
         self.known.insert(key);
-        self.effect(|| Effect::Set(key, value.clone()));
+        self.effect(|| Effect::Set(key, value));
     }
 
     fn spawned(&mut self, id: EntityId, entity: &Entity) {
-        let keys: Option<Vec<Guard>> =
-            (0..entity.fields.len()).map(|at| Guard::field(id, FieldId(at as u16))).collect();
-        let Some(keys) = keys else { return self.abort("there are too many entities or fields") };
-        keys.iter().for_each(|key| self.changed(*key));
-        self.cache.invalidate();
         if self.recording.is_none() {
             return;
         }
         if !entity.fields.iter().all(is_small) {
             return self.abort("it makes an entity with a value that is too large");
         }
-        for key in keys {
+        let fields: Option<Vec<Value>> = entity.fields.iter().map(|value| self.numbering.known_all(value)).collect();
+        let Some(fields) = fields else { return self.abort(UNMET) };
+        let Some(number) = self.numbering.make(id) else { return self.abort(TOO_MANY) };
+        for at in 0..fields.len() {
+            let Some(key) = Guard::field(number, FieldId(at as u16)) else { return self.abort(TOO_MANY) };
             self.known.insert(key);
         }
-        self.effect(|| Effect::Spawn(entity.clone()));
+        self.effect(|| Effect::Spawn(Entity { kind: entity.kind, fields }));
     }
 
     fn scheduled(&mut self, entry: &Entry) {
@@ -492,10 +654,31 @@ impl Memo {
         if !is_small(&entry.args) {
             return self.abort("the arguments of an entry are too large");
         }
+        let owner = match entry.owner.map(|owner| self.number(owner)) {
+            Some(None) => return,
+            owner => owner.flatten(),
+        };
+        let Some(args) = self.numbers(&entry.args) else { return };
         self.effect(|| {
-            let Entry { what, key, owner, args, every, .. } = entry.clone();
+            let Entry { what, key, every, .. } = entry.clone();
             Effect::Schedule(Scheduled { what, key, owner, args, every: every.map(|every| *every) })
         });
+    }
+}
+
+/// The entity behind a number of a trace that was followed to its end.
+fn real(numbering: &Numbering, number: EntityId) -> EntityId {
+    numbering.entity(number).expect("the trace has met or made what it changes")
+}
+
+/// The same for all numbers in a value.
+#[inline]
+fn all_real(numbering: &Numbering, value: Value) -> Value {
+    match value {
+        Value::Entity(_) | Value::List(_) | Value::Map(_) => {
+            numbering.entities(&value).expect("the trace has met or made what it changes")
+        }
+        value => value,
     }
 }
 

@@ -1,11 +1,14 @@
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::sync::Arc;
 
 use super::guard::Guard;
+use super::query::Query;
 use crate::dice::Dice;
 use crate::play::Sight;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, Value};
 
-/// What a trace is looked up by: an agenda entry, or a function that only reads, with who is there and what is attached.
+/// What a trace is looked up by: an agenda entry, or a function that only reads, with who is there of the fixed entities and what
+/// is attached. Entities in it go by their numbers, as everywhere in a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Root {
     pub what: Arc<str>,
@@ -26,18 +29,24 @@ impl Root {
     }
 
     pub fn hash(&self) -> u64 {
-        hash_of(&self.what, self.owner, (self.population, self.attachments))
+        hash_of(&self.what, self.owner, &self.args, (self.population, self.attachments))
     }
 }
 
-/// Hash of a root without its arguments.
-pub(super) fn hash_of(what: &str, owner: Option<EntityId>, (population, attachments): (u64, u64)) -> u64 {
+/// Hash of a root.
+pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (population, attachments): (u64, u64)) -> u64 {
     let owner = owner.map_or(0, |owner| u64::from(owner.0) + 1);
+    let args = match args {
+        Value::None => 0,
+        Value::Int(n) => *n as u64,
+        args => BuildHasherDefault::<DefaultHasher>::default().hash_one(args),
+    };
     // Both ends tell the names of entries apart.
     let end = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let bytes = what.as_bytes();
     let name = end(&mut bytes.iter()) ^ end(&mut bytes.iter().rev()).rotate_left(29) ^ what.len() as u64;
-    (name ^ owner.rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
+    let own = name ^ owner.rotate_left(32) ^ args.wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(23);
+    own.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
 }
 
 fn same(one: &Value, other: &Value) -> bool {
@@ -65,9 +74,10 @@ pub(super) enum RollKey {
 pub(super) enum Dependency {
     Field(Guard),
     Roll(RollKey),
+    Query(Query),
 }
 
-/// Something that a script did to the state.
+/// Something that a script did to the state. Entities go by their numbers.
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
     Set(Guard, Value),
@@ -103,11 +113,28 @@ pub(crate) struct Played {
 pub(super) struct Recording {
     pub root: Root,
     pub dependencies: Vec<(Dependency, Value)>,
+    /// Queries that are among its dependencies.
+    pub asked: Vec<Query>,
     /// Fields that it has read and that had never changed in any game: it holds only for as long as they do not.
     pub assumptions: Vec<Guard>,
     pub effects: Vec<Effect>,
+    /// How many changes waited in the journal when it began.
+    pub mark: usize,
     /// What the trace table has for it: it runs only to be compared.
     pub expected: Option<Expected>,
+}
+
+impl Recording {
+    /// Whether what it has done so far may have changed what a query finds.
+    pub fn may_have_changed(&self, query: Query) -> bool {
+        self.effects.iter().any(|effect| match (effect, query) {
+            (Effect::Spawn(_) | Effect::Remove(_), _) => true,
+            (Effect::Set(written, _), Query::Referring(_, field, _)) => written.field_id() == field,
+            (Effect::Set(..), Query::Relations(_)) => true,
+            (Effect::Attach(_) | Effect::Detach(_) | Effect::SetData(..), Query::Attached) => true,
+            _ => false,
+        })
+    }
 }
 
 /// An outcome of the trace table that a script has to come to.

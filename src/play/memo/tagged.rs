@@ -26,6 +26,8 @@ impl Tagged {
     pub const STALE: Tagged = Tagged(7);
     /// No value: it is in no trace, so that no guard has it.
     pub const FOREIGN: Tagged = Tagged(6);
+    /// No value: it refers to an entity that is made in play, and each trace has its own number for that one.
+    pub const NUMBERED: Tagged = Tagged(1 << 3 | 5);
     /// The empty reference.
     pub const NOTHING: Tagged = Tagged(Tagged::NONE);
 
@@ -158,7 +160,7 @@ mod tests {
             for other in &values {
                 assert_eq!(interner.tag(other) == Some(tagged), other == value, "{value:?} {other:?}");
             }
-            assert!(![Tagged::UNKNOWN, Tagged::STALE, Tagged::FOREIGN].contains(&tagged));
+            assert!(![Tagged::UNKNOWN, Tagged::STALE, Tagged::FOREIGN, Tagged::NUMBERED].contains(&tagged));
         }
         assert_eq!(interner.tag(&Value::text("x".repeat(LONGEST_TEXT + 1))), None);
         assert_eq!(interner.known(&Value::text("two")), None);

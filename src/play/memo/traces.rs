@@ -6,11 +6,13 @@ use indexmap::IndexSet;
 
 use super::field_cache::FieldCache;
 use super::guard::{FieldSet, Guard};
+use super::numbering::{Numbering, is_number};
 use super::outcome::{Names, Outcome};
+use super::query::Query;
 use super::recording::{Dependency, Expected, Finished, RollKey, Root, hash_of};
 use super::tagged::Tagged;
 use crate::dice::DiceRng;
-use crate::state::{EntityId, State, Value};
+use crate::state::{EntityId, FieldId, KindId, State, Value};
 
 /// The recorded traces of one variant of a simulation, shared by all its threads.
 #[derive(Debug, Default)]
@@ -37,7 +39,7 @@ impl Traces {
     }
 }
 
-/// Trace trees: each node is a field or a roll, its branches are the values that were found, its leaves are outcomes.
+/// Trace trees: each node is a field, a roll or a query, its branches are the values that were found, its leaves are outcomes.
 #[derive(Debug)]
 pub(crate) struct Table {
     /// By a hash of their root.
@@ -48,6 +50,7 @@ pub(crate) struct Table {
     outcomes: IndexSet<Outcome>,
     names: Names,
     rolls: IndexSet<RollKey>,
+    queries: IndexSet<Query>,
     /// Fields that have been written in some game since its beginning.
     invalidated: FieldSet,
     full: bool,
@@ -64,6 +67,7 @@ impl Default for Table {
             outcomes: IndexSet::new(),
             names: Names::default(),
             rolls: IndexSet::new(),
+            queries: IndexSet::new(),
             invalidated: FieldSet::default(),
             full: false,
             dropped: 0,
@@ -126,24 +130,37 @@ impl Table {
         &self.names
     }
 
-    /// Follows the trace of a root; gives the number of its outcome, or nothing where a branch is missing.
+    /// Follows the trace of a root; gives the number of its outcome, or nothing where a branch is missing. The entities in the root
+    /// go by the numbers that `numbering` has given them.
     #[inline]
     pub(super) fn follow(
         &self,
         (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
         hashes: (u64, u64),
         state: &State,
-        cache: &mut FieldCache,
+        (cache, numbering, ends): (&mut FieldCache, &mut Numbering, &[(KindId, FieldId)]),
         mut rng: Option<&mut DiceRng>,
     ) -> Option<u32> {
-        let trees = self.trees.get(&hash_of(what, owner, hashes))?;
+        let trees = self.trees.get(&hash_of(what, owner, args, hashes))?;
         let mut at = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes))?.first as usize;
         let mut last_total = 0;
         loop {
             let mut node = self.nodes[at];
             let guard = node.guard;
             let found = match guard.kind() {
-                Guard::FIELD => cache.find(guard, state, &self.names.values)?,
+                Guard::FIELD if is_number(guard.entity()) => self.read(guard, state, numbering)?,
+                Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering)? {
+                    Tagged::NUMBERED => self.read(guard, state, numbering)?,
+                    found => found,
+                },
+                Guard::QUERY => {
+                    let query = self.queries.get_index(guard.number())?;
+                    let query = match query.entity() {
+                        Some(number) => query.about(numbering.entity(number)?),
+                        None => *query,
+                    };
+                    self.names.values.known(&query.found(state, ends, numbering)?)?
+                }
                 Guard::ROLL => self.rolled(guard, rng.as_mut()?, &mut last_total)?,
                 _ => return Some(node.found.at() as u32),
             };
@@ -155,6 +172,16 @@ impl Table {
                 node = self.nodes[at];
             }
             at += 1;
+        }
+    }
+
+    /// A field of an entity that is made in play, or one that refers to such.
+    fn read(&self, field: Guard, state: &State, numbering: &mut Numbering) -> Option<Tagged> {
+        let value = state.field(numbering.entity(field.entity())?, field.field_id())?;
+        match Tagged::plain(value) {
+            Some(tag) if !matches!(value, Value::Entity(_)) => Some(tag),
+            _ if numbering.concerns(value) => self.names.values.known(&numbering.meet_all(value, state)?),
+            _ => self.names.values.known(value),
         }
     }
 
@@ -249,6 +276,7 @@ impl Table {
             || self.tree_count >= MOST_TREES
             || self.names.values.len() >= MOST_VALUES
             || self.rolls.len() >= MOST_VALUES
+            || self.queries.len() >= MOST_VALUES
         {
             self.full = true;
             return Committed::NoRoom;
@@ -286,6 +314,7 @@ impl Table {
                     };
                     Guard::roll(number)?
                 }
+                Dependency::Query(query) => Guard::query(self.queries.insert_full(*query).0)?,
             };
             path.push((guard, self.names.values.tag(value)?));
         }
@@ -308,6 +337,7 @@ impl Table {
     fn dependency(&self, guard: Guard) -> String {
         match guard.kind() {
             Guard::FIELD => format!("it read field {} of {}", guard.field_id().0, guard.entity()),
+            Guard::QUERY => format!("it asked for {:?}", self.queries.get_index(guard.number())),
             Guard::ROLL => format!("it rolled {:?}", self.rolls.get_index(guard.number())),
             _ => "the script ended".into(),
         }

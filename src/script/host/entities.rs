@@ -7,7 +7,7 @@ use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::messages::no_member;
 use super::{CHANGE, HostState, TOLD, fault, host_function, plain, stopped, text_arg};
-use crate::play::{ActionContext, Op, settled};
+use crate::play::{ActionContext, Op, Query, settled};
 use crate::ruleset::nearest;
 use crate::state::{EntityId, FieldId, KindId, Value};
 
@@ -56,6 +56,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         for at in 0..count {
             context.read(id, FieldId(at as u16));
         }
+        context.observers.observe(&Op::ReadId { entity: id, state: &context.state });
         let Some(entity) = context.shown().entity(id) else { return Ok(None) };
         handles.whole(lua, context.rules.schema(), id, entity).map(Some)
     });
@@ -67,17 +68,18 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "exists", |_, b, handle: Table| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        context.observers.observe(&Op::ReadPopulation);
-        Ok(b.handles.borrow().id_of(&handle).is_some_and(|id| context.shown().entity(id).is_some()))
+        let Some(id) = b.handles.borrow().id_of(&handle) else { return Ok(false) };
+        context.observers.observe(&Op::ReadExists { entity: id });
+        Ok(context.shown().entity(id).is_some())
     });
     host_function!(lua, host, table, "each", |lua, b, kind: Lv| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
-        context.observers.observe(&Op::ReadPopulation);
         let name = text_arg(context, &kind, "the name of a kind")?;
         let Some(kind) = context.rules.schema().kind_named(&name) else {
             return Err(no_kind(context, &name));
         };
+        context.observers.observe(&Op::ReadPopulation { query: Query::Kind(kind), state: &context.state });
         let handles = b.handles.borrow();
         charge(i64::from(context.state.ids()) / 8);
         let found = context.shown().entities().filter(|(_, entity)| entity.kind == kind);
@@ -188,8 +190,16 @@ pub(super) fn kind_arg(context: &mut ActionContext, kind: &Lv, what: &str) -> Re
 /// Takes an entity away, and whatever goes with it; handles of what is gone hold their last values.
 pub(super) fn take_away(lua: &Lua, context: &mut ActionContext, handles: &mut Handles, id: EntityId) -> Result<()> {
     let rules = context.rules.clone();
-    let gone = context.state.relations_of(rules.schema(), id).into_iter().chain([id]);
+    let gone = context.relations_of(id).into_iter().chain([id]);
     let last: Vec<_> = gone.filter_map(|id| Some((id, context.state.entity(id)?.clone()))).collect();
+    if context.notes_reads() {
+        // Their handles hold the last values, which scripts look at without asking the host.
+        for (id, entity) in &last {
+            for at in 0..entity.fields.len() {
+                context.read(*id, FieldId(at as u16));
+            }
+        }
+    }
     let touched = context.remove(id).map_err(stopped)?;
     handles.attachments_change();
     for (id, last) in last {

@@ -12,7 +12,7 @@ use super::{
     ASKED, HostState, MOST_NAMED, OPTION, audience_arg, entity_arg, fault, fill, host_function, stopped, text_arg, told,
 };
 use crate::play::{
-    ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Question,
+    ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
     QuestionId, Shape, Untold,
 };
 use crate::state::{Audience, EntityId, Value};
@@ -401,6 +401,12 @@ fn choices(context: &mut ActionContext, handles: &Handles, options: &Table) -> R
         made.push(choice_at(context, handles, &options.raw_get(at)?, at)?);
     }
     ActionContext::settle_ids(&mut made);
+    for (choice, entity) in &made {
+        // It shares its title with another one, and is told apart by its number.
+        if let Some(entity) = entity.filter(|_| choice.id != choice.label) {
+            context.observers.observe(&Op::ReadId { entity, state: &context.state });
+        }
+    }
     for at in 0..made.len() {
         if made[..at].iter().any(|(other, _)| other.id == made[at].0.id) {
             let message = format!("two options have the id `{}`", made[at].0.id);
@@ -436,7 +442,7 @@ fn choice_at(
     match option {
         Lv::String(text) => Ok((plain(text_of(text)?), None)),
         Lv::Table(table) => match handles.id_of(table) {
-            Some(id) => Ok((plain(context.title(id)), Some(id))),
+            Some(id) => Ok((plain(context.read_title(id)), Some(id))),
             None => choice_of(context, handles, table, at),
         },
         other => {
@@ -483,7 +489,7 @@ fn choice_of(
     let label = text(context, Name::Label)?;
     let id = text(context, Name::Id)?;
     let named = id.is_some();
-    let title = entity.map(|entity| context.title(entity));
+    let title = entity.map(|entity| context.read_title(entity));
     let Some(id) = id.or_else(|| title.clone()).or_else(|| label.clone()) else {
         return Err(fault(context, format!("option {at} needs an `id`")));
     };

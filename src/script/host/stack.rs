@@ -321,6 +321,9 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
         ffi::lua_pushvalue(state, 2);
         ffi::lua_rawget(state, ffi::lua_upvalueindex(1));
         let place = whole(state, 3).and_then(|place| u16::try_from(place).ok());
+        if place.is_none() && text(state, 2) == Some("id") {
+            return read_id(state);
+        }
         let found = place.zip(lent(state)).and_then(|(place, (host, context))| {
             let id = host.handles.try_borrow().ok()?.id_at(ffi::lua_topointer(state, 1) as usize)?;
             Some((host, id, FieldId(place), context.read(id, FieldId(place))?))
@@ -344,6 +347,19 @@ unsafe extern "C-unwind" fn read(state: *mut lua_State) -> c_int {
             put_on_handle(state, 1);
             host.reads.note(id, field);
         }
+        1
+    }
+}
+
+/// The same for the id. The handle does not hold it: an id that somebody computes with is noted each time.
+unsafe fn read_id(state: *mut lua_State) -> c_int {
+    unsafe {
+        let address = ffi::lua_topointer(state, 1) as usize;
+        let found = lent(state)
+            .and_then(|(host, context)| Some((context, host.handles.try_borrow().ok()?.id_ever_at(address)?)));
+        let Some((context, id)) = found else { return 0 };
+        context.observers.observe(&crate::play::Op::ReadId { entity: id, state: &context.state });
+        ffi::lua_pushnumber(state, f64::from(id.0));
         1
     }
 }
@@ -396,16 +412,19 @@ unsafe extern "C-unwind" fn keep_handles(state: *mut lua_State) -> c_int {
     }
 }
 
-/// renew_reads(): the handles hold no fields, unless those are what the state holds and nobody notes what is read.
+/// renew_reads(): the handles hold no fields, unless those are what the state holds and nobody notes what is read. Says whether
+/// somebody does.
 unsafe extern "C-unwind" fn renew_reads(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         let Some((host, context)) = lent(state) else { return 0 };
-        if context.notes_reads() || !host.reads.are_of(&context.state) {
+        let noted = context.notes_reads();
+        if noted || !host.reads.are_of(&context.state) {
             empty_handles(state, host);
             host.reads.begin(&context.state);
         }
-        0
+        ffi::lua_pushboolean(state, c_int::from(noted));
+        1
     }
 }
 
