@@ -13,7 +13,7 @@ use serde_json::json;
 use super::edition::{Edition, Editions, Named};
 use super::figures::likeliest;
 use super::interrupt::{INTERRUPTED, watched};
-use super::odds::odds_json;
+use super::odds::OddsJson;
 use super::play::pair;
 use super::row::{Row, Span};
 use super::screen::Screen;
@@ -317,7 +317,7 @@ fn told(odds: &Result<Odds, Refusal>) -> String {
 
 fn card_json(card: &CardOdds) -> serde_json::Value {
     let side = |odds: &Result<Odds, Refusal>| match odds {
-        Ok(odds) => odds_json(odds),
+        Ok(odds) => json!(OddsJson(odds)),
         Err(refusal) => json!({ "refused": refusal.to_string() }),
     };
     json!({ "card": card.card, "actor": card.actor, "before": side(&card.before), "now": side(&card.now) })

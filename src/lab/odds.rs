@@ -343,8 +343,8 @@ struct Exploration<'a> {
     viewer: &'a Viewer,
     /// What scripts keep between runs, if that can be told.
     kept: Option<Vec<u8>>,
-    numbers: HashMap<Outcome, u32>,
-    outcomes: Vec<Outcome>,
+    numbers: HashMap<Arc<Outcome>, u32>,
+    outcomes: Vec<Arc<Outcome>>,
     /// What runs came to, each once: the number of the outcome, and what it is worth.
     ends: Vec<(u32, Worth)>,
     end_numbers: HashMap<(u32, Worth), u32>,
@@ -581,6 +581,8 @@ impl Exploration<'_> {
             Some(number) => *number,
             None => {
                 let number = self.outcomes.len() as u32;
+                outcome.effects.shrink_to_fit();
+                let outcome = Arc::new(outcome);
                 self.numbers.insert(outcome.clone(), number);
                 self.outcomes.push(outcome);
                 number
@@ -636,7 +638,7 @@ impl Exploration<'_> {
             *chances.entry(*outcome).or_insert_with(BigRational::zero) += chance;
         }
         let mut outcomes: Vec<(Outcome, BigRational)> =
-            chances.into_iter().map(|(number, chance)| (self.outcomes[number as usize].clone(), chance)).collect();
+            chances.into_iter().map(|(number, chance)| ((*self.outcomes[number as usize]).clone(), chance)).collect();
         let fields = fields(&outcomes, &remaining);
         leave_out_common(&mut outcomes);
         let lines: Vec<String> = outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
@@ -854,23 +856,20 @@ impl Odds {
             only.remaining = &self.remaining / &whole;
         }
         only.outcomes.clear();
+        let mut known: HashMap<&[Effect], usize> = HashMap::new();
         for (outcome, chance) in self.outcomes.iter().filter(|(outcome, _)| fits(outcome)) {
-            let chance = chance / &whole;
-            match only.outcomes.iter_mut().find(|(known, _)| known.effects == outcome.effects) {
-                Some((_, sum)) => *sum += chance,
-                None => only.outcomes.push((outcome.clone(), chance)),
+            let at = *known.entry(&outcome.effects).or_insert(only.outcomes.len());
+            match only.outcomes.get_mut(at) {
+                Some((_, sum)) => *sum += chance / &whole,
+                None => only.outcomes.push((outcome.clone(), chance / &whole)),
             }
         }
         for field in &mut only.fields {
-            let mut to: Vec<(Value, BigRational)> = Vec::new();
+            let mut to: HashMap<&Value, BigRational> = HashMap::new();
             for (outcome, chance) in &only.outcomes {
-                let value = value_after(field, outcome);
-                match to.iter_mut().find(|(known, _)| known == value) {
-                    Some((_, sum)) => *sum += chance,
-                    None => to.push((value.clone(), chance.clone())),
-                }
+                *to.entry(value_after(field, outcome)).or_insert_with(BigRational::zero) += chance;
             }
-            field.to = to;
+            field.to = to.into_iter().map(|(value, chance)| (value.clone(), chance)).collect();
             field.sort_and_expect(&(BigRational::one() - &only.remaining));
         }
         Some(only)

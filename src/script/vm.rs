@@ -275,7 +275,10 @@ impl Vm {
                 self.lua.gc_stop();
             }
             self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
-            give_back();
+            // While ways are explored the same memory is needed again at once.
+            if !self.exploring {
+                give_back();
+            }
         }
         if let Some(what) = spent {
             (self.dead, self.spent) = (true, spent);
@@ -385,6 +388,7 @@ impl Machine for Vm {
         super::continuation::Continuation::end();
         self.lua.gc_restart();
         self.exploring = false;
+        give_back();
     }
 
     #[cfg(feature = "continuations")]

@@ -1,5 +1,6 @@
 //! Odds of a card: in one position, by one set of rules or by several side by side.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use anyhow::Result;
 use riskbreaker::lab::{Odds, OddsQuery, Opening, Outcome, Place, Position};
 use riskbreaker::play::{Answering, Given};
 use riskbreaker::{Refusal, Ruleset, Scenario, Setup, Value};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, chance_of_json, float, fraction_of, percent, plain_json, svg_bars};
@@ -17,7 +19,7 @@ use super::super::screen::Screen;
 use super::super::sim::quoted;
 use super::super::{call_error, file, interrupt, library, rules};
 use super::condition::{Conditions, Places};
-use super::show::{Compared, odds_json, show, show_compared, tell_proof};
+use super::show::{Compared, OddsJson, show, show_compared, tell_proof};
 use super::{Args, ruleset, sweep};
 
 pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -73,10 +75,10 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         return tell_field(&mut screen, args, place, &watched, &columns[0]);
     }
     if args.json {
-        let objects: Vec<Json> = columns.iter().map(|column| column.json(card)).collect();
+        let objects: Vec<ColumnJson> = columns.iter().map(|column| column.json(card)).collect();
         match objects.as_slice() {
             [only] => screen.object(only)?,
-            several => screen.object(&json!({ "compared": several }))?,
+            several => screen.object(&BTreeMap::from([("compared", several)]))?,
         }
         return Ok(ended(&columns));
     }
@@ -401,18 +403,34 @@ impl Column {
         }
     }
 
-    pub fn json(&self, card: &str) -> Json {
-        let mut object = odds_json(&self.odds);
-        object["card"] = json!(card);
-        object["ruleset"] = json!(self.rules.id());
-        object["column"] = json!(self.name);
-        object["actor"] = json!(self.place.actor);
-        object["way"] = self
+    /// Everything about it as JSON.
+    pub fn json<'a>(&'a self, card: &'a str) -> ColumnJson<'a> {
+        ColumnJson { column: self, card }
+    }
+}
+
+/// A column with the card that it is about.
+pub struct ColumnJson<'a> {
+    column: &'a Column,
+    card: &'a str,
+}
+
+impl Serialize for ColumnJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let ColumnJson { column, card } = self;
+        let way: Vec<Json> = column
             .place
             .way
             .iter()
             .map(|(who, topic, answer)| json!({ "who": who, "topic": topic, "answer": answer }))
             .collect();
-        object
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("card", card)?;
+        object.serialize_entry("ruleset", column.rules.id())?;
+        object.serialize_entry("column", &column.name)?;
+        object.serialize_entry("actor", &column.place.actor)?;
+        object.serialize_entry("way", &way)?;
+        OddsJson(&column.odds).write(&mut object)?;
+        object.end()
     }
 }

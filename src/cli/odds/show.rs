@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use anyhow::Result;
 use num_rational::BigRational;
 use num_traits::Zero;
-use riskbreaker::lab::Odds;
+use riskbreaker::lab::{FieldOdds, Odds};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{
@@ -19,46 +19,92 @@ fn chances(odds: &Odds) -> Vec<&BigRational> {
     odds.outcomes.iter().map(|(_, chance)| chance).collect()
 }
 
-/// Everything about the odds, fractions in full.
-pub fn odds_json(odds: &Odds) -> Json {
-    let outcomes: Vec<Json> = odds
-        .lines()
-        .into_iter()
-        .zip(&odds.outcomes)
-        .map(|(text, (outcome, chance))| {
+/// Everything about the odds, fractions in full. It is written as it is made: there may be very many outcomes.
+pub struct OddsJson<'a>(pub &'a Odds);
+
+impl OddsJson<'_> {
+    /// Writes its entries into an object that may have others.
+    pub fn write<M: SerializeMap>(&self, object: &mut M) -> Result<(), M::Error> {
+        let odds = self.0;
+        let answers: Vec<Json> = odds
+            .answers
+            .iter()
+            .map(|(topic, answer, how)| json!({ "topic": topic, "answer": answer, "how": how }))
+            .collect();
+        let estimate = odds.estimate.as_ref().map(|estimate| {
+            json!({
+                "samples": estimate.samples, "confidence": 0.99, "why": estimate.why, "interrupted": estimate.interrupted,
+            })
+        });
+        object.serialize_entry("answers", &answers)?;
+        object.serialize_entry("dealt", &odds.dealt)?;
+        object.serialize_entry("estimate", &estimate)?;
+        object.serialize_entry("exact", &odds.is_exact())?;
+        object.serialize_entry("fields", &FieldsJson(odds))?;
+        object.serialize_entry("guessed", &odds.guessed)?;
+        object.serialize_entry("outcomes", &OutcomesJson(odds))?;
+        object.serialize_entry("points", &odds.points)?;
+        object.serialize_entry("remaining", &number_json(odds, &odds.remaining))?;
+        object.serialize_entry("unseen", &odds.unseen)?;
+        object.serialize_entry("ways", &odds.ways)
+    }
+}
+
+impl Serialize for OddsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(None)?;
+        self.write(&mut object)?;
+        object.end()
+    }
+}
+
+struct OutcomesJson<'a>(&'a Odds);
+
+impl Serialize for OutcomesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let odds = self.0;
+        serializer.collect_seq(odds.lines().iter().zip(&odds.outcomes).map(|(text, (outcome, chance))| {
             json!({ "text": text, "chance": chance_of_json(odds, chance), "effects": outcome.effects })
-        })
-        .collect();
-    let fields: Vec<Json> = odds
-        .fields
-        .iter()
-        .map(|field| {
-            let to: Vec<Json> = field
+        }))
+    }
+}
+
+struct FieldsJson<'a>(&'a Odds);
+
+impl Serialize for FieldsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.fields.iter().map(|field| FieldJson(self.0, field)))
+    }
+}
+
+struct FieldJson<'a>(&'a Odds, &'a FieldOdds);
+
+impl Serialize for FieldJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let FieldJson(odds, field) = self;
+        let mut object = serializer.serialize_map(None)?;
+        object.serialize_entry("entity", &field.title)?;
+        object.serialize_entry("expected_change", &field.expected.as_ref().map(|by| number_json(odds, by)))?;
+        object.serialize_entry("field", &field.field)?;
+        object.serialize_entry("from", &plain_json(&field.from))?;
+        object.serialize_entry("label", &field.label)?;
+        object.serialize_entry("shown", &field.shown)?;
+        object.serialize_entry("to", &ValuesJson(odds, field))?;
+        object.end()
+    }
+}
+
+struct ValuesJson<'a>(&'a Odds, &'a FieldOdds);
+
+impl Serialize for ValuesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(
+            self.1
                 .to
                 .iter()
-                .map(|(value, chance)| json!({ "value": plain_json(value), "chance": chance_of_json(odds, chance) }))
-                .collect();
-            json!({
-                "entity": field.title, "field": field.field, "label": field.label, "shown": field.shown,
-                "from": plain_json(&field.from), "to": to, "expected_change": field.expected.as_ref().map(|by| number_json(odds, by)),
-            })
-        })
-        .collect();
-    let answers: Vec<Json> = odds
-        .answers
-        .iter()
-        .map(|(topic, answer, how)| json!({ "topic": topic, "answer": answer, "how": how }))
-        .collect();
-    let estimate = odds.estimate.as_ref().map(|estimate| {
-        json!({
-            "samples": estimate.samples, "confidence": 0.99, "why": estimate.why, "interrupted": estimate.interrupted,
-        })
-    });
-    json!({
-        "exact": odds.is_exact(), "estimate": estimate, "ways": odds.ways, "points": odds.points,
-        "remaining": number_json(odds, &odds.remaining), "guessed": odds.guessed, "outcomes": outcomes, "fields": fields,
-        "answers": answers, "unseen": odds.unseen, "dealt": odds.dealt,
-    })
+                .map(|(value, chance)| json!({ "value": plain_json(value), "chance": chance_of_json(self.0, chance) })),
+        )
+    }
 }
 
 /// A number for machines: as a fraction only where it is known exactly.
@@ -70,7 +116,7 @@ fn number_json(odds: &Odds, number: &BigRational) -> Json {
 const SHOWN: usize = 40;
 
 /// The odds as a table with what is to be expected.
-pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> Result<()> {
+pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<()> {
     screen.row(&Row::at(0).strong(heading))?;
     let most = odds.outcomes.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
     let mut rows: Vec<Vec<String>> = odds
@@ -127,7 +173,7 @@ pub struct Compared<'a> {
 }
 
 /// The same by several rules, side by side. Fields that some of the rules do not have are not compared.
-pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) -> Result<()> {
+pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) -> anyhow::Result<()> {
     let columns: Vec<(&str, &Odds)> = compared.iter().map(|column| (column.name, column.odds)).collect();
     screen.row(&Row::at(0).strong(heading))?;
     let same = |one: &Odds, other: &Odds| one.lines() == other.lines() && chances(one) == chances(other);
@@ -216,7 +262,7 @@ pub fn show_compared(screen: &mut Screen, heading: &str, compared: &[Compared]) 
     Ok(())
 }
 
-pub fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> Result<()> {
+pub fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) -> anyhow::Result<()> {
     if !remaining.is_zero() {
         let text = format!("not exact: {} remains that was not followed to its end{cure}", percent(float(remaining)));
         screen.row(&Row::at(0).faint(text))?;
@@ -225,7 +271,7 @@ pub fn tell_remaining(screen: &mut Screen, remaining: &BigRational, cure: &str) 
 }
 
 /// Tells how far the odds of a card can be relied on.
-pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> Result<()> {
+pub fn tell_proof(screen: &mut Screen, odds: &Odds) -> anyhow::Result<()> {
     let text = match &odds.estimate {
         Some(estimate) => {
             let why = if estimate.interrupted { "it was interrupted" } else { estimate.why.as_str() };

@@ -7,6 +7,7 @@ use anyhow::Result;
 use num_rational::BigRational;
 use riskbreaker::ruleset::Fact;
 use riskbreaker::{Library, Ruleset, Value};
+use serde::Serialize;
 use serde_json::{Value as Json, json};
 
 use super::super::figures::{bar, chance_of, float, fraction_of, percent};
@@ -15,7 +16,7 @@ use super::super::row::Row;
 use super::super::screen::Screen;
 use super::super::{call_error, library, rules};
 use super::Args;
-use super::card::{Changed, Column, column, condition_json, ended, show_columns, watched};
+use super::card::{Changed, Column, ColumnJson, column, condition_json, ended, show_columns, watched};
 use super::condition::{Conditions, Places};
 use super::show::tell_proof;
 
@@ -23,6 +24,14 @@ use super::show::tell_proof;
 const MOST: i64 = 100;
 /// The house rule that stands for a value of a fact.
 const LAYER: &str = "swept-fact";
+
+/// A sweep as JSON.
+#[derive(Serialize)]
+struct Sweep<'a> {
+    swept: &'a str,
+    columns: Vec<ColumnJson<'a>>,
+    refused: &'a [String],
+}
 
 /// What a sweep changes.
 enum Swept {
@@ -65,8 +74,8 @@ pub fn swept(
     match &args.condition {
         Some(condition) => tell(&mut screen, args, card, name, condition, &watched, &columns, &refused)?,
         None if args.json => {
-            let objects: Vec<Json> = columns.iter().map(|column| column.json(card)).collect();
-            screen.object(&json!({ "swept": name, "columns": objects, "refused": refused }))?;
+            let columns = columns.iter().map(|column| column.json(card)).collect();
+            screen.object(&Sweep { swept: name, columns, refused: &refused })?;
         }
         None => show_columns(&mut screen, card, &columns)?,
     }

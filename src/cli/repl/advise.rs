@@ -108,7 +108,7 @@ impl Repl {
             if self.screen.json() {
                 let columns: Vec<_> = columns
                     .iter()
-                    .map(|(name, odds)| json!({ "column": name, "odds": odds::odds_json(odds) }))
+                    .map(|(name, odds)| json!({ "column": name, "odds": odds::OddsJson(odds) }))
                     .collect();
                 return Ok(self.screen.event("odds", &json!({ "of": heading, "compared": columns }))?);
             }
@@ -117,7 +117,7 @@ impl Repl {
             return odds::show_compared(&mut self.screen, &heading, &columns).map_err(Complaint::Broken);
         }
         if self.screen.json() {
-            return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::odds_json(&found) }))?);
+            return Ok(self.screen.event("odds", &json!({ "of": heading, "odds": odds::OddsJson(&found) }))?);
         }
         odds::show(&mut self.screen, &heading, &found).map_err(Complaint::Broken)
     }
@@ -146,7 +146,7 @@ impl Repl {
         if self.screen.json() {
             let rows: Vec<_> = found
                 .iter()
-                .map(|(answer, odds)| json!({ "answer": question.tell(answer), "odds": odds.as_ref().ok().map(odds::odds_json) }))
+                .map(|(answer, odds)| json!({ "answer": question.tell(answer), "odds": odds.as_ref().ok().map(odds::OddsJson) }))
                 .collect();
             return Ok(self.screen.event("odds", &json!({ "question": question.topic, "answers": rows }))?);
         }
@@ -412,6 +412,6 @@ fn advice_json(advice: &Advice) -> serde_json::Value {
         "worth": advice.worth.as_ref().map(chance_json),
         "at_the_end": advice.played.as_ref().map(played_json),
         "why": why(advice),
-        "odds": advice.odds.as_ref().ok().map(odds::odds_json),
+        "odds": advice.odds.as_ref().ok().map(odds::OddsJson),
     })
 }
