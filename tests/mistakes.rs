@@ -60,7 +60,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"rests\" + 1)", "expected a text"),
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= 2 and 2 > \"1\"", "without quotes"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", \"by\")", "expected a number"),
-    ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "`n` is missing"),
+    ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "is missing"),
     ("tug/play.luau", "else -rb.first(\"rope\").at", "else -rb.first(\"rope\")", "`-` wants a number"),
     ("tug/kinds.luau", "rb.term(\"strength\", self.strength) +", "self.name +", "`+` wants numbers"),
     (
