@@ -60,7 +60,7 @@ const MISTAKES: &[Mistake] = &[
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"rests\" + 1)", "expected a text"),
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= 2 and 2 > \"1\"", "without quotes"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", \"by\")", "expected a number"),
-    ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "`n` is missing"),
+    ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\")", "is missing"),
     ("tug/play.luau", "else -rb.first(\"rope\").at", "else -rb.first(\"rope\")", "`-` wants a number"),
     ("tug/kinds.luau", "rb.term(\"strength\", self.strength) +", "self.name +", "`+` wants numbers"),
     (
@@ -237,7 +237,7 @@ const MISTAKES: &[Mistake] = &[
         "roll_skil = function",
         "did you mean `roll_skill`?",
     ),
-    ("riskbreaker-0.0.3/hooks/watch.luau", "e.actor) or trigger", "e.acter) or trigger", "did you mean `actor`?"),
+    ("riskbreaker-0.0.3/hooks/watch.luau", "e.actor) then", "e.acter) then", "did you mean `actor`?"),
     ("riskbreaker-0.0.3/kinds.luau", "rb.ref(\"place\", {", "rb.ref(\"palce\", {", "did you mean `place`?"),
     ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(by, \"at\")", "the name of the field comes first"),
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(ctx.actor, \"{} rests\")", "it comes first"),
@@ -409,6 +409,17 @@ const MISTAKES: &[Mistake] = &[
         "\t\tlocal _ = ctx.risk\n",
         "the fact `roll_bonus` returns nothing",
     ),
+    // Order, sort and end of what is handed over and given back
+    ("contest/play.luau", "boundary = \"round\"", "boundary = \"ronud\"", "did you mean `round`?"),
+    ("contest/play.luau", "step = \"string\"", "step = \"strng\"", "did you mean `string`?"),
+    ("tug/verbs.luau", "{ \"rope\", \"by\", \"who\" }", "{ \"rope\", \"who\", \"by\" }", "in the order in which"),
+    ("tug/verbs.luau", "rope:add(\"at\", by)", "rope.at += by", "write :set(\"at\", value)"),
+    ("tug/play.luau", "{ 1, 0 }, left", "{ 0, 0 }, left", "comes for ever"),
+    ("tug/maneuvers/rest.luau", "\t\treturn true", "\t\treturn \"you may\"", "counts as yes"),
+    ("tug/maneuvers/rest.luau", "ctx.actor:add(\"rests\", 1)", "ctx.actor:add(\"rests\")", "the number to add"),
+    ("tug/policies/hasty.luau", "return \"pull\"", "return \"pul\"", "did you mean \"pull\"?"),
+    ("tug/policies/hasty.luau", "rb.pick(q, 3)", "rb.pick(3, q)", "expected a number, found a table"),
+    ("tug/verbs.luau", "\t\t\trb.finish(\"{} has won\", who)\n", "\t\t\treturn by\n", "can end without one"),
 ];
 
 /// What is wrong with how a mistake is told, if anything.

@@ -1,5 +1,6 @@
 use luau_syntax::ast::{Expression, ExpressionKind, Function, TableItem};
 
+use super::flow::{end_of, falls_through};
 use super::known::instead;
 use super::names::Signature;
 use super::script::Reader;
@@ -56,17 +57,35 @@ impl Reader<'_> {
                 }
             }
         }
+        if name == "boundary"
+            && self.path.starts_with("play")
+            && self.keys.is_empty()
+            && let Some(entry) = literal(value)
+            // What is there for others to extend may leave the entries to them.
+            && self.known.names("entry").is_some_and(|entries| !entries.is_empty())
+        {
+            self.tell(value.location(), self.known.wrong_name("entry", &entry));
+        }
         let pure = self.pure_function(name);
         self.keys.push(name.to_string());
         match value.kind() {
             ExpressionKind::FunctionLiteral(function) => {
                 if name == "when" {
                     self.never_open(function);
+                    if pure.is_some() {
+                        self.says_yes_by_a_text(function);
+                    }
                 } else if self.is_fact_of_a_card() && self.known.names.is_fact(name) {
                     self.gives_nothing(function, &format!("the fact `{name}`"));
                 }
                 if matches!(pure, Some("a derived value" | "a key" | "the prompt")) {
                     self.gives_nothing(function, pure.unwrap_or_default());
+                }
+                if pure == Some("creation") {
+                    self.ends_without(function, &format!("`{name}`"));
+                    if name == "build" {
+                        self.becomes(function);
+                    }
                 }
                 self.function(function, pure, 0);
             }
@@ -149,6 +168,71 @@ impl Reader<'_> {
             let wrong = format!("{what} returns nothing");
             self.problem(function.location, (wrong, "write `return` before the value at its end".into()));
         }
+    }
+
+    /// A function that returns a value in some cases and can end without one in others.
+    pub(super) fn ends_without(&mut self, function: &Function<'_>, what: &str) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        let gives = returns
+            .iter()
+            .any(|values| values.first().is_some_and(|first| !matches!(first.kind(), ExpressionKind::Nil)));
+        if gives && falls_through(function.body) {
+            let wrong = format!("{what} returns a value in some cases, and can end without one");
+            self.problem(end_of(function), (wrong, "add `return ...` before this `end`".into()));
+        }
+    }
+
+    /// `when` whose answer is a text: that counts as yes.
+    fn says_yes_by_a_text(&mut self, function: &Function<'_>) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        for first in returns.iter().filter_map(|values| values.first()) {
+            if let Some(reason) = literal(*first) {
+                let wrong = "`when` returns a text first, and that counts as yes".to_string();
+                self.problem(first.location(), (wrong, format!("write `return false, \"{reason}\"`")));
+            }
+        }
+    }
+
+    /// The kind and the fields that a sheet becomes.
+    fn becomes(&mut self, function: &Function<'_>) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        for values in returns {
+            let Some((first, kind)) = values.first().and_then(|first| Some((first, literal(*first)?))) else {
+                continue;
+            };
+            self.tell(first.location(), self.known.wrong_name("kind", &kind));
+            if let (Some(kind), Some(fields)) = (self.known.kind(&kind), values.get(1)) {
+                self.fields_of(kind, *fields);
+            }
+        }
+    }
+
+    /// A verb names its values in the order in which its function takes them.
+    pub(super) fn verb_values(&mut self, args: &[Expression<'_>]) {
+        let [names, function, ..] = args else { return };
+        let (ExpressionKind::Table { items }, ExpressionKind::FunctionLiteral(function)) =
+            (names.kind(), function.kind())
+        else {
+            return;
+        };
+        self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.identity().as_u64()));
+        let named = |item: &TableItem<'_>| match item {
+            TableItem::List { value } => Some((literal(*value)?, value.location())),
+            _ => None,
+        };
+        let named: Vec<_> = items.iter().filter_map(named).collect();
+        let params: Vec<String> = function.args.iter().map(|arg| text(arg.name)).collect();
+        for ((name, at), param) in named.iter().zip(&params) {
+            let known = |wanted: &String| named.iter().any(|(name, _)| name == wanted);
+            if name != param && params.contains(name) && known(param) {
+                let wrong = format!("this value is named `{name}`, and its function takes `{param}` in this place");
+                return self.problem(*at, (wrong, "name them in the order in which the function takes them".into()));
+            }
+        }
+        self.ends_without(function, "this verb");
     }
 
     /// The function below takes what the one that wraps it is given behind it.

@@ -264,6 +264,17 @@ impl Reader<'_> {
                 self.symbols.insert(first.identity().as_u64(), thing);
             }
         }
+        let phase = self.keys.first().is_some_and(|phase| matches!(&**phase, "before" | "after"));
+        if let (true, [_, _], Some(holder)) =
+            (phase && matches!(folder, "hooks" | "items"), self.keys.as_slice(), function.args.get(given + 1))
+        {
+            self.symbols.insert(holder.identity().as_u64(), Symbol::Holder);
+        }
+        if let ("policies", [key], Some(question)) = (folder, self.keys.as_slice(), function.args.first())
+            && key == "answer"
+        {
+            self.value_types.insert(question.identity().as_u64(), ValueType::Table);
+        }
         for arg in function.args.iter().filter(|arg| !self.changing.contains(&arg.identity().as_u64())) {
             if let Some(sort) = arg.annotation.and_then(type_named) {
                 self.value_types.insert(arg.identity().as_u64(), sort);

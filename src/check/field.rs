@@ -43,6 +43,10 @@ impl Reader<'_> {
             return;
         }
         let (name, thing) = (text(index), self.symbol(expr));
+        if thing == Some(Symbol::Holder) {
+            let wrong = self.known.wrong_name("hook", given).filter(|_| name == "hook");
+            return self.tell(value.location(), wrong);
+        }
         let kind = match &thing {
             Some(Symbol::Entity(Some(kind))) => self.known.kind(kind),
             Some(Symbol::Entity(None)) | None => None,
@@ -194,6 +198,14 @@ impl Reader<'_> {
             return;
         }
         let Some((field, place)) = args.first().and_then(|arg| Some((literal(*arg)?, arg.location()))) else { return };
+        if args.len() == 1 && self.known.types_of(&field).next().is_some() {
+            let (missing, cure) = match name {
+                "set" => ("the new value", format!("write :set(\"{field}\", value)")),
+                _ => ("the number to add", format!("write :add(\"{field}\", n)")),
+            };
+            self.problem(at, (format!("{missing} of `{field}` is missing"), cure));
+            return;
+        }
         if name == "set" && self.of_another_sort(&thing, &field, args) {
             return;
         }

@@ -59,7 +59,7 @@ pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
 }
 
 /// Whether a block can be run to its end and past it.
-fn falls_through(block: Block<'_>) -> bool {
+pub(super) fn falls_through(block: Block<'_>) -> bool {
     block.as_slice().last().is_none_or(|last| goes_on(*last))
 }
 

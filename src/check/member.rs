@@ -58,7 +58,7 @@ impl Reader<'_> {
                 }
             }
             Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_)) => {}
-            Some(Symbol::Entity(None)) | None => self.nothing_has(of, name, at),
+            Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
         }
     }
 

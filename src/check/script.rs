@@ -66,6 +66,8 @@ pub(super) struct Reader<'r> {
     pub caught: BTreeSet<u64>,
     /// Tables into which something is put by an index.
     pub filled: BTreeSet<u64>,
+    /// What the functions of verbs are handed, where nothing is put into it by an index.
+    pub handed_to_verbs: BTreeSet<u64>,
     /// How many functions are around.
     pub depth: usize,
     /// Functions around that may only read, by what they are.
@@ -106,6 +108,7 @@ impl<'r> Reader<'r> {
             silent: BTreeMap::new(),
             caught: BTreeSet::new(),
             filled: BTreeSet::new(),
+            handed_to_verbs: BTreeSet::new(),
             depth: 0,
             pure: Vec::new(),
             keys: Vec::new(),

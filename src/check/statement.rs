@@ -108,7 +108,15 @@ impl Reader<'_> {
                 self.block(repeat.body);
                 self.asking(repeat.condition);
             }
-            StatementView::Return(returned) => returned.expressions.iter().for_each(|value| self.expression(*value)),
+            StatementView::Return(returned) => {
+                returned.expressions.iter().for_each(|value| self.expression(*value));
+                // What a policy answers is a name that others know, too.
+                if let [answer] = returned.expressions
+                    && self.path.starts_with("policies/")
+                {
+                    self.slip(*answer);
+                }
+            }
             StatementView::While(looped) => {
                 self.asking(looped.condition);
                 self.condition(looped.condition);
@@ -153,7 +161,10 @@ impl Reader<'_> {
                     if matches!(of.kind(), ExpressionKind::Local { .. })
                         && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
                 let is_field = self.known.types_of(&text(index)).next().is_some();
-                if matches!(self.symbol(expr), Some(Symbol::Entity(_))) || of_an_actor && is_field {
+                let of_a_verb = matches!(expr.kind(), ExpressionKind::Local { local, .. }
+                    if self.handed_to_verbs.contains(&local.identity().as_u64()));
+                let entity = matches!(self.symbol(expr), Some(Symbol::Entity(_)));
+                if entity || (of_an_actor || of_a_verb) && is_field {
                     let name = text(index);
                     let wrong = format!("`{name}` of an entity is written like a table's");
                     self.problem(
@@ -205,6 +216,12 @@ impl Reader<'_> {
                 text(local.name)
             );
             self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
+        }
+        if let ExpressionKind::Call { func, .. } = value.kind()
+            && self.symbol(func) == Some(Symbol::Word("attached"))
+            && let Some(name) = names.get(1)
+        {
+            self.symbols.insert(name.identity().as_u64(), Symbol::Holder);
         }
         if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
             self.symbols.insert(name.identity().as_u64(), Symbol::Entity(kind));

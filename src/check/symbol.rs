@@ -19,6 +19,8 @@ pub(super) enum Symbol {
     Switch(String),
     /// What a hook is given at a verb.
     Event(String),
+    /// Something attached, as hooks and `rb.attached` give it.
+    Holder,
     Spec,
 }
 
@@ -46,6 +48,7 @@ impl Reader<'_> {
                         of_type(&kind.field(kind.field_named(&name)?).ty)
                     }
                     Symbol::Entity(None) => self.known.always_refers(&name).then_some(Symbol::Entity(None)),
+                    Symbol::Holder if name == "owner" => Some(Symbol::Entity(None)),
                     _ => None,
                 }
             }

@@ -191,6 +191,8 @@ impl Reader<'_> {
                         Some(ValueType::of_type(&kind.field(kind.field_named(&name)?).ty))
                     }
                     Symbol::Entity(None) => self.known.type_of_all(&name).map(ValueType::of_type),
+                    Symbol::Holder if name == "id" => Some(ValueType::Number),
+                    Symbol::Holder if name == "hook" => Some(ValueType::Text),
                     _ => self.type_of_symbol(expression),
                 }
             }
@@ -203,7 +205,7 @@ impl Reader<'_> {
         match self.symbol(expression)? {
             // The first of a kind, and what a reference names, may be nothing; if it is there, it is an entity.
             Symbol::Entity(_) => Some(ValueType::Entity),
-            Symbol::Entities(_) => Some(ValueType::Table),
+            Symbol::Entities(_) | Symbol::Holder => Some(ValueType::Table),
             _ => None,
         }
     }

@@ -54,6 +54,15 @@ impl Reader<'_> {
             let usage = api::word(name).map_or("", |word| word.usage);
             self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
         }
+        if name == "verb" {
+            self.verb_values(args);
+        }
+        if name == "recur"
+            && let Some(step) = args.get(2).filter(|step| is_zero(**step))
+        {
+            let wrong = "an entry that comes again after no time comes for ever".to_string();
+            self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
+        }
         if name == "agenda"
             && let Some(ExpressionKind::Table { items }) = args.first().map(|arg| arg.kind())
         {
@@ -136,5 +145,16 @@ impl Reader<'_> {
             let wrong = format!("\"{text}\" has {places} `{{}}`, and {given} values to fill them");
             self.problem(args[label].location(), (wrong, "give one value for each `{}`".into()));
         }
+    }
+}
+
+/// Whether a step is 0 in every place.
+fn is_zero(step: Expression<'_>) -> bool {
+    match step.kind() {
+        ExpressionKind::Number { value, .. } => value == 0.0,
+        ExpressionKind::Table { items } => {
+            !items.is_empty() && items.iter().all(|item| matches!(item, TableItem::List { value } if is_zero(*value)))
+        }
+        _ => false,
     }
 }

@@ -20,7 +20,7 @@ pub enum Opening {
 }
 
 /// Changes by hand that are tried.
-const CHANGES: usize = 600;
+const CHANGES: usize = 1_200;
 /// What a number is set to.
 const NUMBERS: [i64; 4] = [3, 1, 0, -3];
 /// Answers on the way that are tried, and how many of one question.
@@ -127,14 +127,17 @@ impl Session {
     }
 }
 
-/// Other values of fields: of what there is one of, such as a fight, then of `first`, then of the others; of all these,
-/// first the fields that the table sees. What has no name of its own is left alone.
+/// Other values of fields: of what there is one of, such as a fight, then of `first` and of what there are few of; of all
+/// these, first the fields that the table sees. What has no name of its own is left alone.
 fn changes(session: &Session, first: Option<EntityId>) -> Vec<(EntityId, Arc<str>, Value)> {
     let view = session.view();
     let mut entities: Vec<EntityId> =
         view.entities().filter(|id| view.find(&view.title(*id)).ok() == Some(*id)).collect();
     let alike = |entity: EntityId| view.entities().filter(|other| view.kind(*other) == view.kind(entity)).count();
-    entities.sort_by_key(|entity| (alike(*entity) > 1, Some(*entity) != first));
+    entities.sort_by_key(|entity| match alike(*entity) {
+        alike if alike > 1 && Some(*entity) == first => 2,
+        alike => alike,
+    });
     let mut changes = Vec::new();
     for shown in [true, false] {
         for entity in &entities {

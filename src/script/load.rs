@@ -76,6 +76,9 @@ pub(super) struct Loader<'a> {
     pub merger: Merger<'a>,
 }
 
+/// What a fact of a card can be.
+const FACT_TYPES: [&str; 5] = ["number", "string", "boolean", "table", "function"];
+
 impl Loader<'_> {
     /// Runs every file, bottom part first, and merges what it declares.
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
@@ -497,6 +500,19 @@ impl Loader<'_> {
             for pair in facts.pairs::<String, String>() {
                 match pair {
                     Ok((name, ty)) => {
+                        let mut sorts = ty.trim_end_matches('?').split('|').map(str::trim);
+                        if let Some(sort) = sorts.find(|sort| !FACT_TYPES.contains(sort)) {
+                            let key = if what == "item" { "item" } else { "card" };
+                            let cure = match nearest(sort, FACT_TYPES.iter().copied()) {
+                                Some(near) => format!("did you mean `{near}`?"),
+                                None => format!("there are {}", FACT_TYPES.join(", ")),
+                            };
+                            self.problem("play", key, format!("`{name}` has no type `{sort}`"), Some(cure));
+                            if let Some(problem) = self.problems.last_mut() {
+                                problem.line = line_of(self.stack, &problem.path, &name).or(problem.line);
+                            }
+                            return Ok(());
+                        }
                         allowed.push(name.clone());
                         types.insert(name, ty);
                     }
