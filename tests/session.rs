@@ -338,6 +338,8 @@ fn a_saved_game_goes_on_from_its_checkpoint_as_by_its_tape() {
             assert_eq!(fast.redo().unwrap(), tape.redo().unwrap(), "{game}");
             assert_eq!(standing(fast), standing(tape), "{game}");
         }
+        let (again, before) = (standing(fast), standing(&mut session));
+        assert!(again.0 == before.0 && again.2 == before.2, "{game}: redone, it is another game");
     }
 }
 

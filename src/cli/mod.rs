@@ -42,7 +42,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 /// Plays tabletop games whose rules are scripts.
 ///
@@ -127,10 +127,16 @@ pub fn call_error(message: impl Into<String>) -> anyhow::Error {
     CallError(message.into()).into()
 }
 
+/// On terminals that are narrower, `--help` tells what an option does below it.
+const NARROW: usize = 80;
+
 /// Does what the command line says: 0 if all is well, 1 if what was asked about is wrong, 2 if the call is.
 pub fn run() -> ExitCode {
     let (call, around) = ruleset_path::as_ids(call());
-    let cli = match Cli::try_parse_from(call) {
+    // Beside long options a narrow terminal leaves no room for what they do.
+    let narrow = screen::terminal_width() < NARROW;
+    let parsed = Cli::command().next_line_help(narrow).try_get_matches_from(call);
+    let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => Cli { rulesets: cli.rulesets.or(around), ..cli },
         Err(error) => {
             // If even this cannot be written there is nobody to tell.

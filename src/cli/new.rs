@@ -543,9 +543,14 @@ impl Scaffold {
             "-- {title}. It follows up on a verb while somebody has it.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.item({{\n\tid = \"{name}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\ttext = \"Stirs when something happens to anybody.\",\n{}{follows}}})\n",
             self.facts("item")
         );
+        // Whoever plays a card is `ctx.actor` where other cards say so.
+        let texts = self.rules.cards().iter().flat_map(|card| card.origins.values());
+        let mut texts = texts.filter_map(|path| self.rules.source(path));
+        let acts = texts.any(|text| text.contains("ctx.actor"));
         let take = match &kind {
             Some(kind) => format!(
-                "local owner = rb.first(\"{kind}\")\n\t\trb.attach(\"{name}\", owner)\n\t\trb.say(\"{{}} has the {title}\", owner)"
+                "local owner = {}\n\t\trb.attach(\"{name}\", owner)\n\t\trb.say(\"{{}} has the {title}\", owner)",
+                if acts { "ctx.actor".into() } else { format!("rb.first(\"{kind}\")") }
             ),
             None => format!("rb.say(\"somebody has the {title}\")"),
         };

@@ -196,6 +196,7 @@ pub fn colour_wanted() -> bool {
     !set("NO_COLOR") && std::env::var("TERM").map_or(true, |term| term != "dumb")
 }
 
-fn terminal_width() -> usize {
+/// Columns of the terminal; 80 where there is none.
+pub fn terminal_width() -> usize {
     terminal_size::terminal_size().map_or(80, |(width, _)| usize::from(width.0).max(8))
 }
