@@ -15,7 +15,6 @@ pub(super) struct SavedEnd {
     state: State,
     told: Vec<Vec<Told>>,
     idle: u32,
-    unasked: u32,
 }
 
 /// An event without the number of its action.
@@ -42,27 +41,27 @@ impl SavedEnd {
         }
         let told = |event: &Event| Told(event.n, event.audience.clone(), event.happening.clone());
         let told = game.history.iter().map(|done| done.events.iter().map(told).collect()).collect();
-        let unasked = u32::try_from(game.unasked).unwrap_or(u32::MAX);
-        Some(SavedEnd { state, told, idle: game.idle, unasked })
+        Some(SavedEnd { state, told, idle: game.idle })
     }
 
     /// Whether it can be the end of these actions under these rules. That their tape leads there is found when it is played.
     pub fn fits(&self, done: &[Done], rules: &Ruleset) -> bool {
         self.told.len() == done.len()
             && !done.iter().any(changes_rules)
-            && self.idle.max(self.unasked) < LARGEST_NUMBER
+            && self.idle < LARGEST_NUMBER
             && self.state.fits(rules.schema())
     }
 
     /// Puts a game that has not begun behind these actions.
     pub fn put(self, game: &mut Game, done: Vec<Done>, rules: &Arc<Ruleset>) {
-        let SavedEnd { state, told, idle, unasked } = self;
+        let SavedEnd { state, told, idle } = self;
         let setup = (*game.setup).clone();
         let (actions, hash) = (done.len(), hash_of(&in_stored_form(|| serde_json::to_vec(&state)).unwrap_or_default()));
         game.unplayed = Some(Box::new(Unplayed { rules: rules.clone(), setup, actions, state: hash }));
         game.context.state = state;
         game.context.state.renew_identity();
-        (game.idle, game.unasked) = (idle, u64::from(unasked));
+        // Whoever loads a game is there: how much was played since the last question is counted anew.
+        (game.idle, game.unasked) = (idle, 0);
         game.actions = done.iter().filter(|done| !matches!(done.cause, Cause::Edit { .. })).count() as u64;
         (game.open, game.next_number, game.next_seq) = (None, 1, 1);
         for (mut done, told) in done.into_iter().zip(told) {
