@@ -54,11 +54,8 @@ impl Session {
             return seen().map(|question| (question.id, question)).collect();
         }
         let mut all = self.game().numberings.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if !all.contains_key(viewer) {
-            all.insert(viewer.clone(), Numbering::default());
-        }
-        let numbers = all.get_mut(viewer).map(|own| own.of(seen().map(|question| question.id)));
-        numbers.unwrap_or_default().into_iter().zip(seen()).collect()
+        let numbers = all.entry(viewer.clone()).or_default().of(seen().map(|question| question.id));
+        numbers.into_iter().zip(seen()).collect()
     }
 
     /// The open questions that a viewer sees, by its own numbers.

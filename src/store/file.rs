@@ -82,7 +82,7 @@ impl StoreFile {
             Access::Write => Some(Lock::take(path)?),
             Access::Read => None,
         };
-        if access == Access::Read && has_half_a_write(path)? {
+        if access == Access::Read && has_half_a_write(path) {
             let _lock = Lock::take(path).map_err(|error| half_a_write(path, error))?;
             take_back_half_a_write(path)?;
         }
@@ -93,7 +93,7 @@ impl StoreFile {
 
     /// Opens a file for reading of which the caller holds the lock.
     pub fn read_unlocked(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
-        if has_half_a_write(path)? {
+        if has_half_a_write(path) {
             take_back_half_a_write(path)?;
         }
         let mut file = StoreFile::unlocked(path, library, Access::Read, None)?;
@@ -315,13 +315,10 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
 }
 
 /// Whether a program ended in the middle of a write. Whoever only reads cannot take that back.
-fn has_half_a_write(path: &Path) -> Result<bool, StoreError> {
-    match looked_at(path, OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        Err(rusqlite::Error::SqliteFailure(failure, _)) => {
-            Ok(failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
-        }
-        _ => Ok(false),
-    }
+fn has_half_a_write(path: &Path) -> bool {
+    let looked = looked_at(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    matches!(looked, Err(rusqlite::Error::SqliteFailure(failure, _))
+        if failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
 }
 
 /// Takes back the write in the middle of which a program ended. The caller holds the lock of the file.
