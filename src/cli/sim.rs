@@ -263,6 +263,9 @@ fn tell_trial(simulation: &Simulation, trial: u64, json: bool) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
+/// Rows of what was new that are shown.
+const MOST_BRANCHES: usize = 30;
+
 /// Shows how much the memo carries, and what it could not record.
 fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
     let interrupted = watched();
@@ -290,6 +293,15 @@ fn why_slow(simulation: &Simulation, json: bool) -> Result<ExitCode> {
             screen.row(&Row::at(2).plain("Every call could be recorded."))?;
         } else {
             screen.table(&["times", "entry", "not recorded because", "at"], rows)?;
+        }
+        let new: Vec<Vec<String>> = report
+            .new_branches
+            .iter()
+            .take(MOST_BRANCHES)
+            .map(|row| vec![row.count.to_string(), row.entry.clone(), row.met.clone()])
+            .collect();
+        if !new.is_empty() {
+            screen.table(&["times", "entry", "run by script since this was new"], new)?;
         }
     }
     Ok(if interrupted.load(Ordering::Relaxed) { ExitCode::from(INTERRUPTED) } else { ExitCode::SUCCESS })

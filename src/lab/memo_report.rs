@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::simulation::{MemoUse, Simulation, SimulationError};
 use super::tally::Tally;
 use super::trial::Table;
-use crate::play::NotRecorded;
+use crate::play::{NewBranch, NotRecorded};
 
 /// How much of a simulation the memo (the trace cache) carries, and what it cannot record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -23,6 +23,8 @@ pub struct MemoReport {
     pub unused: Option<String>,
     /// What could not be recorded, the most frequent first.
     pub not_recorded: Vec<NotRecorded>,
+    /// What kept entries from being replayed: what they met that no recording had met, the most frequent first.
+    pub new_branches: Vec<NewBranch>,
 }
 
 impl Simulation {
@@ -42,6 +44,7 @@ impl Simulation {
                 run: 0,
                 unused: None,
                 not_recorded: Vec::new(),
+                new_branches: Vec::new(),
             };
             if let Some(seat) = ready.ahead.iter().next() {
                 report.unused = Some(format!("{seat} looks ahead, and each answer that it tries is another game"));
@@ -58,6 +61,7 @@ impl Simulation {
             report.games = tally.trials;
             (report.replayed, report.run) = table.memo_counts();
             report.not_recorded = table.not_recorded();
+            report.new_branches = table.new_branches();
             Ok(report)
         };
         let ready = self.ready()?;

@@ -8,7 +8,8 @@ use super::tally::{LeftOut, Sum, Tally};
 use super::{MemoUse, SimulationError};
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, CardCounts, DicePosition, Engine, Game, Halt, Machine, Memo, NotRecorded, Prepared, Traces,
+    ActionContext, CardCounts, DicePosition, Engine, Game, Halt, Machine, Memo, NewBranch, NotRecorded, Prepared,
+    Traces,
 };
 use crate::ruleset::Statistic;
 use crate::state::{EntryId, State, Value};
@@ -92,6 +93,12 @@ impl Table<'_> {
     /// Why entries were not recorded.
     pub fn not_recorded(&self) -> Vec<NotRecorded> {
         self.memo.as_ref().map(|memo| memo.not_recorded()).unwrap_or_default()
+    }
+
+    /// What entries met that was new.
+    pub fn new_branches(&self) -> Vec<NewBranch> {
+        let schema = self.ready.prepared.rules.schema();
+        self.memo.as_ref().map(|memo| memo.new_branches(schema)).unwrap_or_default()
     }
 
     /// Throws a machine away in which a budget was spent.

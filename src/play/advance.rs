@@ -93,7 +93,7 @@ impl Game {
         context.stop = None;
         context.at_start = false;
         context.headless = Some(headless);
-        let result = vm.run_on(context);
+        let result = if context.needs_script() { vm.run_on(context) } else { Ok(()) };
         let stop = context.stop.take();
         let headless = context.headless.take()?;
         self.actions += headless.done;

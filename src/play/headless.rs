@@ -22,6 +22,8 @@ pub(crate) struct Headless {
     pub current: Option<Current>,
     /// The context's pulse when it began.
     pulse: u64,
+    /// Entries have been replayed up to one that a script has to run, and what that must come to, if it is only to be checked.
+    replayed: Option<Option<Expected>>,
 }
 
 /// The action that a game is in.
@@ -34,7 +36,7 @@ pub(crate) struct Current {
 
 impl Headless {
     pub fn new(left: u64, boundary: Option<Arc<str>>, idle: u32, most_idle: u32) -> Headless {
-        Headless { left, boundary, most_idle, idle, done: 0, current: None, pulse: 0 }
+        Headless { left, boundary, most_idle, idle, done: 0, current: None, pulse: 0, replayed: None }
     }
 
     /// An action is over; `pulsed`: it has rolled or asked.
@@ -62,7 +64,11 @@ impl ActionContext {
             }
         }
         self.forget_rolls();
-        let expected = self.replay_known();
+        let known = self.headless.as_mut()?.replayed.take();
+        let expected = match known {
+            Some(expected) => expected,
+            None => self.replay_known(),
+        };
         let id = self.next_due()?.id;
         let before = self.position();
         if let Some(memo) = &mut self.observers.memo {
@@ -74,6 +80,20 @@ impl ActionContext {
         headless.idle += 1;
         headless.pulse = pulse;
         Some(&headless.current.insert(Current { entry, before }).entry)
+    }
+
+    /// Replays entries for as long as their traces are known, before the script machine is entered; says whether a script has to run
+    /// the next one.
+    pub fn needs_script(&mut self) -> bool {
+        if self.observers.memo.is_none() {
+            return true;
+        }
+        let expected = self.replay_known();
+        let due = self.next_due().is_some();
+        if let Some(headless) = &mut self.headless {
+            headless.replayed = Some(expected);
+        }
+        due
     }
 
     /// Replays entries up to one whose trace is not known; gives what that one must come to, if it is only to be checked.

@@ -82,7 +82,7 @@ pub(crate) use headless::Headless;
 pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;
 pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
-pub use memo::NotRecorded;
+pub use memo::{NewBranch, NotRecorded};
 pub(crate) use memo::{Memo, Query, Traces};
 pub(crate) use migration::Former;
 pub(crate) use operation::{Op, settled};

@@ -17,7 +17,7 @@ impl fmt::Display for EntityId {
 }
 
 /// The value of a field, an argument or an attachment: plain data, whole numbers only.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Value {
     /// An empty reference.
@@ -37,6 +37,36 @@ pub enum Value {
     List(Arc<[Value]>),
     /// Values by name.
     Map(Arc<BTreeMap<Arc<str>, Value>>),
+}
+
+impl Clone for Value {
+    #[inline]
+    fn clone(&self) -> Value {
+        match self {
+            Value::None => Value::None,
+            Value::Bool(yes) => Value::Bool(*yes),
+            Value::Int(n) => Value::Int(*n),
+            Value::Ratio(n, d) => Value::Ratio(*n, *d),
+            Value::Text(text) => Value::Text(text.clone()),
+            Value::Entity(id) => Value::Entity(*id),
+            Value::List(items) => Value::List(items.clone()),
+            Value::Map(items) => Value::Map(items.clone()),
+        }
+    }
+
+    /// The same; where both hold the same text, list or map, no reference is counted.
+    #[inline]
+    fn clone_from(&mut self, other: &Value) {
+        let same = match (&*self, other) {
+            (Value::Text(own), Value::Text(other)) => Arc::ptr_eq(own, other),
+            (Value::List(own), Value::List(other)) => Arc::ptr_eq(own, other),
+            (Value::Map(own), Value::Map(other)) => Arc::ptr_eq(own, other),
+            _ => false,
+        };
+        if !same {
+            *self = other.clone();
+        }
+    }
 }
 
 impl Value {

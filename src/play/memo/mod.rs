@@ -20,7 +20,7 @@ mod recording;
 mod tagged;
 mod traces;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use self::field_cache::FieldCache;
@@ -32,7 +32,7 @@ use self::recording::{Dependency, Effect, Finished, Recording, RollKey, Root, Sc
 pub(crate) use self::recording::{Expected, Played};
 use self::tagged::{OwnValues, Tagged, is_small};
 pub(crate) use self::traces::Traces;
-use self::traces::{Committed, Table};
+use self::traces::{Committed, Miss, Table};
 use super::operation::Op;
 use crate::dice::DiceRng;
 use crate::state::{Attachment, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Value};
@@ -67,6 +67,8 @@ pub(crate) struct Memo {
     recorded: u64,
     /// Why entries were not recorded: entry, reason, place in a script.
     aborts: BTreeMap<(Arc<str>, &'static str, String), u64>,
+    /// What entries met that no trace had met before.
+    missed: HashMap<(Arc<str>, Missed), u64>,
     /// Finds the place in a script that runs.
     locate: fn() -> String,
     difference: Option<Difference>,
@@ -91,6 +93,26 @@ pub struct NotRecorded {
     pub place: String,
     /// How often that was.
     pub count: u64,
+}
+
+/// What entries met that no trace had met before, so that they were run by script.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct NewBranch {
+    /// The entry, or the function of play.luau.
+    pub entry: String,
+    /// What had a new value.
+    pub met: String,
+    /// How often that was.
+    pub count: u64,
+}
+
+/// What was new where a look-up ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Missed {
+    Root,
+    Field(Option<KindId>, FieldId),
+    Query(Query),
+    Roll,
 }
 
 /// How an entry goes on.
@@ -137,6 +159,7 @@ impl Memo {
             replayed: 0,
             recorded: 0,
             aborts: BTreeMap::new(),
+            missed: HashMap::new(),
             locate,
             difference: None,
         }
@@ -160,6 +183,45 @@ impl Memo {
         rows
     }
 
+    /// What entries met that was new, the most frequent first.
+    pub fn new_branches(&self, schema: &Schema) -> Vec<NewBranch> {
+        let mut rows: BTreeMap<(&str, String), u64> = BTreeMap::new();
+        for ((entry, missed), count) in &self.missed {
+            let met = match missed {
+                Missed::Root => "another owner, other arguments, or others are there or attached".to_owned(),
+                Missed::Roll => "another roll".into(),
+                Missed::Query(query) => query.words(schema),
+                Missed::Field(kind, field) => {
+                    let kind = kind.and_then(|kind| schema.kinds.get(kind.0 as usize));
+                    let field = kind.and_then(|kind| Some((kind, kind.fields.get(field.0 as usize)?)));
+                    field.map_or_else(|| "a field".into(), |(kind, field)| format!("{}.{}", kind.name, field.name))
+                }
+            };
+            *rows.entry((entry, met)).or_insert(0) += count;
+        }
+        let row = |((entry, met), count): ((&str, String), u64)| NewBranch { entry: entry.to_owned(), met, count };
+        let mut rows: Vec<NewBranch> = rows.into_iter().map(row).collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.count));
+        rows
+    }
+
+    /// Notes where a look-up ended.
+    #[cold]
+    fn note_miss(&mut self, what: &Arc<str>, miss: Miss, table: &Table, state: &State) {
+        let missed = match miss {
+            Miss::Root => Missed::Root,
+            Miss::At(guard) => match guard.kind() {
+                Guard::FIELD => {
+                    let entity = self.numbering.entity(guard.entity()).and_then(|id| state.entity(id));
+                    Missed::Field(entity.map(|entity| entity.kind), guard.field_id())
+                }
+                Guard::QUERY => table.query(guard).map_or(Missed::Root, |query| Missed::Query(query.about(EntityId(0)))),
+                _ => Missed::Roll,
+            },
+        };
+        *self.missed.entry((what.clone(), missed)).or_insert(0) += 1;
+    }
+
     /// A difference between a trace and its script, if one was found.
     pub fn take_difference(&mut self) -> Option<Difference> {
         self.difference.take()
@@ -176,7 +238,15 @@ impl Memo {
     pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
         let hashes = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
         self.cache.turn_to(state);
-        let Some(number) = self.follow(table, hashes, state, rng) else { return Lookup::Missing };
+        let number = match self.follow(table, hashes, state, rng) {
+            Ok(number) => number,
+            Err(miss) => {
+                if let Some(what) = state.agenda().first().map(|entry| entry.what.clone()) {
+                    self.note_miss(&what, miss, table, state);
+                }
+                return Lookup::Missing;
+            }
+        };
         let outcome = table.outcome(number);
         if !state.has_room(outcome.spawns, outcome.entries) {
             return Lookup::Missing;
@@ -271,17 +341,17 @@ impl Memo {
 
     /// The number of the outcome that the first entry of the agenda comes to, if that is known.
     #[inline]
-    fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &State, rng: &mut DiceRng) -> Option<u32> {
-        let Entry { what, owner, args, .. } = state.agenda().first()?;
+    fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &State, rng: &mut DiceRng) -> Result<u32, Miss> {
+        let Entry { what, owner, args, .. } = state.agenda().first().ok_or(Miss::Root)?;
         self.numbering.clear();
         let owner = match owner {
-            Some(owner) => Some(self.numbering.meet(*owner, state)?),
+            Some(owner) => Some(self.numbering.meet(*owner, state).ok_or(Miss::Root)?),
             None => None,
         };
         let own;
         let args = match args {
             Value::Entity(_) | Value::List(_) | Value::Map(_) if self.numbering.concerns(args) => {
-                own = self.numbering.meet_all(args, state)?;
+                own = self.numbering.meet_all(args, state).ok_or(Miss::Root)?;
                 &own
             }
             args => args,
@@ -307,9 +377,12 @@ impl Memo {
         self.numbering.clear();
         let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
         let found = table.follow((what, None, &Value::None), hashes, state, parts, None);
-        if let Some(number) = found {
-            let value = self.values.value(table.outcome(number).value, &table.names().values);
-            return Some(all_real(&self.numbering, value));
+        match found {
+            Ok(number) => {
+                let value = self.values.value(table.outcome(number).value, &table.names().values);
+                return Some(all_real(&self.numbering, value));
+            }
+            Err(miss) => self.note_miss(what, miss, &table, state),
         }
         drop(table);
         self.record(what.clone(), (None, Value::None), state, None);

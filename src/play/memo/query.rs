@@ -1,5 +1,5 @@
 use super::numbering::Numbering;
-use crate::state::{EntityId, FieldId, KindId, State, Value};
+use crate::state::{EntityId, FieldId, KindId, Schema, State, Value};
 
 /// Who is there, as a script asks for it: what a trace has to find again among the entities that are made in play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +22,21 @@ impl Query {
         match self {
             Query::Kind(_) | Query::Attached => None,
             Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) => Some(id),
+        }
+    }
+
+    /// What is asked for, in words.
+    pub(super) fn words(self, schema: &Schema) -> String {
+        let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
+        match self {
+            Query::Kind(kind) => format!("who is there of kind {}", name(kind)),
+            Query::Referring(kind, field, _) => {
+                let field = schema.kinds.get(kind.0 as usize).and_then(|kind| kind.fields.get(field.0 as usize));
+                format!("who refers to something by {}.{}", name(kind), field.map_or("", |field| &*field.name))
+            }
+            Query::Relations(_) => "the relations of something".into(),
+            Query::Attached => "what is attached".into(),
+            Query::Id(_) => "the number of an entity".into(),
         }
     }
 

@@ -93,6 +93,15 @@ struct Node {
     other: u32,
 }
 
+/// Where a look-up ends without an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Miss {
+    /// Nothing is known of that entry, with this owner and these arguments, where the same are there.
+    Root,
+    /// There is no branch for what was found in this place.
+    At(Guard),
+}
+
 /// Limits of the table: nodes of 12 bytes each, outcomes, trees, interned values and rolls. When one is reached, what is recorded
 /// is kept and nothing more is recorded.
 const MOST_NODES: usize = 2_400_000;
@@ -130,7 +139,7 @@ impl Table {
         &self.names
     }
 
-    /// Follows the trace of a root; gives the number of its outcome, or nothing where a branch is missing. The entities in the root
+    /// Follows the trace of a root; gives the number of its outcome, or where a branch is missing. The entities in the root
     /// go by the numbers that `numbering` has given them.
     #[inline]
     pub(super) fn follow(
@@ -140,33 +149,28 @@ impl Table {
         state: &State,
         (cache, numbering, ends): (&mut FieldCache, &mut Numbering, &[(KindId, FieldId)]),
         mut rng: Option<&mut DiceRng>,
-    ) -> Option<u32> {
-        let trees = self.trees.get(&hash_of(what, owner, args, hashes))?;
-        let mut at = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes))?.first as usize;
+    ) -> Result<u32, Miss> {
+        let trees = self.trees.get(&hash_of(what, owner, args, hashes)).ok_or(Miss::Root)?;
+        let tree = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes));
+        let mut at = tree.ok_or(Miss::Root)?.first as usize;
         let mut last_total = 0;
         loop {
             let mut node = self.nodes[at];
             let guard = node.guard;
             let found = match guard.kind() {
-                Guard::FIELD if is_number(guard.entity()) => self.read(guard, state, numbering)?,
-                Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering)? {
-                    Tagged::NUMBERED => self.read(guard, state, numbering)?,
+                Guard::FIELD if is_number(guard.entity()) => self.read(guard, state, numbering),
+                Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering) {
+                    Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
                     found => found,
                 },
-                Guard::QUERY => {
-                    let query = self.queries.get_index(guard.number())?;
-                    let query = match query.entity() {
-                        Some(number) => query.about(numbering.entity(number)?),
-                        None => *query,
-                    };
-                    self.names.values.known(&query.found(state, ends, numbering)?)?
-                }
-                Guard::ROLL => self.rolled(guard, rng.as_mut()?, &mut last_total)?,
-                _ => return Some(node.found.at() as u32),
+                Guard::QUERY => self.asked(guard, state, ends, numbering),
+                Guard::ROLL => rng.as_mut().and_then(|rng| self.rolled(guard, rng, &mut last_total)),
+                _ => return Ok(node.found.at() as u32),
             };
+            let found = found.ok_or(Miss::At(guard))?;
             while node.found != found {
                 if node.other == 0 {
-                    return None;
+                    return Err(Miss::At(guard));
                 }
                 at = node.other as usize;
                 node = self.nodes[at];
@@ -183,6 +187,27 @@ impl Table {
             _ if numbering.concerns(value) => self.names.values.known(&numbering.meet_all(value, state)?),
             _ => self.names.values.known(value),
         }
+    }
+
+    /// What a query finds now.
+    fn asked(
+        &self,
+        guard: Guard,
+        state: &State,
+        ends: &[(KindId, FieldId)],
+        numbering: &mut Numbering,
+    ) -> Option<Tagged> {
+        let query = self.query(guard)?;
+        let query = match query.entity() {
+            Some(number) => query.about(numbering.entity(number)?),
+            None => query,
+        };
+        self.names.values.known(&query.found(state, ends, numbering)?)
+    }
+
+    /// The query that a guard stands for.
+    pub(super) fn query(&self, guard: Guard) -> Option<Query> {
+        self.queries.get_index(guard.number()).copied()
     }
 
     /// Rolls the dice of a guard, or looks at those that were rolled last.
