@@ -215,7 +215,9 @@ impl Memo {
                     let entity = self.numbering.entity(guard.entity()).and_then(|id| state.entity(id));
                     Missed::Field(entity.map(|entity| entity.kind), guard.field_id())
                 }
-                Guard::QUERY => table.query(guard).map_or(Missed::Root, |query| Missed::Query(query.about(EntityId(0)))),
+                Guard::QUERY => {
+                    table.query(guard).map_or(Missed::Root, |query| Missed::Query(query.about(EntityId(0))))
+                }
                 _ => Missed::Roll,
             },
         };
