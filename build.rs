@@ -1,17 +1,19 @@
 //! The rulesets are embedded into the program: building again when one of their files changes. The fingerprints of
-//! continuations are a small C++ file that is compiled against the engine's headers.
+//! continuations, and the syntax trees that the check reads, are small C++ files compiled against the engine's headers.
 
 fn main() {
     println!("cargo::rerun-if-changed=rulesets");
     println!("cargo::rerun-if-changed=src/script/continuation");
+    println!("cargo::rerun-if-changed=src/script/syntax");
     #[cfg(feature = "continuations")]
-    continuations();
+    compile("continuation", "fingerprint.cpp");
+    #[cfg(feature = "check")]
+    compile("syntax", "tree.cpp");
 }
 
-/// With the defines that the engine is built with.
-#[cfg(feature = "continuations")]
-fn continuations() {
-    let folder = "src/script/continuation";
+/// Compiles a file of `src/script/FOLDER` with the defines that the engine is built with.
+#[cfg(any(feature = "continuations", feature = "check"))]
+fn compile(folder: &str, file: &str) {
     cc::Build::new()
         .cpp(true)
         .std("c++17")
@@ -20,8 +22,9 @@ fn continuations() {
         .define("LUA_VECTOR_SIZE", "3")
         .define("LUA_API", "extern \"C\"")
         .define("NDEBUG", None)
-        .include(format!("{folder}/luau"))
+        .include("src/script/continuation/luau")
+        .include("src/script/syntax/luau")
         .opt_level(2)
-        .file(format!("{folder}/fingerprint.cpp"))
-        .compile("continuation");
+        .file(format!("src/script/{folder}/{file}"))
+        .compile(folder);
 }

@@ -16,6 +16,21 @@ use riskbreaker::check::findings;
 type Mistake = (&'static str, &'static str, &'static str, &'static str);
 
 const MISTAKES: &[Mistake] = &[
+    // Slips that read well
+    ("tug/verbs.luau", "rope:add(\"at\", by)", "rope:add(\"at\", math.clamp(by, 2, -2))", "least, greatest"),
+    (
+        "tug/maneuvers/rest.luau",
+        "ctx.actor:add(\"rests\", 1)",
+        "local n = table.sort({ 2, 1 })",
+        "on a line of its own",
+    ),
+    (
+        "tug/kinds.luau",
+        "rb.term(\"strength\", self.strength) +",
+        "rb.term(\"strength\", self.strength) ..",
+        "are added with `+`",
+    ),
+    ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= \"2\"", "without quotes"),
     // What does not read as Luau
     ("silent-winter/maneuvers/attack.luau", "\treturn talent\nend\n", "\treturn talent\n", "`end`"),
     ("tug/maneuvers/pull.luau", "title = \"Pull\",", "title = \"Pull\"", "put a comma"),
@@ -33,7 +48,7 @@ const MISTAKES: &[Mistake] = &[
     // Names
     ("tug/maneuvers/pull.luau", "(won and", "(wno and", "did you mean `won`?"),
     ("tug/verbs.luau", "finish(\"{} has won\", who)", "finish(\"{} has won\", whom)", "did you mean `who`?"),
-    ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= null", "nothing is written `nil`"),
+    ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= null", "Luau writes `nil` for it"),
     ("contest/play.luau", "local deck = require(\"lib/deck\")\n", "", "require(\"lib/deck\")"),
     ("contest/verbs.luau", "require(\"lib/wounds\")", "require(\"lib/wonds\")", "lib/wounds"),
     ("contest/verbs.luau", "wounds.edged[at]", "wounds.edgd[at]", "did you mean `edged`?"),

@@ -1,14 +1,13 @@
 //! How functions are called: with how many values, and of what sort.
 
-use luau_syntax::ast::{Expression, ExpressionKind, IndexNameOp, TableItem};
-use luau_syntax::location::Location;
-
 use super::names::Signature;
 use super::script::Reader;
 use super::symbol::Symbol;
-use super::syntax::{literal, text};
+use super::syntax::{constant, literal, text};
 use super::value_type::{ValueType, params_of, wanted};
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind, IndexNameOp, Location, TableItem};
+use crate::state::Value;
 
 /// A function whose way of being called is known.
 pub(super) struct Called {
@@ -87,6 +86,14 @@ impl Reader<'_> {
             };
             return self.problem(arg.location(), (wrong, cure.into()));
         }
+        if name == "math.clamp"
+            && let [_, least, most] = args
+            && let (Some(Value::Int(low)), Some(Value::Int(high))) = (constant(*least), constant(*most))
+            && low > high
+        {
+            let wrong = format!("the least value, {low}, is above the greatest, {high}");
+            self.problem(least.location(), (wrong, "it is written math.clamp(value, least, greatest)".into()));
+        }
     }
 
     fn counted(&mut self, called: &Called, args: &[Expression<'_>], at: Location) {
@@ -159,20 +166,16 @@ impl Reader<'_> {
             let by_field = || self.known.type_of_all(&signature.params[param]).map(ValueType::of_type);
             signature.uses.get(param).copied().flatten().or_else(by_field)
         };
-        // Where only one of them is known, two that are each called like the other's parameter are enough.
-        let constant = |param: usize| sort(param).map(is_constant);
-        let differ = matches!(
-            (constant(at), constant(other)),
-            (Some(true), Some(false) | None) | (Some(false) | None, Some(true))
-        );
-        (back == signature.params[at] && differ).then_some(name)
+        // Two that are each called like the other's parameter are enough, unless both are used alike: then they may be
+        // exchanged on purpose.
+        (back == signature.params[at] && sort(at) != sort(other)).then_some(name)
     }
 
     /// A function of the ruleset's own.
     pub(super) fn called(&self, func: Expression<'_>, self_call: bool) -> Option<Called> {
         match func.kind() {
             ExpressionKind::Local { local, .. } => {
-                let signature = self.functions.get(&local.identity().as_u64())?.clone();
+                let signature = self.functions.get(&local.id)?.clone();
                 let file = Some(self.full_path().to_string());
                 Some(Called { name: text(local.name), signature, verb: false, file })
             }

@@ -1,5 +1,3 @@
-use luau_syntax::ast::{Expression, ExpressionKind, Function, TableItem};
-
 use super::flow::{end_of, falls_through};
 use super::known::instead;
 use super::names::Signature;
@@ -8,6 +6,7 @@ use super::symbol::Symbol;
 use super::syntax::{literal, returned, text};
 use crate::ruleset::nearest;
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
 impl Reader<'_> {
     /// Seats that are written down as those who may see something: one, or a list.
@@ -218,7 +217,7 @@ impl Reader<'_> {
         else {
             return;
         };
-        self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.identity().as_u64()));
+        self.handed_to_verbs.extend(function.args.iter().map(|arg| arg.id));
         let named = |item: &TableItem<'_>| match item {
             TableItem::List { value } => Some((literal(*value)?, value.location())),
             _ => None,
@@ -240,7 +239,7 @@ impl Reader<'_> {
         let Some((below, own)) = function.args.split_first() else { return };
         let params: Vec<String> = own.iter().map(|arg| text(arg.name)).collect();
         let signature = Signature { needed: params.len(), params, spread: function.vararg, ..Signature::default() };
-        self.functions.insert(below.identity().as_u64(), signature);
+        self.functions.insert(below.id, signature);
     }
 
     /// A card whose `when` never says yes.

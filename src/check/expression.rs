@@ -1,8 +1,5 @@
 //! Expressions of a script.
 
-use luau_syntax::ast::{BinaryOp, Expression, ExpressionKind, Function, IndexNameOp, TableItem, UnaryOp};
-use luau_syntax::location::Location;
-
 use super::known::{Wrong, instead};
 use super::names::type_named;
 use super::script::Reader;
@@ -12,13 +9,16 @@ use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::nearest;
 use crate::script::api;
+use crate::script::syntax::{
+    BinaryOp, Expression, ExpressionKind, Function, IndexNameOp, Location, TableItem, UnaryOp,
+};
 
 impl Reader<'_> {
     pub(super) fn expression(&mut self, expression: Expression<'_>) {
         let at = expression.location();
         match expression.kind() {
             ExpressionKind::String { value, .. } => {
-                let text = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                let text = String::from_utf8_lossy(value).into_owned();
                 if looks_like_dice(&text)
                     && !self.is_spec()
                     && let Err(error) = Dice::parse(&text)
@@ -123,9 +123,7 @@ impl Reader<'_> {
     /// Something is taken out of a table by a number that is written down.
     fn by_number(&mut self, table: Expression<'_>, index: Expression<'_>) {
         let text_map = match table.kind() {
-            ExpressionKind::Local { local, .. } if self.text_maps.contains(&local.identity().as_u64()) => {
-                Some(text(local.name))
-            }
+            ExpressionKind::Local { local, .. } if self.text_maps.contains(&local.id) => Some(text(local.name)),
             ExpressionKind::IndexName { expr, index: member, .. } => match self.symbol(expr) {
                 Some(Symbol::Module(path)) => {
                     let module = self.known.names.module(&path);
@@ -149,7 +147,7 @@ impl Reader<'_> {
     /// A list out of which something is taken by a name.
     fn by_name(&mut self, list: Expression<'_>, at: Location) {
         if let ExpressionKind::Local { local, .. } = list.kind()
-            && self.lists.contains(&local.identity().as_u64())
+            && self.lists.contains(&local.id)
         {
             let wrong = format!("`{}` is a list: its places are numbers, and this is a text", text(local.name));
             self.problem(at, (wrong, "write a number, from 1 on".into()));
@@ -261,29 +259,29 @@ impl Reader<'_> {
                 _ => None,
             };
             if let Some(thing) = thing {
-                self.symbols.insert(first.identity().as_u64(), thing);
+                self.symbols.insert(first.id, thing);
             }
         }
         let phase = self.keys.first().is_some_and(|phase| matches!(&**phase, "before" | "after"));
         if let (true, [_, _], Some(holder)) =
             (phase && matches!(folder, "hooks" | "items"), self.keys.as_slice(), function.args.get(given + 1))
         {
-            self.symbols.insert(holder.identity().as_u64(), Symbol::Holder);
+            self.symbols.insert(holder.id, Symbol::Holder);
         }
         if let ("policies", [key], Some(question)) = (folder, self.keys.as_slice(), function.args.first())
             && key == "answer"
         {
-            self.value_types.insert(question.identity().as_u64(), ValueType::Table);
+            self.value_types.insert(question.id, ValueType::Table);
         }
-        for arg in function.args.iter().filter(|arg| !self.changing.contains(&arg.identity().as_u64())) {
+        for arg in function.args.iter().filter(|arg| !self.changing.contains(&arg.id)) {
             if let Some(sort) = arg.annotation.and_then(type_named) {
-                self.value_types.insert(arg.identity().as_u64(), sort);
+                self.value_types.insert(arg.id, sort);
             }
         }
         if self.is_spec()
             && let Some(t) = function.args.iter().find(|arg| arg.name == "t")
         {
-            self.symbols.insert(t.identity().as_u64(), Symbol::Spec);
+            self.symbols.insert(t.id, Symbol::Spec);
         }
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
@@ -350,7 +348,7 @@ impl Reader<'_> {
     /// What is called has to be a function.
     fn is_function(&mut self, func: Expression<'_>) {
         let ExpressionKind::Local { local, .. } = func.kind() else { return };
-        let Some(sort) = self.value_types.get(&local.identity().as_u64()) else { return };
+        let Some(sort) = self.value_types.get(&local.id) else { return };
         if *sort != ValueType::Function {
             let wrong = format!("`{}` is {}, and no function to call", text(local.name), sort.words());
             self.problem(func.location(), (wrong, "is a comma missing behind it?".into()));
@@ -363,7 +361,7 @@ impl Reader<'_> {
                 ExpressionKind::Table { items } => self.rule_ids(items),
                 ExpressionKind::FunctionLiteral(function) => {
                     if let Some(t) = function.args.first() {
-                        self.symbols.insert(t.identity().as_u64(), Symbol::Spec);
+                        self.symbols.insert(t.id, Symbol::Spec);
                     }
                 }
                 _ => {}
@@ -398,9 +396,9 @@ impl Reader<'_> {
 /// Words that mean something in other languages, or nothing before `rb` is there.
 const ELSEWHERE: [(&str, &str); 7] = [
     ("rb", "write `local rb = require(\"@riskbreaker\")` at the top"),
-    ("null", "nothing is written `nil`"),
-    ("None", "nothing is written `nil`"),
-    ("undefined", "nothing is written `nil`"),
+    ("null", "Luau writes `nil` for it"),
+    ("None", "Luau writes `nil` for it"),
+    ("undefined", "Luau writes `nil` for it"),
     ("True", "write `true`"),
     ("False", "write `false`"),
     ("this", "write `self`, and take it as the first parameter"),

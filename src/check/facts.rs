@@ -37,7 +37,7 @@ fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
             && facts.len() > AGREEING
             && let Err(error) = Dice::parse(text)
         {
-            let message = format!("`{name}` is no dice here, as it is everywhere else: {error}");
+            let message = format!("`{name}` is not dice: {error}");
             found.extend(problem(stack, card, name, text, message, "write it as 5, 2d6 or 1d10+1".into()));
             continue;
         }

@@ -1,6 +1,3 @@
-use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
-use luau_syntax::location::Location;
-
 use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
@@ -8,6 +5,7 @@ use super::syntax::{constant, literal, text};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchKind, nearest};
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
 use crate::state::{Kind, State, Type, Value};
 
 impl Reader<'_> {

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use luau_syntax::ast::{
-    AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Statement, StatementView, TypeKind, TypePackKind,
-};
-
-use luau_syntax::location::{Location, Position};
-
 use super::names::type_named;
 use super::script::Reader;
 use super::syntax::leaves_loop;
 use super::value_type::ValueType;
+use crate::script::syntax::{
+    AstNode, AstVisitor, Block, Expression, ExpressionKind, Function, Location, Position, Statement, StatementView,
+    TypeKind,
+};
 
 impl Reader<'_> {
     /// A function whose type says that it gives something back, and that can end without doing so.
@@ -53,9 +51,8 @@ pub(super) fn end_of(function: &Function<'_>) -> Location {
 
 /// The value that the type of a function says it gives back: a number, a text, a truth value or a table.
 pub(super) fn promised_type(function: &Function<'_>) -> Option<ValueType> {
-    let TypePackKind::Explicit { type_list } = function.return_annotation?.kind() else { return None };
-    let ty = type_list.types.first()?;
-    type_named(*ty).or_else(|| matches!(ty.kind(), TypeKind::Table { .. }).then_some(ValueType::Table))
+    let ty = function.returns?;
+    type_named(ty).or_else(|| matches!(ty.kind(), TypeKind::Table).then_some(ValueType::Table))
 }
 
 /// Whether a block can be run to its end and past it.
@@ -109,13 +106,13 @@ fn ends_action(expression: Expression<'_>) -> bool {
 fn made_of_locals(expression: Expression<'_>, locals: &mut BTreeSet<u64>) -> bool {
     match expression.kind() {
         ExpressionKind::Local { local, .. } => {
-            locals.insert(local.identity().as_u64());
+            locals.insert(local.id);
             true
         }
         ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Boolean(_) => true,
         ExpressionKind::Nil => true,
         ExpressionKind::Grouped(inner) => made_of_locals(inner, locals),
-        ExpressionKind::Unary { op: luau_syntax::ast::UnaryOp::Length, .. } => false,
+        ExpressionKind::Unary { op: crate::script::syntax::UnaryOp::Length, .. } => false,
         ExpressionKind::Unary { rhs, .. } => made_of_locals(rhs, locals),
         ExpressionKind::Binary { lhs, rhs, .. } => made_of_locals(lhs, locals) && made_of_locals(rhs, locals),
         _ => false,
@@ -130,7 +127,7 @@ impl<'ast> AstVisitor<'ast> for Assigned {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         let mut assigned = |target: Expression<'_>| {
             if let ExpressionKind::Local { local, .. } = target.kind() {
-                self.0.insert(local.identity().as_u64());
+                self.0.insert(local.id);
             }
         };
         if let AstNode::Statement(statement) = node {

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luau_syntax::ast::{
-    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Statement,
-    StatementFunctionDeclaration, StatementIf, StatementLocal, StatementNumericFor, StatementView, TableItem, UnaryOp,
-};
-use luau_syntax::location::{Location, Position};
-
 use super::flow::goes_on;
 use super::known::Wrong;
 use super::syntax::{literal, local_id, text};
+use crate::script::syntax::{
+    AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, Location, Position, Statement,
+    StatementFunctionDeclaration, StatementIf, StatementLocal, StatementNumericFor, StatementView, TableItem, UnaryOp,
+};
 
 /// Everything of that sort in a script.
 pub(super) fn lints(root: Block<'_>, source: &str) -> Vec<(Location, Wrong)> {
@@ -39,7 +37,6 @@ impl<'ast> AstVisitor<'ast> for Lints<'_> {
         match node {
             AstNode::Statement(statement) => self.statement(statement),
             AstNode::Expression(expression) => self.expression(expression),
-            _ => {}
         }
         true
     }
@@ -103,7 +100,7 @@ impl Lints<'_> {
             if let StatementView::Local(local) = statement.view()
                 && local.values.is_empty()
             {
-                empty.extend(local.bindings.iter().map(|one| (one.identity().as_u64(), text(one.name))));
+                empty.extend(local.bindings.iter().map(|one| (one.id, text(one.name))));
                 continue;
             }
             if empty.is_empty() {
@@ -133,6 +130,7 @@ impl Lints<'_> {
         match statement.view() {
             StatementView::Block(block) => self.block(block),
             StatementView::If(branch) => self.branches(branch),
+            StatementView::Return(returned) => self.gives_nothing(returned.expressions),
             StatementView::While(looped) => self.block(looped.body),
             StatementView::Repeat(looped) => self.block(looped.body),
             StatementView::GenericFor(looped) => self.block(looped.body),
@@ -143,15 +141,16 @@ impl Lints<'_> {
             StatementView::Local(local) => self.local(local, at),
             StatementView::Assign(assign) => {
                 self.balanced(assign.vars.len(), assign.values, at);
+                self.gives_nothing(assign.values);
                 for var in assign.vars {
                     if let ExpressionKind::Local { local, .. } = var.kind() {
-                        self.given.entry(local.identity().as_u64()).or_insert(at.begin);
+                        self.given.entry(local.id).or_insert(at.begin);
                     }
                 }
             }
             StatementView::CompoundAssign(assign) => {
                 if let ExpressionKind::Local { local, .. } = assign.var.kind() {
-                    self.added.entry(local.identity().as_u64()).or_insert(at);
+                    self.added.entry(local.id).or_insert(at);
                 }
             }
             _ => {}
@@ -199,10 +198,24 @@ impl Lints<'_> {
         }
     }
 
+    /// What a function of `table` gives that gives nothing.
+    fn gives_nothing(&mut self, values: &[Expression<'_>]) {
+        for value in values {
+            let ExpressionKind::Call { func, .. } = value.kind() else { continue };
+            let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { continue };
+            let table = matches!(expr.kind(), ExpressionKind::Global(name) if name == "table");
+            if table && (index == "sort" || index == "clear") {
+                let wrong = format!("`table.{}` changes the list itself and gives nothing", text(index));
+                self.tell(value.location(), wrong, format!("write `table.{}(...)` on a line of its own", text(index)));
+            }
+        }
+    }
+
     fn local(&mut self, local: &StatementLocal<'_>, at: Location) {
+        self.gives_nothing(local.values);
         if local.values.is_empty() {
             for binding in local.bindings {
-                self.empty.insert(binding.identity().as_u64(), (binding.location, text(binding.name)));
+                self.empty.insert(binding.id, (binding.location, text(binding.name)));
             }
         } else {
             self.balanced(local.bindings.len(), local.values, at);
@@ -243,7 +256,7 @@ impl Lints<'_> {
         let at = expression.location();
         match expression.kind() {
             ExpressionKind::Local { local, .. } => {
-                self.read.insert(local.identity().as_u64());
+                self.read.insert(local.id);
             }
             ExpressionKind::Binary { lhs, op, rhs } => self.binary(lhs, op, rhs, at),
             ExpressionKind::Table { items } => self.keys(items),
@@ -383,12 +396,11 @@ impl<'ast> AstVisitor<'ast> for Touched {
                 ExpressionKind::Local { local, .. } => {
                     let at = expression.location();
                     if !self.inside.iter().any(|function| function.begin <= at.begin && at.end <= function.end) {
-                        self.read.entry(local.identity().as_u64()).or_insert(at);
+                        self.read.entry(local.id).or_insert(at);
                     }
                 }
                 _ => {}
             },
-            _ => {}
         }
         true
     }

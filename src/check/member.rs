@@ -1,12 +1,10 @@
-use luau_syntax::ast::{Expression, ExpressionKind};
-use luau_syntax::location::Location;
-
 use super::known::instead;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
 use crate::ruleset::nearest;
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind, Location};
 
 impl Reader<'_> {
     /// Something is read off an expression by name.

@@ -2,17 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use luau_syntax::ast::{
-    AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Statement, StatementView, TableItem,
-    Type, TypeKind, UnaryOp,
-};
-use luau_syntax::location::Location;
-use luau_syntax::parser::{ParseOptions, ParsedSource};
-
 use super::syntax::{is_text_map, literal, local_id, possible_texts, returned, text};
 use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
+use crate::script::syntax::{
+    Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Location, Statement,
+    StatementView, TableItem, Type, TypeKind, UnaryOp, parse,
+};
 use crate::state::Schema;
 
 /// Names over all files of a ruleset, those of its parents among them.
@@ -116,8 +113,8 @@ impl Names {
     }
 
     fn script(&mut self, path: &str, full: &str, source: &str) {
-        let Ok(parsed) = ParsedSource::parse(source.as_bytes(), ParseOptions::default()) else { return };
-        let root = parsed.root();
+        let arena = Arena::new();
+        let Ok(root) = parse(&arena, source) else { return };
         let (kinds, spec) = (path.starts_with("kinds"), path.starts_with("specs/"));
         let mut gatherer = Gatherer { names: self, file: full, kinds, spec };
         root.visit(&mut gatherer);
@@ -260,13 +257,13 @@ impl Signature {
     pub fn of(function: &Function<'_>) -> Signature {
         let params = function.args.iter().map(|arg| text(arg.name)).collect();
         let used = certain_uses(function);
-        let needs = |arg: &Local<'_>| used.contains(&arg.identity().as_u64()) || arg.annotation.is_some_and(is_needed);
+        let needs = |arg: &Local<'_>| used.contains(&arg.id) || arg.annotation.is_some_and(is_needed);
         let needed = function.args.iter().rposition(|arg| needs(arg));
         let mut found = ParamUses::default();
         function.body.visit(&mut found);
         let use_of = |arg: &&Local<'_>| match arg.annotation {
             Some(ty) => type_named(ty),
-            None => found.of(arg.identity().as_u64()),
+            None => found.of(arg.id),
         };
         let uses = function.args.iter().map(use_of).collect();
         let mut returns = Vec::new();
@@ -279,7 +276,7 @@ impl Signature {
 
 /// The value that a type of one word says.
 pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
-    let TypeKind::Reference { prefix: None, name, .. } = ty.kind() else { return None };
+    let TypeKind::Named(name) = ty.kind() else { return None };
     match text(name).as_str() {
         "number" => Some(ValueType::Number),
         "string" => Some(ValueType::Text),
@@ -290,7 +287,7 @@ pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
 
 /// Whether a parameter of that type cannot be left out: where it is plain, and not `T?`, `T | nil` or `any`.
 fn is_needed(ty: Type<'_>) -> bool {
-    type_named(ty).is_some() || matches!(ty.kind(), TypeKind::Table { .. })
+    type_named(ty).is_some() || matches!(ty.kind(), TypeKind::Table)
 }
 
 /// How the local variables of a function are used.
@@ -367,7 +364,6 @@ impl<'ast> AstVisitor<'ast> for ParamUses {
                 ExpressionKind::If { condition, .. } => self.others.extend(local_id(condition)),
                 _ => {}
             },
-            _ => {}
         }
         true
     }
@@ -398,7 +394,6 @@ impl<'ast> AstVisitor<'ast> for Gatherer<'_> {
                 }
                 self.expression(expression);
             }
-            _ => {}
         }
         true
     }
@@ -531,7 +526,7 @@ fn module_of(block: &[Statement<'_>]) -> Option<Module> {
     let [value] = returned.expressions else { return None };
     let functions = functions_of(block);
     let ExpressionKind::Local { local, .. } = value.kind() else { return table_of(*value, &functions) };
-    let id = local.identity().as_u64();
+    let id = local.id;
     let mut module = None;
     let mut uses = Uses { id, plain: 0, by_name: 0 };
     for statement in block {
@@ -539,7 +534,7 @@ fn module_of(block: &[Statement<'_>]) -> Option<Module> {
         match statement.view() {
             StatementView::Local(declared) => {
                 let places = declared.bindings.iter().zip(declared.values);
-                for (_, value) in places.filter(|(binding, _)| binding.identity().as_u64() == id) {
+                for (_, value) in places.filter(|(binding, _)| binding.id == id) {
                     module = Some(table_of(*value, &functions)?);
                 }
             }
@@ -576,7 +571,7 @@ fn table_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>) -> Opti
 fn signature_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>) -> Option<Signature> {
     match value.kind() {
         ExpressionKind::FunctionLiteral(function) => Some(Signature::of(function)),
-        ExpressionKind::Local { local, .. } => functions.get(&local.identity().as_u64()).cloned(),
+        ExpressionKind::Local { local, .. } => functions.get(&local.id).cloned(),
         _ => None,
     }
 }
@@ -588,13 +583,13 @@ fn functions_of(block: &[Statement<'_>]) -> BTreeMap<u64, Signature> {
         match statement.view() {
             StatementView::LocalFunction(local) => {
                 if let Some(function) = local.function.as_function() {
-                    functions.insert(local.name.identity().as_u64(), Signature::of(function));
+                    functions.insert(local.name.id, Signature::of(function));
                 }
             }
             StatementView::Local(local) => {
                 for (binding, value) in local.bindings.iter().zip(local.values) {
                     if let ExpressionKind::FunctionLiteral(function) = value.kind() {
-                        functions.insert(binding.identity().as_u64(), Signature::of(function));
+                        functions.insert(binding.id, Signature::of(function));
                     }
                 }
             }
@@ -608,7 +603,7 @@ fn functions_of(block: &[Statement<'_>]) -> BTreeMap<u64, Signature> {
 fn member_of(expression: Expression<'_>, id: u64) -> Option<String> {
     let ExpressionKind::IndexName { expr, index, .. } = expression.kind() else { return None };
     let ExpressionKind::Local { local, .. } = expr.kind() else { return None };
-    (local.identity().as_u64() == id).then(|| text(index))
+    (local.id == id).then(|| text(index))
 }
 
 /// How often a local variable is named, and how often only to get at something in it by name.
@@ -622,7 +617,7 @@ impl<'ast> AstVisitor<'ast> for Uses {
     fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
         if let AstNode::Expression(expression) = node {
             match expression.kind() {
-                ExpressionKind::Local { local, .. } if local.identity().as_u64() == self.id => self.plain += 1,
+                ExpressionKind::Local { local, .. } if local.id == self.id => self.plain += 1,
                 _ if member_of(expression, self.id).is_some() => self.by_name += 1,
                 _ => {}
             }
@@ -718,7 +713,7 @@ impl CertainUses {
     fn reckoned(&mut self, expression: Expression<'_>) {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => {
-                self.0.insert(local.identity().as_u64());
+                self.0.insert(local.id);
             }
             _ => self.expression(expression),
         }
@@ -732,7 +727,7 @@ impl Asked {
     fn about(&mut self, expression: Expression<'_>) {
         match expression.kind() {
             ExpressionKind::Local { local, .. } => {
-                self.0.insert(local.identity().as_u64());
+                self.0.insert(local.id);
             }
             ExpressionKind::Grouped(inner) => self.about(inner),
             _ => {}
@@ -768,7 +763,6 @@ impl<'ast> AstVisitor<'ast> for Asked {
                 }
                 _ => {}
             },
-            _ => {}
         }
         true
     }
@@ -792,8 +786,7 @@ mod tests {
     use super::*;
 
     fn signature(source: &str) -> Signature {
-        let parsed = ParsedSource::parse(source.as_bytes(), ParseOptions::default()).unwrap();
-        functions_of(parsed.root().as_slice()).into_values().next().unwrap()
+        functions_of(parse(&Arena::new(), source).unwrap().as_slice()).into_values().next().unwrap()
     }
 
     #[test]
@@ -806,8 +799,7 @@ mod tests {
     }
 
     fn members(source: &str) -> Option<Vec<String>> {
-        let parsed = ParsedSource::parse(source.as_bytes(), ParseOptions::default()).unwrap();
-        module_of(parsed.root().as_slice()).map(|module| module.members.into_keys().collect())
+        module_of(parse(&Arena::new(), source).unwrap().as_slice()).map(|module| module.members.into_keys().collect())
     }
 
     #[test]

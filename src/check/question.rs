@@ -1,11 +1,10 @@
-use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
-
 use super::known::instead;
 use super::script::Reader;
 use super::syntax::{constant, literal};
 use super::value_type::ValueType;
 use crate::ruleset::nearest;
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind, TableItem};
 use crate::state::Value;
 
 impl Reader<'_> {

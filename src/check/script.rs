@@ -1,9 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use luau_syntax::ast::{Block, Expression, ExpressionKind};
-use luau_syntax::location::Location;
-use luau_syntax::parser::{ParseOptions, ParsedSource};
-
 use super::known::{Known, Wrong};
 use super::names::Signature;
 use super::silent::Silent;
@@ -11,6 +7,7 @@ use super::symbol::Symbol;
 use super::syntax::{Locals, literal};
 use super::value_type::ValueType;
 use crate::ruleset::Problem;
+use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, parse};
 
 /// Reads one script for names that nothing has and symbols that it may not do.
 pub(super) struct Reader<'r> {
@@ -117,32 +114,25 @@ impl<'r> Reader<'r> {
 
     /// Reads it.
     pub fn read(&mut self) {
-        match ParsedSource::parse(self.text.as_bytes(), ParseOptions::default()) {
-            // Of a file that does not read as Luau only that is told: whatever it seems to say may be a consequence.
-            Ok(parsed) if parsed.metadata().errors.is_empty() => {
+        let arena = Arena::new();
+        match parse(&arena, self.text) {
+            Ok(root) => {
                 let mut locals = Locals::default();
-                parsed.root().visit(&mut locals);
+                root.visit(&mut locals);
                 (self.changing, self.locals) = (locals.changing, locals.names);
                 self.entities = locals.entities;
                 (self.caught, self.filled) = (locals.caught, locals.filled);
                 if self.is_spec() {
-                    self.spec_texts = super::spec::texts_of(parsed.root());
+                    self.spec_texts = super::spec::texts_of(root);
                 }
-                self.block(parsed.root());
-                self.returns_something(parsed.root());
-                for (at, wrong) in super::lint::lints(parsed.root(), self.text) {
+                self.block(root);
+                self.returns_something(root);
+                for (at, wrong) in super::lint::lints(root, self.text) {
                     self.problem(at, wrong);
                 }
             }
-            Ok(parsed) => {
-                if let Some(error) = parsed.metadata().errors.first() {
-                    self.unreadable(error.location, &error.message.to_string());
-                }
-            }
-            Err(errors) => {
-                let error = errors.first();
-                self.unreadable(error.location, &error.message.to_string());
-            }
+            // Of a file that does not read as Luau only that is told: whatever it seems to say may be a consequence.
+            Err(error) => self.unreadable(error.location, &error.message),
         }
     }
 
@@ -185,7 +175,7 @@ impl<'r> Reader<'r> {
     /// The text of an expression: written there, or that of a local variable that never changes.
     pub(super) fn text_of(&self, expression: Expression<'_>) -> Option<String> {
         match expression.kind() {
-            ExpressionKind::Local { local, .. } => self.constants.get(&local.identity().as_u64()).cloned(),
+            ExpressionKind::Local { local, .. } => self.constants.get(&local.id).cloned(),
             _ => literal(expression),
         }
     }

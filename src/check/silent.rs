@@ -1,10 +1,8 @@
 //! Functions that return nothing, and of which something is wanted.
 
-use luau_syntax::ast::{Expression, ExpressionKind};
-use luau_syntax::location::Location;
-
 use super::script::Reader;
 use crate::ruleset::Problem;
+use crate::script::syntax::{Expression, ExpressionKind, Location};
 
 /// A function that never returns a value.
 #[derive(Clone, Debug)]
@@ -33,7 +31,7 @@ impl Reader<'_> {
     /// Something is read off a value, or it is reckoned with: it must not come from a function that returns nothing.
     pub(super) fn has_come_back(&mut self, expression: Expression<'_>) {
         let silent = match expression.kind() {
-            ExpressionKind::Local { local, .. } => self.silent.get(&local.identity().as_u64()).cloned(),
+            ExpressionKind::Local { local, .. } => self.silent.get(&local.id).cloned(),
             _ => self.silent_call(expression),
         };
         let Some(Silent { name, file: Some(file), end }) = silent else { return };

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
-use luau_syntax::location::Location;
-
 use super::script::Reader;
 use super::syntax::literal;
+use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 /// Rows of a list from which a key that only one of them has is looked at.
 const ROWS: usize = 3;

@@ -2,14 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, TableItem};
-use luau_syntax::location::Location;
-
 use super::known::instead;
 use super::script::Reader;
 use super::syntax::{constant, literal};
 use super::value_type::ValueType;
 use crate::ruleset::{SwitchValue, nearest};
+use crate::script::syntax::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Location, TableItem};
 use crate::spec::EVENT_SORTS;
 use crate::state::{Kind, Value};
 
@@ -102,7 +100,7 @@ impl Reader<'_> {
                 };
                 let value_types: Vec<String> = EVENT_SORTS.iter().map(|(sort, _)| sort.to_string()).collect();
                 if !value_types.contains(&sort) {
-                    self.problem(at, (format!("no event is of the sort `{sort}`"), instead(&sort, &value_types)));
+                    self.problem(at, (format!("there is no kind of event `{sort}`"), instead(&sort, &value_types)));
                 }
             }
             _ => {}

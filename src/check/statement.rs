@@ -1,13 +1,11 @@
 //! Statements of a script.
 
-use luau_syntax::ast::{Block, Expression, ExpressionKind, Local, Statement, StatementView, TableItem};
-use luau_syntax::location::Location;
-
 use super::names::Signature;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{is_text_map, leaves_loop, literal, text};
 use super::value_type::ValueType;
+use crate::script::syntax::{Block, Expression, ExpressionKind, Local, Location, Statement, StatementView, TableItem};
 
 impl Reader<'_> {
     pub(super) fn block(&mut self, block: Block<'_>) {
@@ -34,7 +32,7 @@ impl Reader<'_> {
             }
             StatementView::Expression(statement) => self.expression(statement.expr),
             StatementView::NumericFor(numeric) => {
-                self.value_types.insert(numeric.name.identity().as_u64(), ValueType::Number);
+                self.value_types.insert(numeric.name.id, ValueType::Number);
                 self.expression(numeric.start);
                 self.expression(numeric.limit);
                 numeric.step.into_iter().for_each(|step| self.expression(step));
@@ -59,14 +57,14 @@ impl Reader<'_> {
             }
             StatementView::LocalFunction(local) => {
                 if let Some(function) = local.function.as_function() {
-                    self.functions.insert(local.name.identity().as_u64(), Signature::of(function));
+                    self.functions.insert(local.name.id, Signature::of(function));
                 }
                 self.expression(local.function);
             }
             StatementView::Local(local) => {
                 local.values.iter().for_each(|value| self.expression(*value));
                 for (binding, value) in local.bindings.iter().zip(local.values) {
-                    let id = binding.identity().as_u64();
+                    let id = binding.id;
                     if let Some(thing) = self.symbol(*value) {
                         self.symbols.insert(id, thing);
                     }
@@ -153,7 +151,7 @@ impl Reader<'_> {
                     );
                     self.problem(target.location(), (wrong, "keep it in a field of an entity".into()));
                 }
-                self.symbols.remove(&local.identity().as_u64());
+                self.symbols.remove(&local.id);
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 self.expression(expr);
@@ -162,7 +160,7 @@ impl Reader<'_> {
                         && ["actor", "owner", "target", "side", "opponent", "holder"].iter().any(|known| index == *known));
                 let is_field = self.known.types_of(&text(index)).next().is_some();
                 let of_a_verb = matches!(expr.kind(), ExpressionKind::Local { local, .. }
-                    if self.handed_to_verbs.contains(&local.identity().as_u64()));
+                    if self.handed_to_verbs.contains(&local.id));
                 let entity = matches!(self.symbol(expr), Some(Symbol::Entity(_)));
                 if entity || (of_an_actor || of_a_verb) && is_field {
                     let name = text(index);
@@ -180,7 +178,7 @@ impl Reader<'_> {
                 if let (ExpressionKind::Local { local, .. }, Some(Symbol::Entity(_))) =
                     (expr.kind(), self.symbol(index))
                 {
-                    self.keyed_by_entities.insert(local.identity().as_u64());
+                    self.keyed_by_entities.insert(local.id);
                 }
                 self.fills(expr, target.location());
             }
@@ -209,7 +207,7 @@ impl Reader<'_> {
             table = *first;
         }
         if let ExpressionKind::Local { local, .. } = table.kind()
-            && self.keyed_by_entities.contains(&local.identity().as_u64())
+            && self.keyed_by_entities.contains(&local.id)
         {
             let wrong = format!(
                 "a loop over `{}`, whose keys are entities: their order differs from run to run",
@@ -221,10 +219,10 @@ impl Reader<'_> {
             && self.symbol(func) == Some(Symbol::Word("attached"))
             && let Some(name) = names.get(1)
         {
-            self.symbols.insert(name.identity().as_u64(), Symbol::Holder);
+            self.symbols.insert(name.id, Symbol::Holder);
         }
         if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
-            self.symbols.insert(name.identity().as_u64(), Symbol::Entity(kind));
+            self.symbols.insert(name.id, Symbol::Entity(kind));
         }
     }
 }

@@ -1,8 +1,7 @@
-use luau_syntax::ast::{Expression, ExpressionKind};
-
 use super::script::Reader;
 use super::syntax::{literal, text};
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind};
 use crate::state::Type;
 
 /// What an expression is, as far as that can be known.
@@ -30,7 +29,7 @@ impl Reader<'_> {
             ExpressionKind::Grouped(inner) => self.symbol(inner),
             ExpressionKind::TypeAssertion { expr, .. } => self.symbol(expr),
             ExpressionKind::Local { local, .. } => {
-                let id = local.identity().as_u64();
+                let id = local.id;
                 self.symbols.get(&id).cloned().or_else(|| self.entities.contains(&id).then_some(Symbol::Entity(None)))
             }
             ExpressionKind::Global(name) => {

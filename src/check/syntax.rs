@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use luau_syntax::ast::{AstNode, AstVisitor, Block, Expression, ExpressionKind, Statement, StatementView, TableItem};
-use luau_syntax::ast_names::AstName;
-
+use crate::script::syntax::{
+    AstName, AstNode, AstVisitor, Block, Expression, ExpressionKind, Statement, StatementView, TableItem,
+};
 use crate::state::Value;
 
 pub(super) fn text(name: AstName<'_>) -> String {
-    String::from_utf8_lossy(name.bytes()).into_owned()
+    name.0.to_string()
 }
 
 /// The text of an expression that is one.
 pub(super) fn literal(expression: Expression<'_>) -> Option<String> {
     match expression.kind() {
-        ExpressionKind::String { value, .. } => Some(String::from_utf8_lossy(value.as_bytes()).into_owned()),
+        ExpressionKind::String { value, .. } => Some(String::from_utf8_lossy(value).into_owned()),
         ExpressionKind::Grouped(inner) => literal(inner),
         _ => None,
     }
@@ -33,7 +33,7 @@ pub(super) fn possible_texts(expression: Expression<'_>) -> Vec<String> {
 /// The local variable that an expression is, by its number in the file.
 pub(super) fn local_id(expression: Expression<'_>) -> Option<u64> {
     match expression.kind() {
-        ExpressionKind::Local { local, .. } => Some(local.identity().as_u64()),
+        ExpressionKind::Local { local, .. } => Some(local.id),
         _ => None,
     }
 }
@@ -58,7 +58,7 @@ pub(super) fn constant(expression: Expression<'_>) -> Option<Value> {
             Some(Value::Int(value as i64))
         }
         ExpressionKind::String { .. } => literal(expression).map(Value::text),
-        ExpressionKind::Unary { op: luau_syntax::ast::UnaryOp::Negate, rhs } => match constant(rhs)? {
+        ExpressionKind::Unary { op: crate::script::syntax::UnaryOp::Negate, rhs } => match constant(rhs)? {
             Value::Int(n) => Some(Value::Int(-n)),
             _ => None,
         },
@@ -153,7 +153,7 @@ impl<'ast> AstVisitor<'ast> for Locals {
             let table = match target.kind() {
                 ExpressionKind::IndexExpr { expr, .. } => expr,
                 ExpressionKind::Local { local, upvalue } => {
-                    let id = local.identity().as_u64();
+                    let id = local.id;
                     self.changing.insert(id);
                     if upvalue {
                         self.caught.insert(id);
@@ -163,7 +163,7 @@ impl<'ast> AstVisitor<'ast> for Locals {
                 _ => return,
             };
             if let ExpressionKind::Local { local, .. } = table.kind() {
-                self.filled.insert(local.identity().as_u64());
+                self.filled.insert(local.id);
             }
         };
         match node {
@@ -193,10 +193,9 @@ impl<'ast> AstVisitor<'ast> for Locals {
                     && let ExpressionKind::Local { local, .. } = expr.kind()
                     && args.first().is_some_and(|arg| literal(*arg).is_some())
                 {
-                    self.entities.insert(local.identity().as_u64());
+                    self.entities.insert(local.id);
                 }
             }
-            _ => {}
         }
         true
     }

@@ -1,9 +1,8 @@
 //! Files that do not read as Luau: what is told of them, and where.
 
-use luau_syntax::location::{Location, Position};
-
 use super::known::Wrong;
 use super::script::Reader;
+use crate::script::syntax::{Location, Position};
 
 impl Reader<'_> {
     pub(super) fn unreadable(&mut self, at: Location, message: &str) {

@@ -1,13 +1,11 @@
 //! What sort of value an expression has, as far as that is certain, and what the types of the vocabulary take.
 
-use luau_syntax::ast::{BinaryOp, Expression, ExpressionKind, IndexNameOp, UnaryOp};
-use luau_syntax::location::Location;
-
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::text;
 use crate::script::api;
-use crate::state::Type;
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, IndexNameOp, Location, UnaryOp};
+use crate::state::{Type, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueType {
@@ -170,7 +168,7 @@ impl Reader<'_> {
                 (self.value_type(else_expression) == Some(sort)).then_some(sort)
             }
             ExpressionKind::Local { local, .. } => {
-                let id = local.identity().as_u64();
+                let id = local.id;
                 if self.functions.contains_key(&id) {
                     return Some(ValueType::Function);
                 }
@@ -191,6 +189,14 @@ impl Reader<'_> {
                         Some(ValueType::of_type(&kind.field(kind.field_named(&name)?).ty))
                     }
                     Symbol::Entity(None) => self.known.type_of_all(&name).map(ValueType::of_type),
+                    Symbol::Word("switches") => {
+                        let switch = self.known.rules?.switch(&name)?;
+                        Some(match switch.default.as_value() {
+                            Value::Int(_) => ValueType::Number,
+                            Value::Bool(_) => ValueType::Truth,
+                            _ => ValueType::Text,
+                        })
+                    }
                     Symbol::Holder if name == "id" => Some(ValueType::Number),
                     Symbol::Holder if name == "hook" => Some(ValueType::Text),
                     _ => self.type_of_symbol(expression),
@@ -265,9 +271,7 @@ impl Reader<'_> {
                 }
                 let sort = sort.or_else(|| self.refers(side).then_some(ValueType::Entity));
                 let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) else { continue };
-                if sort == ValueType::Text
-                    && super::syntax::literal(side).is_some_and(|text| text.trim().parse::<f64>().is_ok())
-                {
+                if sort == ValueType::Text && is_number_in_quotes(side) {
                     continue;
                 }
                 let cure = match sort {
@@ -294,8 +298,17 @@ impl Reader<'_> {
                 let wrong = format!("`..` puts texts and numbers together, and this is {}", sort.words());
                 return self.problem(side.location(), (wrong, cure.to_string()));
             }
+            if sorts == (Some(ValueType::Number), Some(ValueType::Number)) {
+                let wrong = "`..` makes a text of two numbers, such as \"51\" of 5 and 1".to_string();
+                self.problem(rhs.location(), (wrong, "numbers are added with `+`".into()));
+            }
         } else if let Some(side) = [lhs, rhs].into_iter().find(|side| orders(op) && self.is_nothing(*side)) {
             self.without_value(side, sign);
+        } else if orders(op)
+            && let Some(side) = [lhs, rhs].into_iter().find(|side| is_number_in_quotes(*side))
+        {
+            let wrong = format!("`{sign}` compares two numbers, and this is a text");
+            self.problem(side.location(), (wrong, "write the number without quotes".into()));
         } else if orders(op)
             && let (Some(one), Some(other)) = sorts
             && (one != other || !matches!(one, ValueType::Number | ValueType::Text))
@@ -334,7 +347,7 @@ impl Reader<'_> {
     /// A name is read off a value that has none.
     pub(super) fn has_no_names(&mut self, of: Expression<'_>, name: &str, at: Location) {
         let ExpressionKind::Local { local, .. } = of.kind() else { return };
-        let sort = self.value_types.get(&local.identity().as_u64()).copied();
+        let sort = self.value_types.get(&local.id).copied();
         if let Some(sort @ (ValueType::Number | ValueType::Truth | ValueType::Text)) = sort {
             let wrong = format!("`{}` is {}, and has no `{name}`", text(local.name), sort.words());
             self.problem(at, (wrong, format!("write `{}` alone, or name what holds `{name}`", text(local.name))));
@@ -361,7 +374,7 @@ impl Reader<'_> {
     fn is_nothing(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::Nil => true,
-            ExpressionKind::Local { local, .. } => self.nothing.contains(&local.identity().as_u64()),
+            ExpressionKind::Local { local, .. } => self.nothing.contains(&local.id),
             _ => false,
         }
     }
@@ -408,6 +421,11 @@ fn is_default(expression: Expression<'_>) -> bool {
         expression.kind(),
         ExpressionKind::Number { .. } | ExpressionKind::String { .. } | ExpressionKind::Table { .. }
     )
+}
+
+/// A text that reads as a number.
+fn is_number_in_quotes(expression: Expression<'_>) -> bool {
+    super::syntax::literal(expression).is_some_and(|text| text.trim().parse::<f64>().is_ok())
 }
 
 fn orders(op: BinaryOp) -> bool {

@@ -1,13 +1,11 @@
 //! Words of the vocabulary as they are called: names that are handed over, dice, texts with places to fill.
 
-use luau_syntax::ast::{Expression, ExpressionKind, TableItem};
-use luau_syntax::location::Location;
-
 use super::expression::not_dice;
 use super::script::Reader;
 use super::syntax::literal;
 use crate::dice::Dice;
 use crate::script::api;
+use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
 
 impl Reader<'_> {
     /// A word of the vocabulary is called.

@@ -24,6 +24,8 @@ mod sandbox;
 mod source_span;
 mod spec_file;
 mod stretches;
+#[cfg(feature = "check")]
+pub(crate) mod syntax;
 mod table;
 mod types;
 mod upvalues;

@@ -1,0 +1,46 @@
+//! The syntax tree of a script, by the parser of the script engine: the check reads exactly the language that is played.
+//!
+//! The engine's parser is C++. `tree.cpp` writes its tree as bytes, [`read`] makes the nodes of [`tree`] of them in an arena.
+
+mod read;
+mod tree;
+
+use std::ffi::{c_char, c_void};
+
+pub(crate) use bumpalo::Bump as Arena;
+pub(crate) use tree::{
+    AstName, AstNode, AstVisitor, BinaryOp, Block, Expression, ExpressionKind, Function, IndexNameOp, Local, Location,
+    Position, Statement, StatementFunctionDeclaration, StatementIf, StatementLocal, StatementNumericFor, StatementView,
+    TableItem, Type, TypeKind, UnaryOp,
+};
+
+/// The first thing in a script that does not read as Luau.
+#[derive(Debug)]
+pub(crate) struct SyntaxError {
+    pub location: Location,
+    pub message: String,
+}
+
+unsafe extern "C" {
+    fn riskbreaker_syntax_tree(
+        source: *const c_char,
+        length: usize,
+        context: *mut c_void,
+        take: extern "C" fn(*mut c_void, *const c_char, usize),
+    ) -> bool;
+}
+
+/// Reads a script; its nodes live in the arena.
+pub(crate) fn parse<'a>(arena: &'a Arena, source: &str) -> Result<Block<'a>, SyntaxError> {
+    let mut bytes: Vec<u8> = Vec::new();
+    // SAFETY: the source and the vector outlive the call, which keeps neither.
+    let reads =
+        unsafe { riskbreaker_syntax_tree(source.as_ptr().cast(), source.len(), (&raw mut bytes).cast(), take_bytes) };
+    let mut reader = read::Reader::new(arena, &bytes);
+    if reads { Ok(reader.root()) } else { Err(reader.error()) }
+}
+
+extern "C" fn take_bytes(context: *mut c_void, bytes: *const c_char, count: usize) {
+    // SAFETY: `context` is the vector of `parse`, and `count` bytes stand at `bytes` until this returns.
+    unsafe { (*context.cast::<Vec<u8>>()).extend_from_slice(std::slice::from_raw_parts(bytes.cast(), count)) };
+}

@@ -1,0 +1,435 @@
+//! The nodes of a syntax tree. They are small, lie in an arena and are copied freely.
+
+/// A place in a text: lines and bytes of a line, from 0 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    pub line: u32,
+    pub column: u32,
+}
+
+impl Position {
+    pub fn new(line: u32, column: u32) -> Position {
+        Position { line, column }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Location {
+    pub begin: Position,
+    pub end: Position,
+}
+
+impl Location {
+    pub fn new(begin: Position, end: Position) -> Location {
+        Location { begin, end }
+    }
+}
+
+/// A name as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AstName<'a>(pub &'a str);
+
+impl PartialEq<str> for AstName<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for AstName<'_> {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+/// A local variable where it is declared.
+#[derive(Debug)]
+pub(crate) struct Local<'a> {
+    /// Its number in the file.
+    pub id: u64,
+    pub name: AstName<'a>,
+    pub location: Location,
+    /// How many functions are around it.
+    pub function_depth: usize,
+    pub annotation: Option<Type<'a>>,
+}
+
+/// A type as far as it is read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Type<'a>(pub TypeKind<'a>);
+
+impl<'a> Type<'a> {
+    pub fn kind(self) -> TypeKind<'a> {
+        self.0
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TypeKind<'a> {
+    /// A type of one word, with no module in front.
+    Named(AstName<'a>),
+    Table,
+    Other,
+}
+
+#[derive(Debug)]
+pub(crate) struct Function<'a> {
+    pub location: Location,
+    pub args: &'a [&'a Local<'a>],
+    pub vararg: bool,
+    /// The first of the types that it says it returns.
+    pub returns: Option<Type<'a>>,
+    pub body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(super) struct ExpressionNode<'a> {
+    pub location: Location,
+    pub kind: ExpressionKind<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expression<'a>(pub(super) &'a ExpressionNode<'a>);
+
+impl<'a> Expression<'a> {
+    pub fn location(self) -> Location {
+        self.0.location
+    }
+
+    pub fn kind(self) -> ExpressionKind<'a> {
+        self.0.kind
+    }
+
+    pub fn as_function(self) -> Option<&'a Function<'a>> {
+        match self.kind() {
+            ExpressionKind::FunctionLiteral(function) => Some(function),
+            _ => None,
+        }
+    }
+
+    /// Hands it to the visitor, then what stands in it.
+    pub fn visit<V: AstVisitor<'a>>(self, visitor: &mut V) {
+        if !visitor.visit_node(AstNode::Expression(self)) {
+            return;
+        }
+        match self.kind() {
+            ExpressionKind::Nil
+            | ExpressionKind::Boolean(_)
+            | ExpressionKind::Number { .. }
+            | ExpressionKind::Integer { .. }
+            | ExpressionKind::String { .. }
+            | ExpressionKind::Local { .. }
+            | ExpressionKind::Global(_)
+            | ExpressionKind::Varargs
+            | ExpressionKind::Other => {}
+            ExpressionKind::Call { func, args, .. } => {
+                func.visit(visitor);
+                visit_all(args, visitor);
+            }
+            ExpressionKind::IndexName { expr: inner, .. }
+            | ExpressionKind::Unary { rhs: inner, .. }
+            | ExpressionKind::Grouped(inner)
+            | ExpressionKind::TypeAssertion { expr: inner, .. }
+            | ExpressionKind::Instantiate { expr: inner, .. } => inner.visit(visitor),
+            ExpressionKind::IndexExpr { expr: one, index: other }
+            | ExpressionKind::Binary { lhs: one, rhs: other, .. } => {
+                one.visit(visitor);
+                other.visit(visitor);
+            }
+            ExpressionKind::FunctionLiteral(function) => function.body.visit(visitor),
+            ExpressionKind::Table { items } => items.iter().for_each(|item| match item {
+                TableItem::List { value } => value.visit(visitor),
+                TableItem::Record { key, value } | TableItem::General { key, value } => {
+                    key.visit(visitor);
+                    value.visit(visitor);
+                }
+            }),
+            ExpressionKind::If { condition, then_expression, else_expression } => {
+                [condition, then_expression, else_expression].into_iter().for_each(|part| part.visit(visitor));
+            }
+            ExpressionKind::InterpString { expressions } => visit_all(expressions, visitor),
+        }
+    }
+}
+
+fn visit_all<'a, V: AstVisitor<'a>>(expressions: &[Expression<'a>], visitor: &mut V) {
+    expressions.iter().for_each(|expression| expression.visit(visitor));
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum ExpressionKind<'a> {
+    Nil,
+    Boolean(bool),
+    Number { value: f64 },
+    Integer { value: i64 },
+    String { value: &'a [u8] },
+    Local { local: &'a Local<'a>, upvalue: bool },
+    Global(AstName<'a>),
+    Varargs,
+    Call { func: Expression<'a>, args: &'a [Expression<'a>], self_call: bool },
+    IndexName { expr: Expression<'a>, index: AstName<'a>, index_location: Location, op: IndexNameOp },
+    IndexExpr { expr: Expression<'a>, index: Expression<'a> },
+    FunctionLiteral(&'a Function<'a>),
+    Table { items: &'a [TableItem<'a>] },
+    Unary { op: UnaryOp, rhs: Expression<'a> },
+    Binary { op: BinaryOp, lhs: Expression<'a>, rhs: Expression<'a> },
+    Grouped(Expression<'a>),
+    TypeAssertion { expr: Expression<'a> },
+    If { condition: Expression<'a>, then_expression: Expression<'a>, else_expression: Expression<'a> },
+    InterpString { expressions: &'a [Expression<'a>] },
+    Instantiate { expr: Expression<'a> },
+    Other,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum TableItem<'a> {
+    List { value: Expression<'a> },
+    Record { key: Expression<'a>, value: Expression<'a> },
+    General { key: Expression<'a>, value: Expression<'a> },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IndexNameOp {
+    Dot,
+    Colon,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum UnaryOp {
+    Not,
+    Negate,
+    Length,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BinaryOp {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    FloorDivide,
+    Modulo,
+    Power,
+    Concat,
+    NotEqual,
+    Equal,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    And,
+    Or,
+}
+
+impl BinaryOp {
+    /// As scripts write it.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BinaryOp::Add => "+",
+            BinaryOp::Subtract => "-",
+            BinaryOp::Multiply => "*",
+            BinaryOp::Divide => "/",
+            BinaryOp::FloorDivide => "//",
+            BinaryOp::Modulo => "%",
+            BinaryOp::Power => "^",
+            BinaryOp::Concat => "..",
+            BinaryOp::NotEqual => "~=",
+            BinaryOp::Equal => "==",
+            BinaryOp::Less => "<",
+            BinaryOp::LessEqual => "<=",
+            BinaryOp::Greater => ">",
+            BinaryOp::GreaterEqual => ">=",
+            BinaryOp::And => "and",
+            BinaryOp::Or => "or",
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Statement<'a> {
+    pub(super) location: Location,
+    pub(super) view: StatementView<'a>,
+}
+
+impl<'a> Statement<'a> {
+    pub fn location(self) -> Location {
+        self.location
+    }
+
+    pub fn view(self) -> StatementView<'a> {
+        self.view
+    }
+
+    /// Hands it to the visitor, then what stands in it.
+    pub fn visit<V: AstVisitor<'a>>(self, visitor: &mut V) {
+        if !visitor.visit_node(AstNode::Statement(self)) {
+            return;
+        }
+        match self.view() {
+            StatementView::Break | StatementView::Continue | StatementView::Other => {}
+            StatementView::Block(block) => block.statements.iter().for_each(|inner| inner.visit(visitor)),
+            StatementView::If(branch) => {
+                branch.condition.visit(visitor);
+                branch.then_body.visit(visitor);
+                if let Some(rest) = branch.else_body {
+                    rest.visit(visitor);
+                }
+            }
+            StatementView::While(looped) => {
+                looped.condition.visit(visitor);
+                looped.body.visit(visitor);
+            }
+            StatementView::Repeat(looped) => {
+                looped.body.visit(visitor);
+                looped.condition.visit(visitor);
+            }
+            StatementView::Return(returned) => visit_all(returned.expressions, visitor),
+            StatementView::Expression(called) => called.expr.visit(visitor),
+            StatementView::Local(local) => visit_all(local.values, visitor),
+            StatementView::NumericFor(looped) => {
+                looped.start.visit(visitor);
+                looped.limit.visit(visitor);
+                if let Some(step) = looped.step {
+                    step.visit(visitor);
+                }
+                looped.body.visit(visitor);
+            }
+            StatementView::GenericFor(looped) => {
+                visit_all(looped.values, visitor);
+                looped.body.visit(visitor);
+            }
+            StatementView::Assign(assign) => {
+                visit_all(assign.vars, visitor);
+                visit_all(assign.values, visitor);
+            }
+            StatementView::CompoundAssign(assign) => {
+                assign.var.visit(visitor);
+                assign.value.visit(visitor);
+            }
+            StatementView::FunctionDeclaration(declaration) => {
+                declaration.name.visit(visitor);
+                declaration.function.visit(visitor);
+            }
+            StatementView::LocalFunction(local) => local.function.visit(visitor),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StatementView<'a> {
+    Block(Block<'a>),
+    If(&'a StatementIf<'a>),
+    While(&'a StatementLoop<'a>),
+    Repeat(&'a StatementLoop<'a>),
+    Break,
+    Continue,
+    Return(&'a StatementReturn<'a>),
+    Expression(&'a StatementExpression<'a>),
+    Local(&'a StatementLocal<'a>),
+    NumericFor(&'a StatementNumericFor<'a>),
+    GenericFor(&'a StatementGenericFor<'a>),
+    Assign(&'a StatementAssign<'a>),
+    CompoundAssign(&'a StatementCompoundAssign<'a>),
+    FunctionDeclaration(&'a StatementFunctionDeclaration<'a>),
+    LocalFunction(&'a StatementLocalFunction<'a>),
+    Other,
+}
+
+/// Several statements that stand together.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Block<'a> {
+    pub(super) location: Location,
+    pub(super) statements: &'a [Statement<'a>],
+}
+
+impl<'a> Block<'a> {
+    pub fn as_slice(self) -> &'a [Statement<'a>] {
+        self.statements
+    }
+
+    pub fn visit<V: AstVisitor<'a>>(self, visitor: &mut V) {
+        Statement { location: self.location, view: StatementView::Block(self) }.visit(visitor);
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementIf<'a> {
+    pub condition: Expression<'a>,
+    pub then_body: Block<'a>,
+    /// A block, or the next condition.
+    pub else_body: Option<Statement<'a>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementLoop<'a> {
+    pub condition: Expression<'a>,
+    pub body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementReturn<'a> {
+    pub expressions: &'a [Expression<'a>],
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementExpression<'a> {
+    pub expr: Expression<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementLocal<'a> {
+    pub bindings: &'a [&'a Local<'a>],
+    pub values: &'a [Expression<'a>],
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementNumericFor<'a> {
+    pub name: &'a Local<'a>,
+    pub start: Expression<'a>,
+    pub limit: Expression<'a>,
+    pub step: Option<Expression<'a>>,
+    pub body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementGenericFor<'a> {
+    pub names: &'a [&'a Local<'a>],
+    pub values: &'a [Expression<'a>],
+    pub body: Block<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementAssign<'a> {
+    pub vars: &'a [Expression<'a>],
+    pub values: &'a [Expression<'a>],
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementCompoundAssign<'a> {
+    pub op: BinaryOp,
+    pub var: Expression<'a>,
+    pub value: Expression<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementFunctionDeclaration<'a> {
+    pub name: Expression<'a>,
+    pub function: Expression<'a>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StatementLocalFunction<'a> {
+    pub name: &'a Local<'a>,
+    pub function: Expression<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum AstNode<'a> {
+    Statement(Statement<'a>),
+    Expression(Expression<'a>),
+}
+
+/// Something that goes through a tree from the outside in.
+pub(crate) trait AstVisitor<'a> {
+    /// Whether what stands in the node is visited, too.
+    fn visit_node(&mut self, node: AstNode<'a>) -> bool;
+}
