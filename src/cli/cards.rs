@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use riskbreaker::ruleset::Fact;
+use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Driver, Ruleset, Session, Setup};
 
 use super::figures::escaped;
@@ -30,15 +31,13 @@ pub struct Args {
 
 const PER_PAGE: usize = 9;
 const COLUMNS: usize = 3;
-/// Sizes of type, the largest first: the class, letters in a line of a card, and lines on it.
-const SIZES: &[(&str, usize, usize)] = &[("medium", 29, 15), ("small", 35, 18), ("tiny", 43, 23), ("least", 52, 29)];
+/// Letters in a line of a card, and lines on it below its title. Every card has the same size of type.
+const LETTERS: usize = 33;
+const LINES: usize = 17;
 
-/// The largest type in which paragraphs fit on a card, some lines being taken already.
-fn size_for(paragraphs: impl Iterator<Item = usize> + Clone, taken: usize) -> &'static str {
-    let fits = |(_, letters, lines): &&(&str, usize, usize)| {
-        paragraphs.clone().map(|length| length.div_ceil(*letters).max(1)).sum::<usize>() + taken <= *lines
-    };
-    SIZES.iter().find(fits).unwrap_or(&SIZES[SIZES.len() - 1]).0
+/// The lines that a paragraph takes.
+fn lines_of(letters: usize) -> usize {
+    letters.div_ceil(LETTERS).max(1)
 }
 
 pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
@@ -85,7 +84,8 @@ fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
 
 /// Nine cards; the backs stand in each row the other way round, so that both sides meet.
 fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
-    let empty = "<div class=\"card empty\"></div>".to_owned();
+    // Keeps the place of a card that is not there, with nothing drawn.
+    let empty = "<div></div>".to_owned();
     html.push_str("<section class=\"page cards\">\n");
     for row in 0..PER_PAGE / COLUMNS {
         for column in 0..COLUMNS {
@@ -97,7 +97,25 @@ fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
     html.push_str("</section>\n");
 }
 
-/// The facts of a card in the order in which its file has them.
+/// The facts of a card that are printed, with what they are called: those that the ruleset lists, otherwise all in the order
+/// in which the card's file has them.
+fn printed<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(String, String)> {
+    let fact = |name: &str, fact: &'c Fact| fact_in_words(name, fact);
+    match rules.printed() {
+        Some(listed) => {
+            let found = listed.iter().filter_map(|(name, label)| match card.facts.get(name)? {
+                plain @ Fact::Plain(_) => Some((label.clone(), fact(name, plain)?)),
+                Fact::Function => None,
+            });
+            found.collect()
+        }
+        None => {
+            let all = in_order(card, rules).into_iter();
+            all.filter_map(|(name, value)| Some((readable_name(name), fact(name, value)?))).collect()
+        }
+    }
+}
+
 fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> {
     let place = |name: &str| {
         let source = card.origins.get(name).and_then(|path| rules.source(path)).unwrap_or_default();
@@ -111,35 +129,40 @@ fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> 
 }
 
 fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
-    let (mut facts, mut lines) = (String::new(), 0);
-    for (name, fact) in in_order(card, rules) {
-        let Some(value) = fact_in_words(name, fact).map(|value| escaped(&value)) else { continue };
-        // The names take a third of the width.
-        lines += value.chars().count().div_ceil(18).max(1);
-        let _ = write!(facts, "<dt>{}</dt><dd>{value}</dd>", escaped(&name.replace('_', " ")));
+    let (mut facts, mut lines) = (String::new(), lines_of(card.text.chars().count()));
+    for (name, value) in printed(card, rules) {
+        // The names take a third of the width. The text matters more than a fact that finds no room.
+        lines += value.chars().count().div_ceil(LETTERS * 2 / 3).max(1);
+        if lines <= LINES {
+            let _ = write!(facts, "<dt>{}</dt><dd>{}</dd>", escaped(&name), escaped(&value));
+        }
     }
-    let size = size_for(std::iter::once(card.text.chars().count()), lines);
     format!(
-        "<div class=\"card front {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span><span>{}</span></footer></div>",
+        "<div class=\"card front\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><dl>{facts}</dl><p class=\"text\">{}</p><footer><span>{title}</span></footer></div>",
         escaped(&card.title),
         escaped(&card.text),
-        escaped(&card.id),
     )
 }
 
-/// The back: the rules that the card is about, in the ruleset's own words.
+/// The back: the rules that the card is about, in the ruleset's own words, as many as there is room for.
 fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
-    let mut told = String::new();
+    let (mut told, mut left, mut lines) = (String::new(), Vec::new(), 0);
     for id in &card.rules {
-        if let Some(text) = rule_text(rules, id).filter(|text| !text.is_empty()) {
-            let _ = write!(told, "<li><b>{}</b> {}</li>", escaped(id), escaped(&text));
+        let Some(text) = rule_text(rules, id).filter(|text| !text.is_empty()) else { continue };
+        let needed = lines_of(text.chars().count() + id.len() + 1);
+        // Three lines stay for the ids of those that find no room.
+        if lines + needed > LINES - 3 {
+            left.push(escaped(id));
+            continue;
         }
+        lines += needed;
+        let _ = write!(told, "<li><b>{}</b> {}</li>", escaped(id), escaped(&text));
     }
-    let lengths =
-        card.rules.iter().map(|id| rule_text(rules, id).map_or(0, |text| text.chars().count()) + id.len() + 1);
-    let size = size_for(lengths, 0);
+    if !left.is_empty() {
+        let _ = write!(told, "<li>In RULES.md: {}</li>", left.join(", "));
+    }
     format!(
-        "<div class=\"card back {size}\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><ul>{told}</ul></div>",
+        "<div class=\"card back\"><header><h2>{}</h2><span class=\"what\">{what}</span></header><ul>{told}</ul></div>",
         escaped(&card.title)
     )
 }
@@ -247,7 +270,6 @@ body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times Ne
 .page { width: 210mm; height: 296mm; overflow: hidden; break-after: page; page-break-after: always; }
 .cards { display: grid; grid-template-columns: repeat(3, 63mm); grid-template-rows: repeat(3, 88mm); justify-content: center; align-content: center; }
 .card { border: 0.2mm solid #999; padding: 4mm; display: flex; flex-direction: column; overflow: hidden; position: relative; }
-.card.empty { border-color: #ddd; }
 .card header { border-bottom: 0.5mm solid #000; padding-bottom: 1.2mm; margin-bottom: 1.8mm; }
 .card h2 { margin: 0; font-size: 13.5pt; line-height: 1.1; overflow-wrap: anywhere; }
 .card .what { font-size: 7pt; text-transform: uppercase; letter-spacing: 0.12em; }
@@ -257,8 +279,7 @@ body { margin: 0; color: #000; background: #fff; font-family: Georgia, 'Times Ne
 .card dd i { display: inline-block; width: 14mm; height: 3mm; border-bottom: 0.3mm dotted #000; }
 .card .text { margin: 0; flex: 1; overflow: hidden; }
 .card footer, .sheet footer { display: flex; justify-content: space-between; gap: 2mm; font-size: 5.5pt; margin-top: 1mm; }
-.medium { font-size: 9pt; line-height: 1.28; } .small { font-size: 7.6pt; line-height: 1.25; }
-.tiny { font-size: 6.4pt; line-height: 1.2; } .least { font-size: 5.4pt; line-height: 1.15; }
+.card { font-size: 8pt; line-height: 1.25; }
 .back { border-style: solid; outline: 0.6mm solid #000; outline-offset: -2.6mm; padding: 5.5mm; }
 .back h2 { font-size: 10pt; }
 .back ul { list-style: none; margin: 0; padding: 0; flex: 1; overflow: hidden; }
@@ -292,10 +313,10 @@ mod tests {
     }
 
     #[test]
-    fn more_text_is_set_smaller() {
-        assert_eq!(size_for(std::iter::once(100), 2), "medium");
-        assert_eq!(size_for([300, 300].into_iter(), 0), "small");
-        assert_eq!(size_for([9000].into_iter(), 0), "least");
+    fn a_paragraph_takes_whole_lines() {
+        assert_eq!(lines_of(0), 1);
+        assert_eq!(lines_of(LETTERS), 1);
+        assert_eq!(lines_of(LETTERS + 1), 2);
     }
 
     #[test]

@@ -36,6 +36,8 @@ pub(crate) struct Declarations {
     pub result: bool,
     /// Numbers that it follows from round to round.
     pub statistics: Vec<Statistic>,
+    /// Facts of cards that are printed on paper, with what they are called there; all where nothing is said.
+    pub printed: Option<Vec<(String, String)>>,
     /// The entry that a round begins with.
     pub boundary: Option<Arc<str>>,
     /// Rulesets whose games it can take over by a file of `convert/`.

@@ -320,6 +320,11 @@ impl Rulebook {
         &self.declarations
     }
 
+    /// Facts of cards that are printed on paper, with what they are called there; all where nothing is said.
+    pub fn printed(&self) -> Option<&[(String, String)]> {
+        self.declarations.printed.as_deref()
+    }
+
     /// Whether it measures what a state is worth to a seat: `value` in `play.luau`.
     pub fn measures(&self) -> bool {
         self.declarations.value

@@ -90,7 +90,7 @@ pub(crate) const WORDS: &[Word] = &[
     reads(
         Declaring,
         "play",
-        "rb.play({ start, entries, free, views, boundary, prompt, deal, card, item })",
+        "rb.play({ start, entries, free, views, boundary, prompt, deal, card, item, printed })",
         "(play: PlayBody) -> Declaration",
         "How a game starts and what stands on the agenda, in `play.luau`.",
     ),

@@ -21,6 +21,7 @@ impl Loader<'_> {
             "prompt",
             "card",
             "item",
+            "printed",
             "value",
             "deal",
             "result",
@@ -56,6 +57,7 @@ impl Loader<'_> {
             }
             made.raw_set(name, function)?;
         }
+        declarations.printed = self.printed(play)?;
         made.raw_set("statistics", self.statistics(play, declarations)?)?;
         let entries = lua.create_table()?;
         if let Lv::Table(table) = play.raw_get::<Lv>("entries")? {
@@ -138,6 +140,36 @@ impl Loader<'_> {
             declarations.views.push(FreeName { name: Arc::from(&*name), title: Arc::from(title) });
         }
         Ok(views)
+    }
+
+    /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.
+    fn printed(&mut self, play: &Table) -> Result<Option<Vec<(String, String)>>> {
+        let listed = match play.raw_get::<Lv>("printed")? {
+            Lv::Nil => return Ok(None),
+            Lv::Table(listed) => listed,
+            other => {
+                let message = format!("`printed` in play.luau is a list, not a {}", sort_of(&other));
+                let cure = "write printed = { { \"fact\", \"What it is called\" } }".to_string();
+                self.problem("play", "printed", message, Some(cure));
+                return Ok(None);
+            }
+        };
+        let mut facts = Vec::new();
+        for pair in listed.sequence_values::<Lv>() {
+            let words = match &pair? {
+                Lv::Table(pair) => (pair.raw_get::<String>(1).ok()).zip(pair.raw_get::<String>(2).ok()),
+                _ => None,
+            };
+            match words {
+                Some(words) => facts.push(words),
+                None => {
+                    let message = "`printed` in play.luau holds pairs: a fact of cards, and what it is called on paper";
+                    let cure = "write printed = { { \"fact\", \"What it is called\" } }".to_string();
+                    self.problem("play", "printed", message.into(), Some(cure));
+                }
+            }
+        }
+        Ok(Some(facts))
     }
 
     /// The numbers that a ruleset follows: `"kind.field"`, or a function that works one out, by label.
