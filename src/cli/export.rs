@@ -64,16 +64,19 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let from =
         File::open(&args.from).map_err(|error| call_error(format!("{}: {}", args.from.display(), system(&error))))?;
-    let store = Store::open(&path, &library)?;
-    match store.import(BufReader::new(from)) {
-        Ok(campaign) => {
-            println!("{} has {} entries; `riskbreaker play {}` goes on", path.display(), campaign.entries(), args.file);
+    // The file gets its name when it is whole: an import that is interrupted leaves no campaign behind.
+    let part = path.with_extension("import");
+    let _ = std::fs::remove_file(&part);
+    let entries = Store::open(&part, &library)?.import(BufReader::new(from)).map(|campaign| campaign.entries());
+    match entries {
+        Ok(entries) => {
+            std::fs::rename(&part, &path)
+                .map_err(|error| call_error(format!("{}: {}", path.display(), system(&error))))?;
+            println!("{} has {entries} entries; `riskbreaker play {}` goes on", path.display(), args.file);
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => {
-            drop(store);
-            // It was made for this, and there is nothing in it.
-            let _ = std::fs::remove_file(&path);
+            let _ = std::fs::remove_file(&part);
             Err(anyhow::anyhow!("{}: {error}", args.from.display()))
         }
     }
