@@ -601,7 +601,7 @@ fn advice_ranks_the_answers_by_what_they_are_worth_and_changes_nothing() {
     let _ = session.advance().unwrap();
     let before = (session.state_bytes(), session.log(), session.questions().to_vec());
     let question = session.questions()[0].id;
-    let advised = session.advise(question, std::time::Duration::from_millis(300)).unwrap();
+    let advised = session.advise(question, std::time::Duration::from_millis(300), None).unwrap();
     let advice = &advised.answers;
     assert_eq!((session.state_bytes(), session.log(), session.questions().to_vec()), before);
     // Under 9: to pull by 3 is worth 8/10 * 3 - 2/10 * 3.
@@ -756,7 +756,7 @@ fn whatever_is_asked_in_any_ruleset_can_be_weighed_and_nothing_changes() {
             let Some(question) = session.questions().first().cloned() else { break };
             let before = (session.state_bytes(), session.log());
             let mut answer = question.default.clone();
-            match session.advise(question.id, std::time::Duration::from_millis(50)) {
+            match session.advise(question.id, std::time::Duration::from_millis(50), None) {
                 Ok(advice) => {
                     let advice = advice.answers;
                     assert!(!advice.is_empty(), "{id}: {}", question.topic);

@@ -467,7 +467,7 @@ fn looking_ahead_deals_anew_what_the_seat_cannot_see() {
     let mut south = session.seat("south").unwrap();
     assert_eq!(south.questions().len(), 1);
     assert_eq!(south.suggest(hidden, "calm"), Err(Refusal::Stale { question: hidden }));
-    assert!(south.advise(hidden, Duration::from_millis(1)).is_err());
+    assert!(south.advise(hidden, Duration::from_millis(1), None).is_err());
 }
 
 /// How often something is rolled in secret before north is asked depends on what only south may know.
@@ -682,7 +682,7 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
             assert!(odds.is_exact() && odds.dealt, "{odds:?}");
             let strikes = odds.chance(|outcome| outcome.line().to_lowercase().contains("south coins"));
             assert_eq!(strikes.to_string(), format!("{}", num_rational::BigRational::new(wins.into(), 6.into())));
-            let advised = session.seat("north").unwrap().advise(question.id, Duration::from_millis(5)).unwrap();
+            let advised = session.seat("north").unwrap().advise(question.id, Duration::from_millis(5), None).unwrap();
             assert!(advised.dealt && advised.unseen == odds.unseen && advised.answers.len() == 2);
             // The game master's odds are those of the true state.
             let truth = session.seat("gm").unwrap().odds(place, query);

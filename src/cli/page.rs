@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use riskbreaker::lab::{Findings, Tally};
+use riskbreaker::state::readable_name;
 
 use super::figures::{escaped, percent};
 use super::sim::{self, rate_text, results};
@@ -303,7 +304,7 @@ fn cards(findings: &Findings, names: &[&str]) -> String {
     }
     let _ = writeln!(table, "</tr>\n<tr>{}</tr>", "<th>a game</th><th>works</th>".repeat(names.len()));
     for (seat, card) in keys {
-        let _ = write!(table, "<tr><td>{}</td><td>{}</td>", escaped(seat), escaped(&card.replace('_', " ")));
+        let _ = write!(table, "<tr><td>{}</td><td>{}</td>", escaped(seat), escaped(&readable_name(card)));
         for tally in &findings.tallies {
             let (each, works) = match tally.cards.get(seat).and_then(|cards| cards.get(card)) {
                 None => ("-".to_owned(), String::new()),

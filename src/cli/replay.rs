@@ -56,7 +56,7 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         let rules = library::load(&library, other, &[])?;
         return Ok(match campaign.differs_under(&rules)? {
             None => {
-                screen.row(&Row::at(0).plain(format!("Under {} everything goes as it went.", rules.name())))?;
+                screen.row(&Row::at(0).plain(format!("Under {} nothing changes.", rules.name())))?;
                 ExitCode::SUCCESS
             }
             Some(found) => {

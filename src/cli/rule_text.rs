@@ -28,16 +28,33 @@ fn begins_anew(line: &str) -> bool {
     item || line.starts_with(['#', '|', '`'])
 }
 
-/// The line that begins with `key` - the id of a rule, or a word in backticks - as its text, with cells of a table parted.
+/// The line that begins with `key` - the id of a rule, or a word in backticks - as its text. Of a row of a table each cell
+/// has the head of its column in front: `seat: owner · what is asked: which weapon`.
 pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<String> {
+    let cells = cells_of(texts, key)?;
+    let told = cells.into_iter().map(|(head, cell)| if head.is_empty() { cell } else { format!("{head}: {cell}") });
+    Some(told.collect::<Vec<_>>().join(" · "))
+}
+
+/// The same, in parts: the heads of the columns with the cells. What has no column has no head, nor has the only cell of a
+/// row.
+pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<Vec<(String, String)>> {
     // The topmost ruleset's own text comes last, and goes first.
     let texts: Vec<&str> = texts.collect();
     texts.iter().rev().find_map(|text| {
         let lines = paragraphs(text);
         let below = lines.iter().skip(1).map(String::as_str).chain([""]);
-        // The head of a table says what its columns are, and nothing of a word.
-        let rows = lines.iter().zip(below).filter(|(_, below)| !is_rule_of_table(below));
-        rows.map(|(line, _)| line).find_map(|line| told(line, key))
+        let mut head: &str = "";
+        lines.iter().zip(below).find_map(|(line, below)| {
+            if !line.trim_start().starts_with('|') {
+                head = "";
+            } else if is_rule_of_table(below) {
+                // It says what the columns are, and nothing of a word.
+                head = line;
+                return None;
+            }
+            told(line, head, key)
+        })
     })
 }
 
@@ -47,20 +64,28 @@ fn is_rule_of_table(line: &str) -> bool {
     line.starts_with('|') && line.contains('-') && line.chars().all(|letter| "|-: ".contains(letter))
 }
 
-fn told(line: &str, key: &str) -> Option<String> {
+fn told(line: &str, head: &str, key: &str) -> Option<Vec<(String, String)>> {
     let line = line.trim();
-    if let Some(row) = line.strip_prefix('|') {
-        let mut cells = row.trim_end_matches('|').split('|').map(str::trim);
-        let first = cells.next()?;
-        let rest: Vec<&str> = cells.filter(|cell| !cell.is_empty()).collect();
-        return (names(first, key) && !rest.is_empty()).then(|| rest.join(" · "));
+    if line.starts_with('|') {
+        let cells = |row: &str| -> Vec<String> {
+            row.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+        };
+        let mut heads = cells(head);
+        heads.resize(cells(line).len(), String::new());
+        let mut row = heads.into_iter().zip(cells(line));
+        let (_, first) = row.next()?;
+        let mut rest: Vec<(String, String)> = row.filter(|(_, cell)| !cell.is_empty()).collect();
+        if let [(head, _)] = rest.as_mut_slice() {
+            head.clear();
+        }
+        return (names(&first, key) && !rest.is_empty()).then_some(rest);
     }
     let item = line.strip_prefix(['-', '*', '+'])?.trim_start();
     let (first, rest) = match item.strip_prefix("**").and_then(|bold| bold.split_once("**")) {
         Some(cut) => cut,
         None => item.split_once(char::is_whitespace)?,
     };
-    names(first, key).then(|| rest.trim_start_matches([':', ' ']).to_owned())
+    names(first, key).then(|| vec![(String::new(), rest.trim_start_matches([':', ' ']).to_owned())])
 }
 
 /// Whether a cell is `key`, or a list with it.
@@ -90,6 +115,9 @@ mod tests {
         assert_eq!(line("A-3").as_deref(), Some("the ruling · `x`"));
         assert_eq!(line("on").as_deref(), Some("owner · at whom"));
         assert_eq!(line("to").as_deref(), Some("where to"));
+        let table = "| topic | seat | asks |\n|---|---|---|\n| `skill` | owner | which skill |\n";
+        let row = line_of([table].into_iter(), "skill");
+        assert_eq!(row.as_deref(), Some("seat: owner · asks: which skill"));
         assert_eq!(line("A-4"), None);
         assert_eq!(line("Rules"), None);
     }

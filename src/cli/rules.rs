@@ -6,6 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Subcommand;
 use riskbreaker::ruleset::{Contrast, Fact};
+use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Happening, Library, Ruleset, Session, Step, Value};
 use serde_json::json;
 
@@ -271,7 +272,7 @@ pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
     fn words(value: &Value) -> String {
         match value {
             Value::List(items) => items.iter().map(words).collect::<Vec<_>>().join(", "),
-            Value::Text(text) => text.replace('_', " "),
+            Value::Text(text) => readable_name(text),
             other => other.to_string(),
         }
     }
@@ -294,7 +295,7 @@ pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
     }
     let told = card.facts.iter().filter_map(|(name, fact)| Some((name, fact_in_words(name, fact)?)));
     let mut cells: Vec<Vec<Span>> =
-        told.map(|(name, fact)| vec![Span::faint(name.replace('_', " ")), Span::plain(fact)]).collect();
+        told.map(|(name, fact)| vec![Span::faint(readable_name(name)), Span::plain(fact)]).collect();
     if !card.rules.is_empty() {
         cells.push(vec![Span::faint("rules"), Span::plain(card.rules.join(", "))]);
     }

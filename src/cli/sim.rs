@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use riskbreaker::lab::{Findings, MemoUse, Plan, Rate, Shard, Simulation, SimulationError, Sum, Tally, Variant};
+use riskbreaker::state::readable_name;
 use riskbreaker::{Driver, Scenario, Setup, Value};
 use serde_json::{Value as Json, json};
 
@@ -526,7 +527,7 @@ fn cards(screen: &mut Screen, findings: &Findings, names: &[&str]) -> Result<()>
                     rolled => format!("{each:.2} a game, works {}", percent(count.met as f64 / rolled as f64)),
                 }
             });
-            [seat.clone(), card.replace('_', " ")].into_iter().chain(cells).collect()
+            [seat.clone(), readable_name(&card)].into_iter().chain(cells).collect()
         })
         .collect();
     let header: Vec<&str> = ["seat", "card"].into_iter().chain(names.iter().copied()).collect();

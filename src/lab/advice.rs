@@ -123,21 +123,13 @@ const STREAM: u64 = 1 << 62;
 
 impl Session {
     /// Weighs the answers to an open question, the best first: by going through everything each can come to one step
-    /// deep, and by playing games out from there for the time that is left. Nothing changes.
+    /// deep, and by playing games out from there for the time that is left. Nothing changes. Once `interrupt` is set, what
+    /// is known by then is told.
     ///
     /// # Errors
     ///
     /// A question that is not open, or that any line of text answers.
-    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
-        self.advise_until(question, time, None)
-    }
-
-    /// The same; once `interrupt` is set, what is known by then is told.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Session::advise`].
-    pub fn advise_until(
+    pub fn advise(
         &mut self,
         question: QuestionId,
         time: Duration,

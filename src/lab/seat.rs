@@ -27,16 +27,7 @@ impl Seat<'_> {
     /// # Errors
     ///
     /// As there; a question of another seat.
-    pub fn advise(&mut self, question: QuestionId, time: Duration) -> Result<Advised, Refusal> {
-        self.advise_until(question, time, None)
-    }
-
-    /// The same; once `interrupt` is set, what is known by then is told.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Seat::advise`].
-    pub fn advise_until(
+    pub fn advise(
         &mut self,
         question: QuestionId,
         time: Duration,

@@ -10,6 +10,7 @@ use super::{
     Question, Refusal, Ruleset, Tape, Term,
 };
 use crate::dice::{Dice, DiceRng};
+use crate::state::readable_name;
 use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value};
 
 /// How the fault begins that is told when written dice do not suffice.
@@ -457,7 +458,7 @@ impl ActionContext {
 
     /// A relation that has no title of its own is called after what it stands between.
     fn title_of_relation(&self, kind: &Kind, one: &Value, other: Option<&Value>) -> Arc<str> {
-        let (word, one) = (kind.name.replace('_', " "), self.words(one));
+        let (word, one) = (readable_name(&kind.name), self.words(one));
         Arc::from(match other.map(|other| self.words(other)) {
             None => format!("{one} {word}"),
             Some(other) if kind.mutual => format!("{one} and {other} {word}"),

@@ -6,6 +6,7 @@ use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
 use super::{ActionContext, DicePosition, DiceSource, Event, Game, Happening, Refusal, Slot};
+use crate::state::readable_name;
 use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value};
 
 /// The game master's hand: a change that no rule made.
@@ -219,7 +220,7 @@ impl Game {
         }
         found.into_iter().for_each(|id| self.take_away(id));
         let text = match told.1.as_slice() {
-            [] => format!("by hand: {} has no {} to anybody", self.context.title(one), declared.name.replace('_', " ")),
+            [] => format!("by hand: {} has no {} to anybody", self.context.title(one), readable_name(&declared.name)),
             titles => format!("by hand: {} is gone", titles.join(", ")),
         };
         (told.0, Happening::Edited { text })

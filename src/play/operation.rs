@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::context::{ActionContext, Sight, Stop};
 use super::{Happening, Query};
 use crate::dice::Dice;
+use crate::state::readable_name;
 use crate::state::{
     Attachment, AttachmentId, Audience, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId, State,
     Type, Value,
@@ -253,7 +254,7 @@ impl ActionContext {
         let mut lines = Vec::new();
         let kinds = (0..).map(KindId).zip(&rules.schema().kinds).filter(|(_, kind)| *kind.name != *ENDING);
         for (at, kind) in kinds {
-            let word = kind.name.replace('_', " ");
+            let word = readable_name(&kind.name);
             for (nth, end) in kind.relates.iter().enumerate() {
                 let far = kind.relates.get(1 - nth.min(1)).filter(|far| *far != end);
                 let label = if nth == 1 && !kind.mutual { format!("{word}, the other way") } else { word.clone() };

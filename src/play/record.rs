@@ -11,6 +11,7 @@ use super::save::{SavedOpen, replay};
 use super::session::Prepared;
 use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use crate::ruleset::{ContentHash, Library};
+use crate::state::readable_name;
 use crate::state::{EntityId, State, Value};
 
 /// Where a game stands behind the last action that was done: what is under way, what waits, and where the dice stand.
@@ -299,7 +300,7 @@ impl Edit {
                     Value::Entity(other) => name(*other),
                     value => value.to_string(),
                 };
-                format!("by hand: {} {} {value}", name(*entity), field.replace('_', " "))
+                format!("by hand: {} {} {value}", name(*entity), readable_name(field))
             }
             Edit::Remove { entity } => format!("by hand: {} is taken away", name(*entity)),
             Edit::Cancel { entry } => format!("by hand: entry {} is taken off the agenda", entry.0),

@@ -7,6 +7,7 @@ use super::answer_check::between;
 use super::{Fault, QuestionId, SessionError, Viewer};
 use crate::ruleset::SwitchRefusal;
 use crate::state::EntityId;
+use crate::state::readable_name;
 
 /// Why a request was refused, as data. Nothing has changed then.
 ///
@@ -305,7 +306,7 @@ impl fmt::Display for Sentence<'_> {
             }
             Refusal::NotAnOption { topic: None, given, .. } => write!(f, "there is no option `{given}`"),
             Refusal::NotAnOption { topic: Some(topic), given, near, open } => {
-                write!(f, "`{}` does not answer the question `{}`. ", short(given), topic.replace('_', " "))?;
+                write!(f, "`{}` does not answer the question `{}`. ", short(given), readable_name(topic))?;
                 match (near, open.as_slice()) {
                     (Some(near), _) => write!(f, "Did you mean `{near}`?"),
                     (None, []) => write!(f, "No answer is open."),
@@ -323,7 +324,7 @@ impl fmt::Display for Sentence<'_> {
             Refusal::Twice { label } => write!(f, "{label} is named twice"),
             Refusal::OutOfBounds { bound, given, min, max } => out_of_bounds(f, bound, *given, *min, *max),
             Refusal::WrongType { topic: Some(topic), wanted, given } => {
-                write!(f, "Type {wanted} for {}", topic.replace('_', " "))?;
+                write!(f, "Type {wanted} for {}", readable_name(topic))?;
                 match given {
                     Some(given) => write!(f, ", not `{}`.", short(given)),
                     None => write!(f, "."),

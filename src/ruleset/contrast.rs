@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Card, Fact, Rulebook};
+use crate::state::readable_name;
 use crate::state::{Kind, Value};
 
 /// What differs between two rulesets, for people who go from one to the other.
@@ -214,7 +215,7 @@ fn card_whole(card: &Card) -> String {
     let short = |(fact, value): (&String, &Fact)| match value {
         Fact::Plain(Value::Text(text)) if text.contains(' ') => None,
         Fact::Plain(Value::List(_) | Value::Map(_)) | Fact::Function => None,
-        Fact::Plain(value) => Some(format!("{}: {value}", fact.replace('_', " "))),
+        Fact::Plain(value) => Some(format!("{}: {value}", readable_name(fact))),
     };
     let facts: Vec<String> = card.facts.iter().filter_map(short).collect();
     let text = format!("{}: {}", card.title, card.text);

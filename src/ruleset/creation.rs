@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::state::Value;
+use crate::state::readable_name;
 
 /// The functions of `creation.luau`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,7 +194,7 @@ impl SheetStep {
                 Some(_) => return None,
             };
             Some(SheetStep {
-                title: text("title").unwrap_or_else(|| key.replace('_', " ")),
+                title: text("title").unwrap_or_else(|| readable_name(&key)),
                 text: text("text").unwrap_or_default(),
                 form: match fields.get("form") {
                     None => SheetForm::Text,

@@ -9,6 +9,7 @@ use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
 use crate::ruleset::nearest;
+use crate::state::readable_name;
 use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type};
 
 /// What kinds declare beside their fields, by the name of the kind.
@@ -404,7 +405,7 @@ fn read_field(name: &str, declared: &Lv, kinds: &BTreeSet<String>) -> std::resul
     };
     Ok(Field {
         name: Arc::from(name),
-        label: text("label")?.unwrap_or_else(|| Arc::from(name.replace('_', " "))),
+        label: text("label")?.unwrap_or_else(|| Arc::from(readable_name(name))),
         ty,
         default,
         show: !matches!(table.raw_get::<Lv>("show").map_err(|error| error.to_string())?, Lv::Boolean(false)),

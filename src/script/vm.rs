@@ -18,6 +18,7 @@ use crate::play::{
     PolicyAct, Stop,
 };
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
+use crate::state::readable_name;
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
 /// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
@@ -497,7 +498,7 @@ impl Machine for Vm {
             let value =
                 from_lua(&found, &vm.host.handles.borrow()).map_err(|error| fault_of(&error, None, None, &vm.stack))?;
             Ok(Explanation {
-                title: format!("{}: {}", context.title(entity), name.replace('_', " ")),
+                title: format!("{}: {}", context.title(entity), readable_name(name)),
                 value: context.words(&value),
                 terms: vm.host.terms.take(),
                 changes: Vec::new(),

@@ -82,28 +82,25 @@ impl StoreFile {
             Access::Write => Some(Lock::take(path)?),
             Access::Read => None,
         };
-        if access == Access::Read && has_half_a_write(path) {
-            let _lock = Lock::take(path).map_err(|error| half_a_write(path, error))?;
-            take_back_half_a_write(path)?;
-        }
-        let mut file = StoreFile::unlocked(path, library, access, lock)?;
+        let connection = match access {
+            Access::Write => connect(path, access)?,
+            Access::Read => connect_to_read(path, || Lock::take(path).map(Some))?,
+        };
+        let mut file = StoreFile::of(connection, path, library, access, lock);
         file.set_up().map_err(|error| file.with_holder(error))?;
         Ok(file)
     }
 
     /// Opens a file for reading of which the caller holds the lock.
     pub fn read_unlocked(path: &Path, library: Library) -> Result<StoreFile, StoreError> {
-        if has_half_a_write(path) {
-            take_back_half_a_write(path)?;
-        }
-        let mut file = StoreFile::unlocked(path, library, Access::Read, None)?;
+        let connection = connect_to_read(path, || Ok(None))?;
+        let mut file = StoreFile::of(connection, path, library, Access::Read, None);
         file.set_up()?;
         Ok(file)
     }
 
-    fn unlocked(path: &Path, library: Library, access: Access, lock: Option<Lock>) -> Result<StoreFile, StoreError> {
-        let connection = connect(path, access)?;
-        Ok(StoreFile {
+    fn of(connection: Connection, path: &Path, library: Library, access: Access, lock: Option<Lock>) -> StoreFile {
+        StoreFile {
             connection,
             words: Words::default(),
             path: path.to_path_buf(),
@@ -115,7 +112,7 @@ impl StoreFile {
             rules: HashMap::new(),
             generations: std::collections::HashSet::new(),
             _lock: lock,
-        })
+        }
     }
 
     fn set_up(&mut self) -> Result<(), StoreError> {
@@ -314,20 +311,29 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Whether a program ended in the middle of a write. Whoever only reads cannot take that back.
-fn has_half_a_write(path: &Path) -> bool {
-    let looked = looked_at(path, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    matches!(looked, Err(rusqlite::Error::SqliteFailure(failure, _))
-        if failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
-}
-
-/// Takes back the write in the middle of which a program ended. The caller holds the lock of the file.
-fn take_back_half_a_write(path: &Path) -> Result<(), StoreError> {
-    looked_at(path, OpenFlags::SQLITE_OPEN_READ_WRITE).map_err(|error| half_a_write(path, StoreError::of(path, &error)))
+/// Opens a file to read it. A write in the middle of which a program ended is taken back first, under the lock of the file:
+/// `lock` takes it where the caller does not hold it.
+fn connect_to_read(
+    path: &Path,
+    lock: impl FnOnce() -> Result<Option<Lock>, StoreError>,
+) -> Result<Connection, StoreError> {
+    let connection = connect(path, Access::Read)?;
+    let half_a_write = matches!(look_at(&connection), Err(rusqlite::Error::SqliteFailure(failure, _))
+        if failure.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK);
+    if !half_a_write {
+        return Ok(connection);
+    }
+    drop(connection);
+    let _lock = lock().map_err(|error| not_taken_back(path, error))?;
+    // Whoever may write takes the write back by looking at the file.
+    Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .and_then(|connection| look_at(&connection))
+        .map_err(|error| not_taken_back(path, StoreError::of(path, &error)))?;
+    connect(path, Access::Read)
 }
 
 /// The error of a file with half a write that cannot be taken back.
-fn half_a_write(path: &Path, error: StoreError) -> StoreError {
+fn not_taken_back(path: &Path, error: StoreError) -> StoreError {
     match error {
         StoreError::Io { .. } => StoreError::Io {
             path: path.to_path_buf(),
@@ -340,9 +346,7 @@ fn half_a_write(path: &Path, error: StoreError) -> StoreError {
     }
 }
 
-/// Reads something of a file. With the right to write, this takes back half a write.
-fn looked_at(path: &Path, flags: OpenFlags) -> rusqlite::Result<()> {
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+fn look_at(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))
 }
 

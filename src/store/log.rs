@@ -9,6 +9,7 @@ use super::file::{StoreFile, sum};
 use super::rows::key;
 use crate::play::{Done, Place, Slot, told};
 use crate::state::EntityId;
+use crate::state::readable_name;
 
 /// One entry of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -158,7 +159,7 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
 
 fn words(slot: &Slot) -> String {
     match slot {
-        Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", topic.replace('_', " "), told(answer)),
+        Slot::Answer { topic, seat, answer, .. } => format!("{seat}: {} {}", readable_name(topic), told(answer)),
         Slot::Roll { label, dice, faces, .. } => format!("{dice} {faces:?} ({label})"),
         Slot::Closed { .. } => "closed by an earlier answer".into(),
     }

@@ -16,6 +16,7 @@ use super::rows::{GameRow, MomentBody, Piece, action_sum, checkpoint_sum, key, m
 use crate::play::{Checkpoint, Done, Happening};
 use crate::ruleset::ContentHash;
 use crate::state::Value;
+use crate::state::readable_name;
 
 /// The format of the lines.
 const FORMAT: u32 = 1;
@@ -178,7 +179,7 @@ impl Campaign {
             let lines: Vec<(String, &Value)> = of_sheet
                 .unwrap_or_else(|| character.fields.iter().map(|(field, value)| (field.clone(), value)).collect());
             for (key, value) in lines.into_iter().filter(|(key, _)| key != "name") {
-                writeln!(to, "- {}: {value}", key.replace('_', " ")).map_err(|error| output(&error))?;
+                writeln!(to, "- {}: {value}", readable_name(&key)).map_err(|error| output(&error))?;
             }
         }
         Ok(())

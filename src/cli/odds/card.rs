@@ -337,9 +337,9 @@ pub fn column(
     })?;
     let odds = match &args.given_that {
         None => odds,
-        Some(given) => odds.given(|outcome| given.hold(watched, outcome)).ok_or_else(|| {
-            call_error(format!("{given} never holds here, so nothing can be said under this condition"))
-        })?,
+        Some(given) => odds
+            .given(|outcome| given.hold(watched, outcome))
+            .ok_or_else(|| call_error(format!("the condition {given} never holds here")))?,
     };
     Ok(Column { name, rules: ruleset.clone(), odds, place })
 }

@@ -193,7 +193,7 @@ pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         Err(_) => match args.for_dice() {
             Some(option) => Err(call_error(format!(
-                "`{option}` is for dice, and `{text}` are none; of a card, `--where` and `--table` tell as much"
+                "`{option}` works for dice only, and `{text}` is not dice; for a card use `--where` or `--table`"
             ))),
             None => card::of_card(&text, &args, folder),
         },

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use num_rational::BigRational;
 use num_traits::Zero;
 use riskbreaker::lab::{FieldOdds, Odds};
+use riskbreaker::state::readable_name;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Value as Json, json};
 
@@ -152,7 +153,7 @@ pub fn show(screen: &mut Screen, heading: &str, odds: &Odds) -> anyhow::Result<(
         }
     }
     for (topic, answer, how) in &odds.answers {
-        screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", topic.replace('_', " "))))?;
+        screen.row(&Row::at(0).faint(format!("{}: {answer}, {how}", readable_name(topic))))?;
     }
     if let Some(text) = odds.unseen_in_words() {
         screen.row(&Row::at(0).faint(text))?;

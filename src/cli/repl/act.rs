@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::dice::Dice;
+use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{Ask, Driver, Edit, Event, Happening, Question, Refusal, Remedy, Step, Undone, Value};
 use serde_json::json;
@@ -40,12 +41,12 @@ fn replies_of(
     }
     for (topic, phrase) in named {
         if replies.iter().any(|(known, _)| *known == topic) {
-            return Err(Complaint::Wrong(format!("`{}` is answered twice in this line.", topic.replace('_', " "))));
+            return Err(Complaint::Wrong(format!("`{}` is answered twice in this line.", readable_name(&topic))));
         }
         if phrase.is_empty() {
             return Err(Complaint::Wrong(format!(
                 "`{0}` needs an answer after it, for example `{0} 2`.",
-                topic.replace('_', " ")
+                readable_name(&topic)
             )));
         }
         replies.push((topic, phrase.value()));
@@ -84,7 +85,7 @@ impl Repl {
             return None;
         }
         let asked = match question.why.as_str() {
-            "" => format!("{}?", question.topic.replace('_', " ")),
+            "" => format!("{}?", readable_name(&question.topic)),
             why => why.to_owned(),
         };
         let how = match question.proposal() {
@@ -124,7 +125,7 @@ impl Repl {
         let rules = self.session.ruleset();
         let small = |topic: &str| {
             let own = rules.words().iter().find(|(word, of)| *of == topic && *word != topic);
-            own.map_or_else(|| topic.replace('_', " "), |(word, _)| word.clone())
+            own.map_or_else(|| readable_name(topic), |(word, _)| word.clone())
         };
         if let Refusal::NotAsked { asked, .. } = &refusal
             && let [asked] = asked.as_slice()
@@ -324,7 +325,7 @@ impl Repl {
         self.session.undo()?;
         self.step = self.session.advance()?;
         self.session.take_events();
-        let name = act.replace('_', " ");
+        let name = readable_name(act);
         self.screen.row(&Row::at(2).plain(format!("{title}. Type `{name} yes` to do it.")))?;
         if !rolled {
             self.screen.columns(4, changes.iter().map(Difference::cells).collect())?;

@@ -6,6 +6,7 @@ use num_rational::BigRational;
 use num_traits::Zero;
 use riskbreaker::lab::{Advice, Advised, Effect, Limits, Odds, OddsQuery, PlayedOut};
 use riskbreaker::play::{Answering, Given};
+use riskbreaker::state::readable_name;
 use riskbreaker::{Question, Refusal};
 use serde_json::json;
 
@@ -70,7 +71,7 @@ impl Repl {
         told?;
         if !self.screen.json() {
             let way: Vec<String> =
-                way.iter().map(|(who, topic, answer)| format!("{who} {}: {answer}", topic.replace('_', " "))).collect();
+                way.iter().map(|(who, topic, answer)| format!("{who} {}: {answer}", readable_name(topic))).collect();
             let dice = if rolled { "; dice rolled on the way are not the real ones" } else { "" };
             self.screen.row(&Row::at(2).faint(format!("Assumed before it: {}{dice}.", way.join("; "))))?;
         }
@@ -86,7 +87,7 @@ impl Repl {
                 let answer = question.read(value).map_err(|refusal| self.with_opening(question, refusal))?;
                 question.tell(&answer)
             }
-            None => question.topic.replace('_', " "),
+            None => readable_name(&question.topic),
         };
         let about = |topic: &str| question.about.filter(|_| *topic == *question.topic);
         let given = replies
@@ -239,12 +240,13 @@ impl Repl {
         if measured {
             if let Some(now) = now.filter(|_| ranked) {
                 let (number, margin) = in_words(&now);
-                let text = format!("As it stands, with the computer choosing: {number}, give or take {margin}.");
+                let text = format!("If the computer chooses for everybody from here: {number}, give or take {margin}.");
                 self.screen.row(&Row::at(2).plain(text))?;
             }
             let text = match games {
                 0 if rows.len() == 1 => {
-                    "None is better than another after the next step. `odds ANSWER` shows what one leads to.".to_owned()
+                    "After the next step no answer is better than another. `odds ANSWER` shows what one leads to."
+                        .to_owned()
                 }
                 0 => "Ranked by the average position after the next step.".to_owned(),
                 games if !ranked => {
@@ -368,7 +370,7 @@ fn played_json(played: &PlayedOut) -> serde_json::Value {
 fn with_best(advice: &Advice) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
     let best = odds.answers.iter().filter(|(.., how)| *how == "the best");
-    best.map(|(topic, answer, _)| format!("{} {}", topic.replace('_', " "), answer.replace('_', " "))).collect()
+    best.map(|(topic, answer, _)| format!("{} {}", readable_name(topic), readable_name(answer))).collect()
 }
 
 /// What stands behind `--compare` at the prompt: other rules have no such moment, only other house rules have.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use riskbreaker::state::readable_name;
 use riskbreaker::store::{Campaign, Character, Roster, SceneLog, StoreError};
 use riskbreaker::{Edit, Session, Value};
 use serde_json::json;
@@ -161,7 +162,7 @@ impl Repl {
                 _ => character.fields.iter().map(|(key, value)| (key.clone(), value)).collect::<Vec<_>>(),
             };
             let fields = fields.iter().filter(|(field, _)| field != "name");
-            let fields = fields.map(|(field, value)| format!("{} {}", field.replace('_', " "), typed(value)));
+            let fields = fields.map(|(field, value)| format!("{} {}", readable_name(field), typed(value)));
             vec![
                 Span::strong(name),
                 Span::faint(&character.ruleset),
@@ -238,12 +239,12 @@ impl Repl {
                 Some(_) if titled.as_deref() == Some(field) => {}
                 Some(now) if now == value => {}
                 Some(_) => edits.push(Edit::Set { entity, field: field.clone(), value: value.clone() }),
-                None => left.push(field.replace('_', " ")),
+                None => left.push(readable_name(field)),
             }
         }
         for edit in edits {
             if let (Edit::Set { field, .. }, Err(refusal)) = (&edit, self.session.edit(edit.clone())) {
-                left.push(format!("{} ({refusal})", field.replace('_', " ")));
+                left.push(format!("{} ({refusal})", readable_name(field)));
             }
         }
         if !left.is_empty() {

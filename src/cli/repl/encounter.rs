@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use riskbreaker::lab::{MemoUse, Rate, Simulation, Tally, Variant};
 use riskbreaker::ruleset::CreationPart;
+use riskbreaker::state::readable_name;
 use riskbreaker::{DiceSource, Setup, Value};
 use serde_json::json;
 
@@ -73,11 +74,7 @@ impl Repl {
                 let (title, sheet) = self.sheet_named(name)?;
                 let sheet = self.fitting(&title, sheet, &mut notes)?;
                 sheets.extend(std::iter::repeat_n(sheet, count));
-                told.push(if count > 1 {
-                    format!("{count} {}", title.replace('_', " "))
-                } else {
-                    title.replace('_', " ")
-                });
+                told.push(if count > 1 { format!("{count} {}", readable_name(&title)) } else { readable_name(&title) });
             }
             if sheets.len() > MOST_PEOPLE {
                 return Err(Complaint::Wrong(format!("A side has at most {MOST_PEOPLE} people.")));
@@ -116,7 +113,7 @@ impl Repl {
                     .map(|(key, value)| (key.clone(), value.clone()))
                     .partition(|(key, _)| steps.iter().any(|step| step.key == **key));
                 if !strange.is_empty() {
-                    let keys: Vec<String> = strange.iter().map(|(key, _)| key.replace('_', " ")).collect();
+                    let keys: Vec<String> = strange.iter().map(|(key, _)| readable_name(key)).collect();
                     notes.push(format!("{name}: these rules have no place for {}", keys.join(", ")));
                 }
                 Value::map(known)

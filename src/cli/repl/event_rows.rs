@@ -2,6 +2,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use riskbreaker::play::{in_one_line, marked};
+use riskbreaker::state::readable_name;
 use riskbreaker::{Event, Happening};
 
 use crate::cli::row::{Row, Span, Tone, columns};
@@ -55,7 +56,7 @@ pub fn tell(
                 own.remove(at);
                 continue;
             }
-            let said = format!("{} {}", topic.replace('_', " "), in_one_line(text));
+            let said = format!("{} {}", readable_name(topic), in_one_line(text));
             match &mut answers {
                 Some(before) if before.who == *who => before.said.push(said),
                 _ => {

@@ -1,5 +1,6 @@
 //! What a word on the screen means: from the rule texts, the kinds and what people have.
 
+use riskbreaker::state::readable_name;
 use riskbreaker::{Ruleset, Value};
 
 use super::Repl;
@@ -29,14 +30,14 @@ impl Repl {
             let fields = kind.fields.iter().filter(|field| field.show);
             let mut named: Vec<(String, String)> =
                 fields.map(|field| (field.name.to_string(), field.label.to_string())).collect();
-            named.extend(kind.derived.iter().map(|name| (name.to_string(), name.replace('_', " "))));
+            named.extend(kind.derived.iter().map(|name| (name.to_string(), readable_name(name))));
             for (name, label) in named {
                 let same = |text: &str| {
                     let text = plain(text);
                     text == wanted || text.split(' ').any(|part| part == wanted) && wanted.len() > 3
                 };
                 if same(&name) || same(&label) {
-                    let text = format!("a value of each {} (`why NAME {label}`)", kind.name.replace('_', " "));
+                    let text = format!("a value of each {} (`why NAME {label}`)", readable_name(&kind.name));
                     if !found.iter().any(|(_, known)| *known == text) {
                         found.push((label, text));
                     }

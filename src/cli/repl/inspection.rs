@@ -2,6 +2,7 @@
 
 use riskbreaker::play::{Explanation, Term};
 use riskbreaker::state::Schema;
+use riskbreaker::state::readable_name;
 use riskbreaker::{EntityId, Event, Happening, Ruleset, Step};
 use serde_json::json;
 
@@ -31,7 +32,7 @@ impl Repl {
             return Ok(());
         }
         let mut names: Vec<String> =
-            acts.iter().filter(|act| act.enabled).map(|act| format!("`{}`", act.name.replace('_', " "))).collect();
+            acts.iter().filter(|act| act.enabled).map(|act| format!("`{}`", readable_name(&act.name))).collect();
         names.dedup();
         if !names.is_empty() {
             self.screen.row(&Row::at(2).faint(format!("Out of turn: {}", names.join(", "))))?;
@@ -51,10 +52,10 @@ impl Repl {
             .iter()
             .map(|act| match act.enabled {
                 true => {
-                    vec![Span::strong(act.name.replace('_', " ")), Span::plain(&*act.seat), Span::plain(&*act.title)]
+                    vec![Span::strong(readable_name(&act.name)), Span::plain(&*act.seat), Span::plain(&*act.title)]
                 }
                 false => vec![
-                    Span::faint(act.name.replace('_', " ")),
+                    Span::faint(readable_name(&act.name)),
                     Span::faint(&*act.seat),
                     Span::faint(act.reason.as_deref().unwrap_or("the rules do not allow it now")),
                 ],
@@ -295,7 +296,7 @@ impl Repl {
             return Ok(self.screen.event("why", &json!({ "question": question, "roll": rolled }))?);
         }
         if let Some(question) = question {
-            let asked = if question.why.is_empty() { question.topic.replace('_', " ") } else { question.why.clone() };
+            let asked = if question.why.is_empty() { readable_name(&question.topic) } else { question.why.clone() };
             self.screen.row(&Row::at(0).strong("Question").plain(format!("  {}: {asked}", self.whom(&question))))?;
             self.show_rules_of(&question.why)?;
             let closed: Vec<Vec<Span>> = question
@@ -500,9 +501,9 @@ impl Repl {
             return Some(self.switches(rest));
         }
         if let Some((act, title)) = words.free.iter().find(|(act, title)| {
-            act.replace('_', " ").eq_ignore_ascii_case(&rest.replace('_', " ")) || title.eq_ignore_ascii_case(rest)
+            readable_name(act).eq_ignore_ascii_case(&readable_name(rest)) || title.eq_ignore_ascii_case(rest)
         }) {
-            let text = format!("{}: {title}. It can be done out of turn.", act.replace('_', " "));
+            let text = format!("{}: {title}. It can be done out of turn.", readable_name(act));
             return Some(self.told(text));
         }
         if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
@@ -512,7 +513,7 @@ impl Repl {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
             let what = rule_line(&rules, &topic).map_or(String::new(), |line| format!(": {line}"));
             let told =
-                self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", topic.replace('_', " ")));
+                self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
             return Some(told.and_then(|()| match self.meaning_of(rest) {
                 Some(entry) => self.show_pairs("meaning", rest, &entry),
                 None => Ok(()),
@@ -576,10 +577,10 @@ impl Repl {
                 rule_line(&rules, topic).is_some() || spellings.len() > 1 || open.contains(&topic.as_str())
             })
             .map(|(topic, spellings)| {
-                let line = rule_line(&rules, topic).unwrap_or_else(|| topic.replace('_', " "));
+                let cells = rule_text::cells_of(rules.rule_texts().map(|(_, text)| text), topic).unwrap_or_default();
                 // A row says whom it is for as well; what is asked is its longest cell.
-                let what = line.split(" · ").max_by_key(|cell| cell.len()).unwrap_or_default().to_owned();
-                (spellings.join(", "), what)
+                let longest = cells.into_iter().map(|(_, cell)| cell).max_by_key(String::len);
+                (spellings.join(", "), longest.unwrap_or_else(|| readable_name(topic)))
             })
             .collect();
         self.show_pairs("words", "Words to put before an answer", &pairs)
@@ -607,7 +608,7 @@ impl Repl {
             let cells = listed.map(|command| vec![Span::plain(command.usage()), Span::plain(command.short)]).collect();
             self.screen.columns(2, cells)?;
         }
-        let acts: Vec<String> = words.free.iter().map(|(act, _)| act.replace('_', " ")).collect();
+        let acts: Vec<String> = words.free.iter().map(|(act, _)| readable_name(act)).collect();
         if !acts.is_empty() {
             self.screen.row(&Row::at(0).strong("out of turn"))?;
             self.screen.row(&Row::prose(2).plain(acts.join(", ")))?;

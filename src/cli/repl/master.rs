@@ -1,5 +1,6 @@
 //! The commands by which the game master puts things right by hand.
 
+use riskbreaker::state::readable_name;
 use riskbreaker::state::{Field, Type};
 use riskbreaker::{Driver, Edit, Value, View};
 use serde_json::json;
@@ -31,13 +32,13 @@ impl Repl {
             .kinds
             .iter()
             .filter(|relation| kind.is_some_and(|kind| schema.relation_from(kind, &relation.name).is_some()));
-        known.extend(relations.map(|relation| (relation.name.to_string(), relation.name.replace('_', " "))));
+        known.extend(relations.map(|relation| (relation.name.to_string(), readable_name(&relation.name))));
         let (field, typed) = match names::field(&title, &known, rest) {
             Err(complaint) => {
                 let computed: Vec<(String, String)> =
-                    derived.iter().map(|name| (name.to_string(), name.replace('_', " "))).collect();
+                    derived.iter().map(|name| (name.to_string(), readable_name(name))).collect();
                 let Ok((name, _)) = names::field(&title, &computed, rest) else { return Err(complaint) };
-                let label = name.replace('_', " ");
+                let label = readable_name(&name);
                 return Err(Complaint::Wrong(format!(
                     "The rules compute {label}. `why {title} {label}` shows from what; set one of those values."
                 )));

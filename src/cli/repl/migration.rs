@@ -2,6 +2,7 @@
 
 use riskbreaker::play::Migration;
 use riskbreaker::ruleset::Switch;
+use riskbreaker::state::readable_name;
 use serde_json::json;
 
 use super::line::split_first;
@@ -52,7 +53,7 @@ impl Repl {
     fn show_aside(&mut self) -> Done {
         let shelved = self.session.shelved().into_iter();
         let values = self.session.dormant().into_iter();
-        let values = values.map(|(title, field, value)| (title, format!("{} {value}", field.replace('_', " "))));
+        let values = values.map(|(title, field, value)| (title, format!("{} {value}", readable_name(&field))));
         let pairs: Vec<(String, String)> = shelved.chain(values).collect();
         self.show_pairs("aside", "kept aside until rules come that have a place for it", &pairs)
     }

@@ -38,6 +38,7 @@ use riskbreaker::dice::DiceRng;
 use riskbreaker::play::MissingRoll;
 use riskbreaker::script::Table;
 use riskbreaker::state::Kind;
+use riskbreaker::state::readable_name;
 use riskbreaker::store::Campaign;
 use riskbreaker::{
     Answer, Audience, Driver, EntityId, Event, Fault, Library, Question, QuestionId, Refusal, Session, SessionError,
@@ -621,7 +622,7 @@ impl Repl {
             Step::Ask => {
                 if let Some(question) = self.focused() {
                     parts.push(self.whom(question));
-                    parts.push(question.topic.replace('_', " "));
+                    parts.push(readable_name(&question.topic));
                 }
             }
             Step::Fault(_) => parts.push("broken script".into()),

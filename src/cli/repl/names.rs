@@ -1,3 +1,4 @@
+use riskbreaker::state::readable_name;
 use riskbreaker::{EntityId, Refusal, View};
 
 use super::Complaint;
@@ -85,7 +86,7 @@ pub fn values(view: &View<'_>, entity: EntityId) -> Vec<(String, String)> {
         let fields = view.fields(entity).filter(move |(field, _)| field.show == shown);
         fields.map(|(field, _)| (field.name.to_string(), field.label.to_string()))
     };
-    let derived = view.derived_names(entity).iter().map(|name| (name.to_string(), name.replace('_', " ")));
+    let derived = view.derived_names(entity).iter().map(|name| (name.to_string(), readable_name(name)));
     named(true).chain(derived).chain(named(false)).collect()
 }
 

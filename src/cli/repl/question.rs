@@ -1,4 +1,5 @@
 use riskbreaker::play::{in_one_line, marked};
+use riskbreaker::state::readable_name;
 use riskbreaker::{Answer, Ask, Choice, Question, Session};
 
 use crate::cli::row::{Row, Span, Tone, columns};
@@ -35,7 +36,7 @@ fn takes_words(ask: &Ask) -> bool {
 
 fn heading(question: &Question, about: Option<&str>) -> Row {
     let why =
-        if question.why.is_empty() { format!("{}?", question.topic.replace('_', " ")) } else { question.why.clone() };
+        if question.why.is_empty() { format!("{}?", readable_name(&question.topic)) } else { question.why.clone() };
     match about.filter(|about| !why.contains(*about)) {
         Some(about) => Row::at(0).strong(marked(about)).plain(format!(": {}", in_one_line(&why))),
         None => Row::at(0).plain(marked(&with_capital(&why))),

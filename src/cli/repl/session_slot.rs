@@ -208,9 +208,9 @@ impl SessionSlot {
         match self.is_restricted() {
             true => {
                 let number = self.number(question);
-                self.seat().advise_until(number, time, interrupt)
+                self.seat().advise(number, time, interrupt)
             }
-            false => self.deref_mut().advise_until(question, time, interrupt),
+            false => self.deref_mut().advise(question, time, interrupt),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use riskbreaker::ruleset::{Breach, CreationPart, SheetForm, SheetStep};
+use riskbreaker::state::readable_name;
 use riskbreaker::store::Character;
 use riskbreaker::{Fault, Value};
 use serde_json::json;
@@ -305,8 +306,8 @@ impl Repl {
             };
         }
         let rules = self.session.ruleset();
-        let cast: Vec<(&String, String)> = rules.cast().keys().map(|id| (id, id.replace('_', " "))).collect();
-        match named(&text.replace('_', " "), &cast, |(_, title)| title) {
+        let cast: Vec<(&String, String)> = rules.cast().keys().map(|id| (id, readable_name(id))).collect();
+        match named(&readable_name(text), &cast, |(_, title)| title) {
             Named::One((id, _)) => Ok(((*id).clone(), rules.cast()[*id].clone())),
             Named::Several => Err(Complaint::Wrong(format!("`{text}` fits several names of the cast."))),
             Named::Nobody => {
@@ -327,7 +328,7 @@ impl Repl {
 /// How much of a line names a step, in bytes; nothing if it does not begin with its key or its title.
 fn length_of_key(step: &SheetStep, line: &str) -> Option<usize> {
     let line = line.to_lowercase();
-    let words = [step.key.replace('_', " "), step.title.to_lowercase()];
+    let words = [readable_name(&step.key), step.title.to_lowercase()];
     let named = words.iter().filter(|word| {
         let rest = line.strip_prefix(word.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(|c: char| c.is_whitespace() || c == ':'))
