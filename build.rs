@@ -1,19 +1,19 @@
-//! The rulesets are embedded into the program: building again when one of their files changes. The fingerprints of
-//! continuations, and the syntax trees that the check reads, are small C++ files compiled against the engine's headers.
+//! The rulesets are embedded into the program: building again when one of their files changes. The fingerprints and
+//! snapshots of continuations, and the syntax trees that the check reads, are small C++ files compiled against the engine's headers.
 
 fn main() {
     println!("cargo::rerun-if-changed=rulesets");
     println!("cargo::rerun-if-changed=src/script/continuation");
     println!("cargo::rerun-if-changed=src/script/syntax");
     #[cfg(feature = "continuations")]
-    compile("continuation", "fingerprint.cpp");
+    compile("continuation", &["fingerprint.cpp", "snapshot.cpp"]);
     #[cfg(feature = "check")]
-    compile("syntax", "tree.cpp");
+    compile("syntax", &["tree.cpp"]);
 }
 
-/// Compiles a file of `src/script/FOLDER` with the defines that the engine is built with.
+/// Compiles files of `src/script/FOLDER` with the defines that the engine is built with.
 #[cfg(any(feature = "continuations", feature = "check"))]
-fn compile(folder: &str, file: &str) {
+fn compile(folder: &str, files: &[&str]) {
     cc::Build::new()
         .cpp(true)
         .std("c++17")
@@ -25,6 +25,6 @@ fn compile(folder: &str, file: &str) {
         .include("src/script/continuation/luau")
         .include("src/script/syntax/luau")
         .opt_level(2)
-        .file(format!("src/script/{folder}/{file}"))
+        .files(files.iter().map(|file| format!("src/script/{folder}/{file}")))
         .compile(folder);
 }

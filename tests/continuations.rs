@@ -245,7 +245,9 @@ impl Writer {
 
 #[test]
 fn random_programs_come_to_the_same_merged_and_unmerged() {
-    let programs: Vec<Program> = (0..200).map(Writer::program).collect();
+    // More of them: `PROGRAMS=3000 cargo test --test continuations random`.
+    let most = std::env::var("PROGRAMS").ok().and_then(|most| most.parse().ok()).unwrap_or(200);
+    let programs: Vec<Program> = (0..most).map(Writer::program).collect();
     let rules = ruleset("random_programs", &programs);
     let (compared, merged, apart) = compare(&rules, &programs);
     assert!(compared > 100, "only {compared} programs were compared");
@@ -290,6 +292,26 @@ const DANGEROUS: &[(&str, &str)] = &[
     (
         "variables",
         "local function mk() local c = 0 return function() c += 1 return c end end local f = mk() local g = f if roll(2) == 1 then g = mk() end roll(2) f() return g()",
+    ),
+    (
+        "above_or_below",
+        "local test = if roll(2) == 1 then rb.under else rb.at_least local yes = test(\"1d6\", 3, \"test\") return tostring(yes)",
+    ),
+    (
+        "grown_since",
+        "local t, n = {}, 0 local function add(x) n += 1 t[n] = x end for i = 1, 2 do add(roll(3)) if t[n] == 3 then for j = 1, 5 do t[\"k\" .. j] = roll(2) end end end local s = \"\" for k, v in pairs(t) do s ..= tostring(k) .. v end return s",
+    ),
+    (
+        "shrunk_since",
+        "local t = { 1, 2, 3, x = 4, y = 5 } local s = \"\" for i = 1, 4 do if roll(3) == 1 then t[#t] = nil t.x = nil else t[#t + 1] = roll(3) t.x = i end for k, v in pairs(t) do s ..= tostring(k) .. v end end return s",
+    ),
+    (
+        "closed_since",
+        "local fs = {} for i = 1, 3 do local c = roll(3) fs[i] = function() c += roll(2) return c end end local s = 0 for _, f in fs do s = s * 7 + f() + f() end return s",
+    ),
+    (
+        "open_since",
+        "local c, s = 0, \"\" local function up() c += roll(2) return c end for i = 1, 3 do local d = roll(2) local function more() d += up() return d end s ..= more() .. more() .. \",\" end return s .. c",
     ),
     ("minus_zero", "local z = 0 if roll(2) == 1 then z = -z end roll(2) return tostring(1 / z)"),
     (

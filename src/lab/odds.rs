@@ -11,8 +11,8 @@ use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{
-    ActionContext, Answer, Answering, Budget, Call, ChoicePoint, Edge, Explorer, Fork, Game, Given, Machine, OffPlan,
-    Question, Refusal, Stop, Viewer,
+    ActionContext, Answer, Answering, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Given, Machine,
+    OffPlan, Question, Refusal, Stop, Viewer,
 };
 use crate::state::{EntityId, Value};
 
@@ -158,6 +158,8 @@ const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
 /// So often it is begun anew where scripts keep something that they work out in the first runs.
 const STEADY_AFTER: usize = 4;
+/// After so many runs it pays to keep the places from which scripts can go on; tests try it sooner.
+const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
 /// The seed of the dice for estimates.
 const SEED: u64 = 0x0dd5;
 /// So many plays without an end, and none with one, show that the action has none.
@@ -378,6 +380,10 @@ impl Exploration<'_> {
                 if self.explorer().is_spent() {
                     return self.all_but_little();
                 }
+                if self.explorer().runs == KEEP_AFTER && self.detail == Detail::Outcomes {
+                    let keep = self.vm.begin_keeping();
+                    self.explorer().keep_moments(keep);
+                }
                 let ran = self.run()?;
                 if self.kept.is_some() && self.vm.kept() != self.kept {
                     return Err(Failure::Unsteady);
@@ -522,9 +528,20 @@ impl Exploration<'_> {
         Ok(Odds { estimate: Some(Estimate { samples: played, interrupted, ..estimate }), ways, points, ..odds })
     }
 
+    /// Lets the action go on from the last roll of the way to take, or else from its start.
+    fn go(&mut self) -> Result<(), Fault> {
+        if let Some((moment, roll)) = self.explorer().take_up() {
+            if self.game.go_on_from(self.vm, &moment, &roll) {
+                return Ok(());
+            }
+            self.explorer().begin_anew();
+        }
+        self.game.attempt(self.vm)
+    }
+
     /// Runs the action once and tells what came of it.
     fn run(&mut self) -> Result<Ran, Failure> {
-        let run = self.game.attempt(self.vm);
+        let run = self.go();
         let context = &mut self.game.context;
         if let Err(fault) = run {
             let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();

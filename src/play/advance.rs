@@ -6,9 +6,11 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open, words_of};
 use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
+use super::moment::Moment;
 use super::{
     ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Phase, PolicyAct, Refusal, Slot, Stop,
 };
+use crate::dice::Roll;
 use crate::state::{Audience, Change, Entry, Value};
 
 /// Where a game stands after running on.
@@ -422,6 +424,19 @@ impl Game {
         perform(context, &self.scenario, vm, &cause).map(|_| ())
     }
 
+    /// Lets the open action go on from a moment of an earlier run, with another roll; whoever calls looks at the context and takes
+    /// it back. False where it could not, or a script failed: then it has to run from its start.
+    pub fn go_on_from(&mut self, vm: &mut dyn Machine, moment: &Moment, roll: &Roll) -> bool {
+        let context = &mut self.context;
+        context.state.rollback(0);
+        context.phase = Phase::Play;
+        context.stop = None;
+        context.forget_run();
+        moment.bring_back(context);
+        let rolled = context.foreseen(&moment.dice, &moment.sight, roll);
+        vm.go_on(context, moment.place(), &rolled)
+    }
+
     /// Sends out the events of a run that the last run of the same action has not told.
     fn pass_on(&mut self, open: &mut Open, events: Vec<Event>) {
         let same = open.events.iter().zip(&events).take_while(|(old, new)| old == new).count();
@@ -489,6 +504,7 @@ fn kept_bytes(open: &Open, changes: usize) -> usize {
 /// Runs what an action consists of.
 fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
     context.before_script = context.dealt;
+    context.in_last_call = !matches!(cause, Cause::Entry { .. });
     match cause {
         Cause::Start => vm.call(context, &Call::Start { scenario }),
         Cause::Free { name, .. } if leaves_out(context, name) => Ok(Value::None),
@@ -501,6 +517,7 @@ fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, 
                 Some(entry) if leaves_out(context, &entry.what) => Ok(Value::None),
                 Some(entry) => {
                     context.before_script = context.state.since(0).len();
+                    context.in_last_call = true;
                     let Entry { what, owner, args, key, .. } = &entry;
                     vm.call(context, &Call::Entry { what, owner: *owner, args, key: *key })
                 }

@@ -76,6 +76,8 @@ pub(crate) struct ActionContext {
     pub machine: u64,
     /// How many changes of the action were the host's own, before its script began: its entry is taken off the agenda.
     pub before_script: usize,
+    /// Whether nothing is left of the open action once the script that runs comes to its end.
+    pub in_last_call: bool,
     /// Where the game runs on inside the script machine.
     pub headless: Option<Headless>,
     /// Who is told of each finished operation.
@@ -269,6 +271,7 @@ impl ActionContext {
             explorer: None,
             machine: 0,
             before_script: 0,
+            in_last_call: false,
             headless: None,
             observers: Observers::default(),
             private: BTreeMap::new(),
@@ -298,6 +301,7 @@ impl ActionContext {
         self.roll_audience = Audience::Everybody;
         self.dealing = false;
         self.race = None;
+        self.in_last_call = false;
     }
 
     /// Forgets the rolls of the last run.

@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 use num_traits::ToPrimitive;
 
-use super::{ActionContext, Answer, Driver, Happening, Question, Refusal};
+use super::moment::Moment;
+use super::{ActionContext, Answer, Driver, Happening, KeepPlace, Question, Refusal};
 use crate::dice::{Dice, DiceRng, Partition, Roll, Seen};
 use crate::state::{Change, EntityId, Entry, FieldId, State, Value};
 
@@ -87,6 +88,11 @@ pub(crate) struct Explorer {
     depth: usize,
     /// The branch that the run under way took last.
     last: Option<(u32, u32)>,
+    /// What keeps moments, from when that pays, and the bytes that those take which are kept.
+    keep: Option<KeepPlace>,
+    kept_bytes: usize,
+    /// The moment from which the run under way can go on.
+    moment: Option<Arc<Moment>>,
     /// Where dice are rolled at random instead.
     samples: Option<DiceRng>,
     /// Rolls of the sampled run, for messages.
@@ -128,6 +134,13 @@ pub(crate) struct ChoicePoint {
     pub edges: Vec<Edge>,
     /// The branch on the shortest way on which it was met.
     from: Option<(u32, u32)>,
+    /// The highest rank of its branches that was followed.
+    begun: u32,
+    /// The moment from which its branches can be followed.
+    moment: Option<Arc<Moment>>,
+    /// Whether there may be one, and how often it did not help.
+    can_keep: bool,
+    failed: u32,
     /// The chance of the way on which it was met first.
     mass: f64,
     depth: u32,
@@ -179,6 +192,10 @@ const UNLIKELY: f64 = 1e-13;
 const DEEPEST: u32 = 5_000;
 /// A sampled run with more rolls has no end.
 const LONGEST_SAMPLE: usize = 20_000;
+/// Bytes of moments that are kept; beyond, actions run from their start.
+const MOST_KEPT: usize = 32 << 20;
+/// So often a roll is kept again from which the action could not go on: the machine forgets what it has kept now and then.
+const MOST_FAILED: u32 = 64;
 
 impl Fork {
     pub fn ways(&self) -> usize {
@@ -225,6 +242,9 @@ impl Explorer {
             plan: Vec::new(),
             depth: 0,
             last: None,
+            keep: None,
+            kept_bytes: 0,
+            moment: None,
             samples: None,
             rolled: Vec::new(),
             off_plan: None,
@@ -254,19 +274,91 @@ impl Explorer {
         }
         let Some((_, Reverse(point), Reverse(rank))) = self.waiting.pop() else { return false };
         self.wait(point, rank + 1);
-        let (branch, _) = self.points[point as usize].fork.branch(rank);
-        let mut at = Some((point, branch));
+        let at = &mut self.points[point as usize];
+        at.begun = rank;
+        self.moment = if rank as usize + 1 < at.fork.ways() { at.moment.clone() } else { at.moment.take() };
+        if at.moment.is_none() {
+            self.kept_bytes -= self.moment.as_ref().map_or(0, |moment| moment.bytes());
+        }
+        let (branch, _) = at.fork.branch(rank);
+        self.last = Some((point, branch));
+        self.plan_again();
+        true
+    }
+
+    /// Plans to take the way once more that was taken so far.
+    fn plan_again(&mut self) {
+        let mut at = self.last.take();
+        self.plan.clear();
         while let Some(step) = at {
             self.plan.push(step);
             at = self.points[step.0 as usize].from;
         }
         self.plan.reverse();
-        true
+    }
+
+    // Moments
+
+    /// Keeps moments from here on, as far as there is room.
+    pub fn keep_moments(&mut self, keep: Option<KeepPlace>) {
+        self.keep = keep;
+    }
+
+    /// The roll of the run that has been begun, and the moment from which it can go on with that. It counts as if it had
+    /// come there from its start.
+    pub fn take_up(&mut self) -> Option<(Arc<Moment>, Roll)> {
+        let moment = self.moment.take()?;
+        let step = *self.plan.last()?;
+        let Fork::Roll(ranked) = &self.points[step.0 as usize].fork else { return None };
+        let branch = &ranked.partition.branches[step.1 as usize];
+        let roll = Roll::standing_for(&moment.dice, branch.total, &branch.faces);
+        for (depth, (point, _)) in self.plan.iter().enumerate() {
+            self.points[*point as usize].depth = depth as u32;
+        }
+        self.depth = self.plan.len();
+        self.steps += self.plan.len() as u64;
+        self.last = Some(step);
+        Some((moment, roll))
+    }
+
+    /// Begins the run anew that could not go on from a moment, up to where it came.
+    pub fn begin_anew(&mut self) {
+        self.steps -= self.depth as u64;
+        // It is kept again where it is met again, unless it seldom helps.
+        let tried = self.plan.last().map(|(point, _)| &mut self.points[*point as usize]);
+        if let Some(at) = tried {
+            if let Some(moment) = at.moment.take() {
+                self.kept_bytes -= moment.bytes();
+            }
+            at.failed += 1;
+            at.can_keep = at.failed < MOST_FAILED;
+        }
+        self.plan_again();
+        self.renew();
+    }
+
+    /// Keeps the moment of the roll that was just made, if other results of it are still to be followed.
+    pub fn keep_moment(&mut self, make: impl FnOnce(KeepPlace) -> Option<Moment>) {
+        let (Some(keep), Some((point, _))) = (self.keep, self.last) else { return };
+        let at = &mut self.points[point as usize];
+        let is_last = at.begun as usize + 1 >= at.fork.ways();
+        if !at.can_keep || at.moment.is_some() || is_last || self.depth < self.plan.len() || self.kept_bytes > MOST_KEPT
+        {
+            return;
+        }
+        match make(keep) {
+            Some(moment) => {
+                self.kept_bytes += moment.bytes();
+                at.moment = Some(Arc::new(moment));
+            }
+            None => at.can_keep = false,
+        }
     }
 
     /// Begins a run in which dice are rolled at random.
     pub fn begin_sample(&mut self, chance: DiceRng) {
         self.renew();
+        (self.moment, self.keep) = (None, None);
         self.runs += 1;
         self.rolled.clear();
         self.samples = Some(chance);
@@ -340,7 +432,15 @@ impl Explorer {
     // Choice points
 
     /// The roll on the way that is taken.
-    pub fn roll(&mut self, context: &ActionContext, dice: &Dice, seen: Seen, label: &Arc<str>) -> Option<Roll> {
+    ///
+    /// `told`: what tells apart in which way the script is told of the same: whether it is above, below or how far.
+    pub fn roll(
+        &mut self,
+        context: &ActionContext,
+        dice: &Dice,
+        (seen, told): (Seen, u8),
+        label: &Arc<str>,
+    ) -> Option<Roll> {
         self.rolled_again = true;
         if let Some(chance) = &mut self.samples {
             self.steps += 1;
@@ -363,6 +463,7 @@ impl Explorer {
             || Fork::Roll(ranked.clone()),
             |key| {
                 key.extend_from_slice(&(Arc::as_ptr(&ranked) as usize).to_le_bytes());
+                key.push(told);
                 if keeps_last {
                     write_last_roll(context, key);
                 }
@@ -379,7 +480,7 @@ impl Explorer {
         let reached = cuts.iter().filter(|cut| total >= **cut).count();
         let seen = Seen::Within { cuts: cuts.to_vec(), reached };
         let label = self.look_label.clone();
-        self.roll(context, dice, seen, &label).map(|roll| roll.total())
+        self.roll(context, dice, (seen, 0), &label).map(|roll| roll.total())
     }
 
     /// A look at a roll that nothing shows to be the same in points that were taken for equal.
@@ -424,7 +525,7 @@ impl Explorer {
     pub fn pick(&mut self, context: &ActionContext, n: u32) -> Option<u32> {
         let dice = Dice::parse(&format!("1d{n}")).ok()?;
         let label = self.pick_label.clone();
-        self.roll(context, &dice, Seen::Total, &label).map(|roll| roll.total() as u32)
+        self.roll(context, &dice, (Seen::Total, 0), &label).map(|roll| roll.total() as u32)
     }
 
     /// Goes to the next choice point and takes one of its branches.
@@ -492,6 +593,7 @@ impl Explorer {
             self.off_plan = Some(OffPlan::Deep);
             return None;
         }
+        let is_known = key.is_some();
         if let Some(key) = key {
             self.bytes += key.len() + 48;
             self.known.insert(key.as_slice().into(), number);
@@ -507,6 +609,10 @@ impl Explorer {
             label: label.clone(),
             edges,
             from,
+            begun: 0,
+            moment: None,
+            can_keep: is_known,
+            failed: 0,
             mass: before,
             depth: self.depth as u32,
         });

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Thrown};
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
+use super::moment::Moment;
 use super::operation::Op;
 use super::{
     Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
@@ -52,6 +53,19 @@ impl Sight {
             Sight::Need(Need::Under(n) | Need::AtLeast(n)) => vec![*n],
             Sight::Need(Need::AtMost(n)) => vec![n.saturating_add(1)],
             Sight::Total | Sight::Faces | Sight::Ordered | Sight::Need(Need::Nothing) => Vec::new(),
+        }
+    }
+
+    /// In which way what is seen is told.
+    fn sort(&self) -> u8 {
+        match self {
+            Sight::Total | Sight::Need(Need::Nothing) => 0,
+            Sight::Need(Need::Under(_)) => 1,
+            Sight::Need(Need::AtMost(_)) => 2,
+            Sight::Need(Need::AtLeast(_)) => 3,
+            Sight::Cuts(_) => 4,
+            Sight::Faces => 5,
+            Sight::Ordered => 6,
         }
     }
 
@@ -117,10 +131,7 @@ impl ActionContext {
             Rolled { seen: sight.of_total(total), dice: 1 }
         } else if self.explorer.is_some() && self.cursor >= self.tape.slots.len() {
             let roll = self.foresee(dice, label, sight)?;
-            let knows_all = *sight == Sight::Total || !self.is_exploring();
-            let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
-            self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
-            return Ok(Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() });
+            return Ok(self.foreseen(dice, sight, &roll));
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
             self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
@@ -134,6 +145,14 @@ impl ActionContext {
             self.observers.observe(&Op::Roll { dice, sight, seen: &rolled.seen });
         }
         Ok(rolled)
+    }
+
+    /// What a script gets to see of a roll that the explorer has made.
+    pub fn foreseen(&mut self, dice: &Arc<Dice>, sight: &Sight, roll: &Roll) -> Rolled {
+        let knows_all = *sight == Sight::Total || !self.is_exploring();
+        let unseen = (!knows_all).then(|| (dice.clone(), sight.clone()));
+        self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen });
+        Rolled { seen: sight.of_roll(roll), dice: roll.faces().len() }
     }
 
     /// Keeps a roll for a later look. What is drawn unseen is no roll.
@@ -270,7 +289,7 @@ impl ActionContext {
     }
 
     /// The roll on the way that the explorer takes.
-    fn foresee(&mut self, dice: &Dice, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
+    fn foresee(&mut self, dice: &Arc<Dice>, label: &Arc<str>, sight: &Sight) -> Result<Roll, Stop> {
         use crate::dice::Seen;
         let seen = match sight {
             Sight::Faces => Seen::Faces,
@@ -280,7 +299,12 @@ impl ActionContext {
             }
             Sight::Total | Sight::Need(Need::Nothing) => Seen::Total,
         };
-        match self.explored(|explorer, context| explorer.roll(context, dice, seen, label)) {
+        let rolled = self.explored(|explorer, context| {
+            let roll = explorer.roll(context, dice, (seen, sight.sort()), label)?;
+            explorer.keep_moment(|keep| Moment::of(context, keep, dice, sight));
+            Some(roll)
+        });
+        match rolled {
             Some(roll) => Ok(roll),
             None => Err(self.break_off()),
         }

@@ -1,10 +1,12 @@
 //! What a game needs of the engine that runs its scripts. The engine itself stands in a room above and knows its language.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::inputs::Rolled;
 use super::migration::Former;
-use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct};
+use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value};
 
@@ -111,6 +113,13 @@ pub(crate) trait Machine {
     fn begin_exploring(&mut self) -> Option<Fingerprint>;
 
     fn end_exploring(&mut self);
+
+    /// From here on places of running scripts can be kept. `None` where this machine cannot do that.
+    fn begin_keeping(&mut self) -> Option<KeepPlace>;
+
+    /// Lets a script go on from a place that was kept, with what came of the roll there. False where it could not, or it
+    /// failed: then it has to run from its start.
+    fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), rolled: &Rolled) -> bool;
 
     /// What scripts keep between runs; `None` where that cannot be told.
     fn kept(&self) -> Option<Vec<u8>>;

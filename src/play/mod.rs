@@ -27,6 +27,7 @@ mod marked;
 mod memo;
 mod migration;
 mod missing_roll;
+mod moment;
 mod numbering;
 mod observers;
 mod operation;
@@ -79,12 +80,14 @@ pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase
 pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan, write_whole_state};
 pub(crate) use game::Game;
 pub(crate) use headless::Headless;
+pub(crate) use inputs::Rolled;
 pub(crate) use inputs::{Answerer, fits_auto};
 pub(crate) use knowledge::Masked;
 pub(crate) use machine::{Call, Engine, Hits, Lines, Machine, PolicyAct};
 pub(crate) use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
 pub(crate) use migration::Former;
+pub(crate) use moment::{KeepPlace, KeptPlace};
 pub(crate) use operation::{Op, settled};
 pub(crate) use pool::MACHINE_STACK;
 #[cfg(feature = "store")]

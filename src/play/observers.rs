@@ -57,7 +57,9 @@ impl Observers {
 impl ActionContext {
     pub fn tell(&mut self, happening: Happening, audience: Audience) {
         let piece = matches!(happening, Happening::Spawned { .. } | Happening::Changed { .. });
-        if self.listening && !(self.at_start && piece) {
+        // Of a way that is explored, what is said is a part of what it comes to; nobody hears of the rest.
+        let is_heard = self.explorer.is_none() || matches!(happening, Happening::Said { .. });
+        if self.listening && is_heard && !(self.at_start && piece) {
             let n = self.events.len() as u32;
             self.events.push(Event { action: self.action, n, audience, happening });
         }
@@ -96,7 +98,7 @@ impl ActionContext {
         (from, to): (&Value, &Value),
         why: Option<Arc<str>>,
     ) {
-        if !self.listening || from == to {
+        if !self.listening || self.explorer.is_some() || from == to {
             return;
         }
         let Some(mut happening) = self.changed(entity, field, from, to) else { return };

@@ -319,6 +319,11 @@ pub(super) fn renew_program() {
     BEGUN.set(begun.map(|[_, wall]| [clocks()[0], wall]));
 }
 
+/// The work and the bytes that the running call may still use.
+pub(super) fn left() -> (i64, usize) {
+    (RESERVE.get().saturating_add(WORK.get()), HOLD.get())
+}
+
 /// Charges work that no safepoint counts.
 pub(super) fn charge(work: i64) {
     WORK.set(WORK.get().saturating_sub(work));

@@ -1,3 +1,4 @@
+use std::any::Any;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,15 +8,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
+#[cfg(feature = "continuations")]
+use super::continuation::{Snapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
 use super::fault::{fault_of, teach};
 use super::handles::Synced;
+#[cfg(feature = "continuations")]
+use super::host::begin_reads;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
 use super::sandbox::{Budget, compile_natively, give_back, guarded, spent_at};
 use crate::play::{
-    ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, Lines, Machine, Phase,
-    PolicyAct, Stop,
+    ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, KeepPlace, Lines, Machine,
+    Phase, PolicyAct, Rolled, Stop,
 };
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::readable_name;
@@ -269,17 +274,8 @@ impl Vm {
                 return Err(fault);
             }
         };
-        if spent.is_none() && self.lua.used_memory() > self.full {
-            let _ = self.lua.gc_collect();
-            if self.exploring {
-                // Collecting sets it going again.
-                self.lua.gc_stop();
-            }
-            self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
-            // While ways are explored the same memory is needed again at once.
-            if !self.exploring {
-                give_back();
-            }
+        if spent.is_none() {
+            self.clear_up();
         }
         if let Some(what) = spent {
             (self.dead, self.spent) = (true, spent);
@@ -297,6 +293,31 @@ impl Vm {
             (Ok(_), Some(stop @ Stop::Fault { .. })) => {
                 Err(fault_of(&mlua::Error::RuntimeError(String::new()), Some(stop), None, &self.stack))
             }
+        }
+    }
+
+    /// Collects what calls have left behind, once that is much.
+    fn clear_up(&mut self) {
+        if self.lua.used_memory() <= self.full {
+            return;
+        }
+        self.collect();
+        self.full = self.full.max(self.lua.used_memory() + LEFT_BEHIND / 2);
+        // While ways are explored the same memory is needed again at once.
+        if !self.exploring {
+            give_back();
+        }
+    }
+
+    fn collect(&mut self) {
+        #[cfg(feature = "continuations")]
+        if let Some(continuation) = &self.continuation {
+            continuation.forget_snapshots();
+        }
+        let _ = self.lua.gc_collect();
+        if self.exploring {
+            // Collecting sets it going again.
+            self.lua.gc_stop();
         }
     }
 
@@ -395,6 +416,65 @@ impl Machine for Vm {
     #[cfg(feature = "continuations")]
     fn kept(&self) -> Option<Vec<u8>> {
         self.continuation.as_ref()?.kept().ok()
+    }
+
+    #[cfg(feature = "continuations")]
+    fn begin_keeping(&mut self) -> Option<KeepPlace> {
+        if !self.exploring || self.dead {
+            return None;
+        }
+        self.collect();
+        self.continuation.as_ref()?.begin_keeping()
+    }
+
+    #[cfg(feature = "continuations")]
+    fn go_on(&mut self, context: &mut ActionContext, place: &(dyn Any + Send + Sync), rolled: &Rolled) -> bool {
+        let Some(snapshot) = place.downcast_ref::<Snapshot>() else { return false };
+        let Some(continuation) = self.continuation.as_deref().filter(|known| known.has(snapshot)) else { return false };
+        if self.dead {
+            return false;
+        }
+        let host = self.host.clone();
+        host.count_run();
+        context.glimpse = None;
+        let attempt = catch_unwind(AssertUnwindSafe(|| {
+            guarded(snapshot.budget(rolled), || {
+                if let Some((function, args)) = self.sync(context)? {
+                    // Entities have come or gone since, or what is attached to them.
+                    continuation.forget_snapshots();
+                    host.lend(context, || function.call::<()>(args))?;
+                    return Ok(Went::Nowhere);
+                }
+                let went = host.lend(context, || continuation.go_on(snapshot, &rolled.seen, begin_reads));
+                match went {
+                    Went::On => host.reads.keep_up(&context.state),
+                    Went::Wrong | Went::Nowhere => host.reads.disown(),
+                }
+                Ok(went)
+            })
+        }));
+        let Ok((went, spent)) = attempt else {
+            self.dead = true;
+            return false;
+        };
+        self.clear_up();
+        let is_stopped = matches!(&context.stop, Some(Stop::Question | Stop::Cut(_) | Stop::Refused { .. }));
+        match went {
+            _ if spent.is_some() => false,
+            Ok(Went::On) => context.stop.is_none() || is_stopped,
+            Ok(Went::Wrong) => is_stopped,
+            Ok(Went::Nowhere) | Err(_) => false,
+        }
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    fn begin_keeping(&mut self) -> Option<KeepPlace> {
+        None
+    }
+
+    #[cfg(not(feature = "continuations"))]
+    fn go_on(&mut self, _: &mut ActionContext, _: &(dyn Any + Send + Sync), _: &Rolled) -> bool {
+        false
     }
 
     #[cfg(not(feature = "continuations"))]

@@ -58,3 +58,22 @@ pub enum Change {
         to: Option<String>,
     },
 }
+
+impl Change {
+    /// Whether [`State::make_again`](super::State::make_again) can make it: no entity comes or goes, and nothing is attached.
+    pub(crate) fn can_be_made_again(&self) -> bool {
+        match self {
+            Change::Set { .. }
+            | Change::Schedule { .. }
+            | Change::Unschedule { .. }
+            | Change::Rekey { .. }
+            | Change::Finish { .. } => true,
+            Change::Spawn { .. }
+            | Change::Remove { .. }
+            | Change::Attach { .. }
+            | Change::Detach { .. }
+            | Change::Data { .. }
+            | Change::LeaveOut { .. } => false,
+        }
+    }
+}

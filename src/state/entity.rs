@@ -730,6 +730,24 @@ impl State {
         }
     }
 
+    /// Makes changes that were taken back, of those that can be made again.
+    pub fn make_again(&mut self, changes: &[Change]) {
+        for change in changes {
+            match change {
+                Change::Set { entity, field, to, .. } => self.set(*entity, *field, to.clone()),
+                Change::Schedule { entry } => {
+                    self.next_entry = entry.id.0;
+                    self.agenda.insert(entry.clone());
+                    self.note(|| change.clone());
+                }
+                Change::Unschedule { entry } => drop(self.unschedule(entry.id)),
+                Change::Rekey { id, to, .. } => drop(self.rekey(*id, *to)),
+                Change::Finish { to: Some(outcome), .. } => self.finish(outcome.clone()),
+                other => debug_assert!(!other.can_be_made_again() || matches!(other, Change::Finish { .. })),
+            }
+        }
+    }
+
     fn invert(&mut self, change: Change) {
         self.population = None;
         self.attached = None;

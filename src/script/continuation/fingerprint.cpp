@@ -81,6 +81,7 @@ struct Fingerprinter
     std::string out;
     std::unordered_map<const void*, uint32_t> numbers;
     std::vector<std::pair<char, const void*>> open;
+    bool has_fields = false; // whether the list of a field is among what was reached
     lua_State* L = nullptr;
     StkId base = nullptr;
 };
@@ -361,6 +362,7 @@ bool put_field(Fingerprinter* f, const LuaTable* table)
             if (hvalue(&node->val) == table)
             {
                 const TString* name = &node->key.value.gc->ts;
+                f->has_fields = true;
                 put_byte(f, 'H');
                 put_number(f, id);
                 put_number(f, name->len);
@@ -579,6 +581,7 @@ void begin(Fingerprinter* f, lua_State* L)
     f->out.clear();
     f->numbers.clear();
     f->open.clear();
+    f->has_fields = false;
     f->L = L;
     f->base = nullptr;
 }
@@ -894,6 +897,26 @@ int fingerprint_kept(void* fingerprinter, lua_State* L, const char** bytes, size
         *count = strlen(refusal.why);
         return 0;
     }
+}
+
+// What the last fingerprint has reached that can change, by sort and address, and the function of the host's own script whose
+// variables are its state, and its lists by kind. Nothing if some of it is the state of the game.
+const std::pair<char, const void*>* fingerprint_reached(void* fingerprinter, size_t* count, const Closure** state, const LuaTable** lists)
+{
+    Fingerprinter* f = static_cast<Fingerprinter*>(fingerprinter);
+    if (f->has_fields)
+        return nullptr;
+    static const std::pair<char, const void*> none;
+    *count = f->open.size();
+    *state = f->state;
+    *lists = f->lists;
+    return f->open.empty() ? &none : f->open.data();
+}
+
+// Whether a table of the host's own script never is another one: what it holds is not reached.
+bool fingerprint_is_constant(void* fingerprinter, const void* object)
+{
+    return static_cast<Fingerprinter*>(fingerprinter)->constants.count(object) != 0;
 }
 
 // How many functions that instructions share have not been made yet: whether two functions are equal may depend on that.

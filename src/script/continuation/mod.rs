@@ -3,6 +3,8 @@
 //! What the fingerprint holds and when it is refused stands in `fingerprint.cpp`, which reads the engine's own structures. If
 //! the engine is not the one whose headers lie there, exploration goes on without fingerprints: nothing is merged then.
 
+mod snapshot;
+
 use std::cell::Cell;
 use std::os::raw::{c_char, c_int, c_void};
 use std::ptr;
@@ -12,6 +14,8 @@ use mlua::{Function, Lua, Result, Table, lua_State};
 use super::host::HostState;
 use crate::play::Fingerprint;
 use crate::state::EntityId;
+
+pub(super) use snapshot::{Snapshot, Went};
 
 unsafe extern "C-unwind" {
     fn fingerprint_fits(state: *mut lua_State) -> c_int;
@@ -45,6 +49,8 @@ thread_local! {
 pub(super) struct Continuation {
     fingerprinter: *mut c_void,
     state: *mut lua_State,
+    /// Which snapshots can be gone back to: the number of their time.
+    time: Cell<u64>,
 }
 
 impl Continuation {
@@ -70,7 +76,11 @@ impl Continuation {
                 fingerprinter = fingerprint_new(state, entity_of, ptr::from_ref(host).cast());
             })?;
         }
-        Ok((!fingerprinter.is_null()).then_some(Continuation { fingerprinter, state: main }))
+        Ok((!fingerprinter.is_null()).then_some(Continuation {
+            fingerprinter,
+            state: main,
+            time: Cell::new(snapshot::next_time()),
+        }))
     }
 
     /// Lets [`Continuation::fingerprint`] find it while ways are explored on this thread.

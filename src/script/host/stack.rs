@@ -439,6 +439,17 @@ unsafe extern "C-unwind" fn forget_reads(state: *mut lua_State) -> c_int {
     }
 }
 
+/// Before a script goes on from a snapshot: the handles hold no fields.
+pub(in crate::script) unsafe extern "C-unwind" fn begin_reads(state: *mut lua_State) {
+    // SAFETY: as in `write`.
+    unsafe {
+        if let Some((host, context)) = lent(state) {
+            empty_handles(state, host);
+            host.reads.begin(&context.state);
+        }
+    }
+}
+
 unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
     unsafe {
         push_handles(state);

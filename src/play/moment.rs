@@ -1,0 +1,91 @@
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::context::{Phase, Sight, Thrown, Untold};
+use super::{ActionContext, Event, Happening, Tape};
+use crate::dice::Dice;
+use crate::state::{Audience, Change};
+
+/// A place in a running script from which it can go on again, as its machine keeps it, and how many bytes that takes.
+pub(crate) type KeptPlace = (Box<dyn Any + Send + Sync>, usize);
+
+/// Keeps the place where the running script has called the host; `None` where it could not go on from there.
+pub(crate) type KeepPlace = fn() -> Option<KeptPlace>;
+
+/// A roll of an action whose ways are explored: the action can go on from here with another result, and need not run from its
+/// start.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    place: KeptPlace,
+    changes: Vec<Change>,
+    events: Vec<Event>,
+    tape: Tape,
+    cursor: usize,
+    private: BTreeMap<u32, Audience>,
+    untold: Vec<Untold>,
+    rolls: Vec<Thrown>,
+    last_roll: usize,
+    before_script: usize,
+    pub dice: Arc<Dice>,
+    pub sight: Sight,
+}
+
+impl Moment {
+    /// The roll of these dice that the running script waits for; `None` where the action cannot go on from it.
+    pub fn of(context: &ActionContext, keep: KeepPlace, dice: &Arc<Dice>, sight: &Sight) -> Option<Moment> {
+        let changes = context.state.since(0);
+        let is_plain = context.in_last_call
+            && context.phase == Phase::Play
+            && !context.dealing
+            && context.race.is_none()
+            && context.masked.is_none()
+            && context.deals_for.is_none()
+            && context.glimpse.is_none()
+            && context.questions.is_empty()
+            && changes.iter().all(Change::can_be_made_again);
+        if !is_plain {
+            return None;
+        }
+        let said = context.events.iter().filter(|event| matches!(event.happening, Happening::Said { .. }));
+        Some(Moment {
+            place: keep()?,
+            changes: changes.to_vec(),
+            events: said.cloned().collect(),
+            tape: context.tape.clone(),
+            cursor: context.cursor,
+            private: context.private.clone(),
+            untold: context.untold.clone(),
+            rolls: context.rolls.clone(),
+            last_roll: context.last_roll,
+            before_script: context.before_script,
+            dice: dice.clone(),
+            sight: sight.clone(),
+        })
+    }
+
+    /// Brings the context of an action that was taken back to its start to this moment.
+    pub fn bring_back(&self, context: &mut ActionContext) {
+        context.state.make_again(&self.changes);
+        context.events.clone_from(&self.events);
+        context.tape.clone_from(&self.tape);
+        context.cursor = self.cursor;
+        context.private.clone_from(&self.private);
+        context.untold.clone_from(&self.untold);
+        context.rolls.clone_from(&self.rolls);
+        context.last_roll = self.last_roll;
+        (context.before_script, context.dealt) = (self.before_script, 0);
+        context.in_last_call = true;
+    }
+
+    /// Where the script stands.
+    pub fn place(&self) -> &(dyn Any + Send + Sync) {
+        &*self.place.0
+    }
+
+    /// How many bytes it takes, by a rough count.
+    pub fn bytes(&self) -> usize {
+        const EACH: usize = 160;
+        self.place.1 + size_of::<Moment>() + EACH * (self.changes.len() + self.events.len() + self.tape.slots.len())
+    }
+}
