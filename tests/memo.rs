@@ -153,6 +153,23 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "local other = ctx.actor.other if other and not other:exists() then error('a reference to nobody') end if other then rb.remove(other) end if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'x', seat = 'left' })) end",
             &[],
         ),
+        // Who of them holds a value, and whether a number is so large: before it changes and afterwards.
+        (
+            "local n = #rb.each('puller', { strength = 5 }) ctx.actor:set('strength', (ctx.actor.strength + n) % 7 + 2) if #rb.each('puller', { strength = 5 }) > 0 then ctx.actor:add('strength', 1) end if rb.first('puller', { strength = 4, pull = 1 }) == ctx.actor then ctx.actor:set('pull', 2) end",
+            &[],
+        ),
+        (
+            "local n = #rb.each('puller') if n < 6 then rb.spawn('puller', { name = `{n}`, seat = 'left', strength = n, other = ctx.actor }) else rb.remove(rb.each('puller')[n]) end ctx.actor:set('strength', #rb.each('puller', { strength = 4 }) + #rb.each('puller', { other = ctx.actor }) + 2)",
+            &[],
+        ),
+        (
+            "if ctx.rope:reaches('at', rb.roll('1d6') - 3) then ctx.actor:set('strength', 4) elseif ctx.actor:reaches('strength', 5) then ctx.actor:add('strength', -1) elseif not ctx.actor:reaches('strength', 1.5) then ctx.actor:set('strength', 6) else ctx.actor:add('strength', 1) if ctx.actor:reaches('strength', 5) then ctx.actor:add('pull', 1 - ctx.actor.pull) end end",
+            &[],
+        ),
+        (
+            "if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'z', seat = 'left', strength = 3 })) end local o = ctx.actor.other if o:reaches('strength', 4) then rb.remove(o) ctx.actor:set('strength', if o:reaches('strength', 5) then 3 else 4) else o:add('strength', rb.roll('1d2')) end",
+            &[],
+        ),
         // Entities that are made in play, met in any order, with their ids and without.
         (
             "local made = rb.spawn('puller', { name = 'm', seat = 'left', strength = rb.roll('1d3') }) ctx.actor:set('other', made) for at, p in rb.each('puller') do if at > 3 and p ~= made then ctx.actor:set('strength', p.strength + 2) rb.remove(p) end end",
@@ -338,67 +355,10 @@ fn what_a_ruleset_follows_comes_to_the_same_memo() {
 
 /// Imps who bind each other, in one direction or the other, and go: nothing else tells one game from another.
 const IMPS: [(&str, &str); 4] = [
-    ("ruleset.toml", "id = \"imps\"\ntitle = \"I\"\nversion = \"1\"\n[seats]\nleft = \"l\"\n"),
-    (
-        "kinds.luau",
-        r#"local rb = require("@riskbreaker")
-        return rb.kinds({
-            imp = { title = "name", fields = { name = rb.text(), age = rb.int() } },
-            bond = { relates = { "holder", "held" }, fields = { holder = rb.ref("imp"), held = rb.ref("imp") } },
-            seal = { relates = { "bearer" }, fields = { bearer = rb.ref("imp"), weight = rb.int() } },
-            tally = { fields = { gone = rb.int(), rounds = rb.int() } },
-        })"#,
-    ),
-    (
-        "play.luau",
-        r#"local rb = require("@riskbreaker")
-        return rb.play({
-            start = function()
-                rb.spawn("tally", {})
-                rb.recur("come", { 1, 1 }, { 1, 0 })
-                rb.recur("go", { 1, 2 }, { 1, 0 })
-                rb.recur("pick", { 1, 3 }, { 1, 0 })
-            end,
-            entries = {
-                come = function()
-                    while #rb.each("imp") < 4 do
-                        local one, other = rb.spawn("imp", {}), rb.spawn("imp", {})
-                        local first, second = one, other
-                        if rb.under("1d2", 2) then
-                            first, second = other, one
-                        end
-                        for at, pair in { { first, second }, { second, first } } do
-                            rb.relate("bond", pair[1], pair[2])
-                            if rb.under("1d3", 2) then
-                                rb.spawn("seal", { bearer = pair[at], weight = at })
-                            end
-                        end
-                    end
-                    local named = rb.roll("1d2") + 1
-                    for at, imp in rb.each("imp") do
-                        imp:set("name", if at == named then "two" else `not {at}`)
-                    end
-                end,
-                -- Whatever is bound goes as well.
-                go = function()
-                    rb.remove(rb.first("imp"))
-                    rb.first("tally"):add("gone", #rb.each("bond") + 10 * #rb.each("seal"))
-                end,
-                -- By what it is called, which is all that is looked at.
-                pick = function()
-                    local imps = rb.each("imp")
-                    local found = rb.choose({ seat = "left", topic = "imp", options = { imps[1], imps[2] }, default = "two" })
-                    local tally = rb.first("tally")
-                    tally:add("gone", if found == imps[1] then 100 else 1000)
-                    if tally:add("rounds", 1) > 12 then
-                        rb.finish("it is over")
-                    end
-                end,
-            },
-            result = function() return tostring(rb.first("tally").gone) end,
-        })"#,
-    ),
-    ("scenarios/cave.toml", "title = \"Cave\"\n"),
+    ("ruleset.toml", include_str!("data/imps/ruleset.toml")),
+    ("kinds.luau", include_str!("data/imps/kinds.luau")),
+    ("play.luau", include_str!("data/imps/play.luau")),
+    ("scenarios/cave.toml", include_str!("data/imps/scenarios/cave.toml")),
 ];
 
 #[test]

@@ -243,7 +243,7 @@ impl Reader<'_> {
                 _ => None,
             },
             Some(Symbol::Entity(_)) if self_call && name == "add" => Some(ValueType::Number),
-            Some(Symbol::Entity(_)) if self_call && name == "exists" => Some(ValueType::Truth),
+            Some(Symbol::Entity(_)) if self_call && matches!(&*name, "exists" | "reaches") => Some(ValueType::Truth),
             _ => None,
         }
     }

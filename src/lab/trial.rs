@@ -359,3 +359,45 @@ impl Rounds {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::{Simulation, Variant};
+    use crate::play::{Driver, Setup};
+    use crate::ruleset::Library;
+
+    /// Plays games of the imps until the memo and the script differ, with the memo as it is or with a bug put back.
+    fn play_imps(most: u64, change: fn(&mut Memo)) -> Result<(), SimulationError> {
+        let files = [
+            ("ruleset.toml", include_str!("../../tests/data/imps/ruleset.toml")),
+            ("kinds.luau", include_str!("../../tests/data/imps/kinds.luau")),
+            ("play.luau", include_str!("../../tests/data/imps/play.luau")),
+            ("scenarios/cave.toml", include_str!("../../tests/data/imps/scenarios/cave.toml")),
+        ];
+        let files = files.map(|(path, text)| (format!("imps/{path}"), text.as_bytes().to_vec()));
+        let rules = crate::Ruleset::load(&Library::from_files(files), "imps").expect("it loads");
+        let variant = Variant::new("one", &rules, Setup::scenario("cave").seat("left", Driver::Absent));
+        let simulation = Simulation {
+            scenario: "cave".into(),
+            variants: vec![variant.expect("it starts")],
+            trials: most,
+            seed: 11,
+            until: None,
+            actions: 2_000,
+            memo: MemoUse::Always,
+        };
+        let ready = simulation.ready()?.remove(0);
+        let mut table = Table::new(&ready, 1, MemoUse::Always)?;
+        change(table.memo.as_mut().expect("it records"));
+        let (mut tally, stop) = (Tally::default(), AtomicBool::new(false));
+        (1..=most).try_for_each(|trial| table.play(11, trial, 2_000, &mut tally, &stop).map(drop))
+    }
+
+    #[test]
+    fn a_trace_that_notes_relations_without_their_ends_is_found_by_the_check_of_replays() {
+        assert!(play_imps(300, |_| {}).is_ok());
+        let found = play_imps(300, Memo::forget_ends);
+        assert!(matches!(found, Err(SimulationError::Differs { .. })), "{found:?}");
+    }
+}

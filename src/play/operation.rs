@@ -28,6 +28,14 @@ pub(crate) enum Op<'a> {
         query: Query,
         state: &'a State,
     },
+    /// Whether a number is at least so large was asked.
+    ReadAtLeast {
+        entity: EntityId,
+        field: FieldId,
+        least: i64,
+        value: &'a Value,
+        state: &'a State,
+    },
     /// Whether an entity is there was asked.
     ReadExists {
         entity: EntityId,
@@ -127,6 +135,17 @@ impl ActionContext {
         Some(value)
     }
 
+    /// Whether the number in a field is at least so large; `None` if the entity is gone or the field holds no number.
+    pub fn reaches(&mut self, entity: EntityId, field: FieldId, least: i64) -> Option<bool> {
+        if self.masked.is_some() || self.glimpse.is_some() {
+            return self.read(entity, field)?.as_int().map(|n| n >= least);
+        }
+        let value = self.state.field(entity, field)?;
+        let met = value.as_int()? >= least;
+        self.observers.observe(&Op::ReadAtLeast { entity, field, least, value, state: &self.state });
+        Some(met)
+    }
+
     /// Writes a field, and tells why, if that is said.
     ///
     /// # Errors
@@ -187,7 +206,22 @@ impl ActionContext {
         if self.glimpse.is_some() {
             found.retain(|id| self.shown().entity(*id).is_some());
         }
-        found.retain(|id| wanted.iter().all(|(field, value)| self.read(*id, *field) == Some(value)));
+        let mut left: Vec<&(FieldId, Value)> = wanted.iter().collect();
+        let fixed = self.observers.fixed_entities().filter(|_| shown_all).unwrap_or_default();
+        // Of those that all games begin with, the trace cache is told which ones hold the values.
+        if fixed > 0 {
+            for (field, value) in wanted {
+                let Some(query) = Query::holding(kind, *field, value, fixed, &self.state) else { continue };
+                self.observers.observe(&Op::ReadPopulation { query, state: &self.state });
+                found.retain(|id| id.0 > fixed || self.state.field(*id, *field) == Some(value));
+                left.retain(|(other, _)| other != field);
+            }
+        }
+        let matches = |context: &mut ActionContext, id: EntityId| match id.0 > fixed {
+            true => wanted.iter().all(|(field, value)| context.read(id, *field) == Some(value)),
+            false => left.iter().all(|(field, value)| context.read(id, *field) == Some(value)),
+        };
+        found.retain(|id| matches(self, *id));
         found
     }
 

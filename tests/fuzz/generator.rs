@@ -283,7 +283,14 @@ impl Generator {
             10 => self.join("math.abs($)", Number, &[Number], place, down),
             11 => self.join("(if $ then $ else $)", Number, &[Truth, Number, Number], place, down),
             12 => self.join(&format!("$.{field}"), Number, &[Ent], place, down),
-            13 => leaf(Number, "#rb.each(\"imp\")"),
+            13 => match self.random.below(3) {
+                0 => leaf(Number, "#rb.each(\"imp\")"),
+                at => {
+                    let kind = ["imp", "thing"][at - 1];
+                    let text = format!("#rb.each(\"{kind}\", {{ {field} = $ % 5 }})");
+                    self.join(&text, Number, &[Number], place, down)
+                }
+            },
             14 => leaf(Number, if self.random.one_in(2) { "#rb.agenda()" } else { "#rb.agenda({ what = \"e0\" })" }),
             15 => leaf(
                 Number,
@@ -326,7 +333,11 @@ impl Generator {
         match self.random.below(if acts { 17 } else { 13 }) {
             0 | 1 => self.join("$ < $", Truth, &[Number, Number], place, down),
             2 => self.join("$ == $", Truth, &[Number, Number], place, down),
-            3 | 4 => self.join("$ % 2 == 0", Truth, &[Number], place, down),
+            3 => self.join("$ % 2 == 0", Truth, &[Number], place, down),
+            4 => {
+                let field = self.number_field();
+                self.join(&format!("$:reaches(\"{field}\", $)"), Truth, &[Ent, Number], place, down)
+            }
             5 if depth > 0 => self.join("not ($)", Truth, &[Truth], place, down),
             6 if depth > 0 => self.join("($ and $)", Truth, &[Truth, Truth], place, down),
             7 if depth > 0 => self.join("($ or $)", Truth, &[Truth, Truth], place, down),

@@ -1,5 +1,5 @@
 use super::guard::Guard;
-use super::numbering::Numbering;
+use super::numbering::{Numbering, is_number};
 use super::tagged::{Interner, Tagged};
 use crate::state::State;
 
@@ -89,6 +89,12 @@ impl FieldCache {
             put(&mut self.first, slot, found);
         }
         Some(found)
+    }
+
+    /// Whether a field of a fixed entity is known to hold a value.
+    #[inline]
+    pub fn holds(&self, field: Guard, value: Tagged) -> bool {
+        !is_number(field.entity()) && FieldCache::slot(field).and_then(|slot| self.now.get(slot)) == Some(&value)
     }
 
     /// A field has another value now.

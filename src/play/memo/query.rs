@@ -1,5 +1,6 @@
 use super::numbering::Numbering;
-use crate::state::{EntityId, FieldId, KindId, Schema, State, Value};
+use super::tagged::Tagged;
+use crate::state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
 
 /// Who is there, as a script asks for it: what a trace has to find again among the entities that are made in play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,30 +15,58 @@ pub(crate) enum Query {
     Attached,
     /// The id itself.
     Id(EntityId),
+    /// Which of the entities of a kind that all games begin with hold a value in a field.
+    Holding(KindId, FieldId, Tagged),
+    /// Whether a number is at least so large.
+    AtLeast(EntityId, FieldId, i64),
 }
+
+/// A field at which an entity stands in relations.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct End {
+    pub number: i64,
+    pub kind: KindId,
+    pub field: FieldId,
+}
+
+/// Entities of one kind at most that [`Query::Holding`] tells apart: one bit for each.
+const MOST_HOLDING: usize = 28;
 
 impl Query {
     /// The entity that it is about.
     pub(super) fn entity(self) -> Option<EntityId> {
         match self {
-            Query::Kind(_) | Query::Attached => None,
-            Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) => Some(id),
+            Query::Kind(_) | Query::Attached | Query::Holding(..) => None,
+            Query::Referring(_, _, id) | Query::Relations(id) | Query::Id(id) | Query::AtLeast(id, ..) => Some(id),
         }
     }
 
     /// What is asked for, in words.
     pub(super) fn words(self, schema: &Schema) -> String {
         let name = |kind: KindId| schema.kinds.get(kind.0 as usize).map_or("", |kind| &*kind.name);
+        let field_of = |kind: KindId, field: FieldId| {
+            let field = schema.kinds.get(kind.0 as usize).and_then(|kind| kind.fields.get(field.0 as usize));
+            format!("{}.{}", name(kind), field.map_or("", |field| &*field.name))
+        };
         match self {
             Query::Kind(kind) => format!("who is there of kind {}", name(kind)),
             Query::Referring(kind, field, _) => {
-                let field = schema.kinds.get(kind.0 as usize).and_then(|kind| kind.fields.get(field.0 as usize));
-                format!("who refers to something by {}.{}", name(kind), field.map_or("", |field| &*field.name))
+                format!("who refers to something by {}", field_of(kind, field))
             }
             Query::Relations(_) => "the relations of something".into(),
             Query::Attached => "what is attached".into(),
             Query::Id(_) => "the number of an entity".into(),
+            Query::Holding(kind, field, _) => format!("which of them hold a value in {}", field_of(kind, field)),
+            Query::AtLeast(_, field, least) => format!("whether field {} is at least {least}", field.0),
         }
+    }
+
+    /// Asks which of the entities up to this id hold a value in a field; nothing where there are too many, or where the value is none
+    /// that is the same in all games.
+    pub fn holding(kind: KindId, field: FieldId, value: &Value, fixed: u32, state: &State) -> Option<Query> {
+        let tag = Tagged::plain(value).filter(|_| !matches!(value, Value::Entity(id) if id.0 > fixed))?;
+        let count = fixed_of(kind, fixed, state).count();
+        (1..=MOST_HOLDING).contains(&count).then_some(Query::Holding(kind, field, tag))
     }
 
     /// The query about another entity.
@@ -46,16 +75,26 @@ impl Query {
             Query::Referring(kind, field, _) => Query::Referring(kind, field, id),
             Query::Relations(_) => Query::Relations(id),
             Query::Id(_) => Query::Id(id),
-            Query::Kind(_) | Query::Attached => self,
+            Query::AtLeast(_, field, least) => Query::AtLeast(id, field, least),
+            Query::Kind(_) | Query::Attached | Query::Holding(..) => self,
         }
     }
 
     /// What a script finds that asks this, with the entities by their numbers: they count as met. Of fixed entities only relations
     /// are in it, since traces guard the fields of the others. `ends`: the fields between which relations stand.
-    pub(super) fn found(self, state: &State, ends: &[(KindId, FieldId)], numbering: &mut Numbering) -> Option<Value> {
+    pub(super) fn found(self, state: &State, ends: &[End], numbering: &mut Numbering) -> Option<Value> {
         let mut found: Vec<EntityId> = Vec::new();
         match self {
             Query::Id(id) => return Some(Value::Int(i64::from(id.0))),
+            Query::Holding(kind, field, tag) => {
+                let holds = |value: Option<&Value>| value.and_then(Tagged::plain) == Some(tag);
+                let all = fixed_of(kind, numbering.fixed(), state).enumerate();
+                let those = all.filter(|(_, (_, entity))| holds(entity.fields.get(field.0 as usize)));
+                return Some(Value::Int(those.fold(0, |mask, (nth, _)| mask | 1 << nth)));
+            }
+            Query::AtLeast(id, field, least) => {
+                return state.field(id, field)?.as_int().map(|n| Value::Bool(n >= least));
+            }
             Query::Kind(_) | Query::Referring(..) if state.ids() <= numbering.fixed() => {}
             Query::Kind(kind) => {
                 let made = state.entities_after(numbering.fixed());
@@ -70,10 +109,11 @@ impl Query {
             Query::Relations(of) => {
                 let mut relations = Vec::new();
                 for (id, entity) in state.entities() {
-                    for (at, _) in (0..).zip(ends).filter(|(_, (kind, end))| {
-                        entity.kind == *kind && entity.fields.get(end.0 as usize) == Some(&Value::Entity(of))
-                    }) {
-                        relations.extend([Value::Int(at), Value::Entity(numbering.meet(id, state)?)]);
+                    let stands = |end: &&End| {
+                        entity.kind == end.kind && entity.fields.get(end.field.0 as usize) == Some(&Value::Entity(of))
+                    };
+                    for end in ends.iter().filter(stands) {
+                        relations.extend([Value::Int(end.number), Value::Entity(numbering.meet(id, state)?)]);
                     }
                 }
                 return Some(if relations.is_empty() { Value::None } else { Value::List(relations.into()) });
@@ -92,4 +132,9 @@ impl Query {
         let numbers = found.into_iter().map(|id| numbering.meet(id, state).map(Value::Entity));
         numbers.collect::<Option<_>>().map(Value::List)
     }
+}
+
+/// The entities of a kind up to an id, in the order of their ids.
+fn fixed_of(kind: KindId, fixed: u32, state: &State) -> impl Iterator<Item = (EntityId, &Entity)> {
+    state.entities().take_while(move |(id, _)| id.0 <= fixed).filter(move |(_, entity)| entity.kind == kind)
 }

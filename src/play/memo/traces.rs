@@ -8,11 +8,11 @@ use super::field_cache::FieldCache;
 use super::guard::{FieldSet, Guard};
 use super::numbering::{Numbering, is_number};
 use super::outcome::{Names, Outcome};
-use super::query::Query;
+use super::query::{End, Query};
 use super::recording::{Dependency, Expected, Finished, RollKey, Root, hash_of};
 use super::tagged::Tagged;
 use crate::dice::DiceRng;
-use crate::state::{EntityId, FieldId, KindId, State, Value};
+use crate::state::{EntityId, State, Value};
 
 /// The recorded traces of one variant of a simulation, shared by all its threads.
 #[derive(Debug, Default)]
@@ -46,6 +46,8 @@ pub(crate) struct Table {
     trees: HashMap<u64, Vec<Tree>, BuildHasherDefault<Prehashed>>,
     tree_count: usize,
     nodes: Vec<Node>,
+    /// The branches of guards that have many: what was found, and its node, in order.
+    switches: Vec<Vec<(Tagged, u32)>>,
     /// Many traces come to the same.
     outcomes: IndexSet<Outcome>,
     names: Names,
@@ -64,6 +66,7 @@ impl Default for Table {
             trees: HashMap::default(),
             tree_count: 0,
             nodes: vec![Node { guard: Guard::END, found: Tagged::NOTHING, other: 0 }],
+            switches: Vec::new(),
             outcomes: IndexSet::new(),
             names: Names::default(),
             rolls: IndexSet::new(),
@@ -89,9 +92,14 @@ struct Tree {
 struct Node {
     guard: Guard,
     found: Tagged,
-    /// Node of another value found in this place; 0 where there is none.
+    /// Node of another value found in this place; 0 where there is none. With the bit [`SWITCH`] the place of a list of all of them.
     other: u32,
 }
+
+/// Tells the place of a list of branches from that of a node.
+const SWITCH: u32 = 1 << 31;
+/// More branches than these stand in a sorted list.
+const LONGEST_CHAIN: usize = 6;
 
 /// Where a look-up ends without an outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +155,7 @@ impl Table {
         (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
         hashes: (u64, u64),
         state: &State,
-        (cache, numbering, ends): (&mut FieldCache, &mut Numbering, &[(KindId, FieldId)]),
+        (cache, numbering, ends): (&mut FieldCache, &mut Numbering, &[End]),
         mut rng: Option<&mut DiceRng>,
     ) -> Result<u32, Miss> {
         let trees = self.trees.get(&hash_of(what, owner, args, hashes)).ok_or(Miss::Root)?;
@@ -155,7 +163,7 @@ impl Table {
         let mut at = tree.ok_or(Miss::Root)?.first as usize;
         let mut last_total = 0;
         loop {
-            let mut node = self.nodes[at];
+            let node = self.nodes[at];
             let guard = node.guard;
             let found = match guard.kind() {
                 Guard::FIELD if is_number(guard.entity()) => self.read(guard, state, numbering),
@@ -168,15 +176,54 @@ impl Table {
                 _ => return Ok(node.found.at() as u32),
             };
             let found = found.ok_or(Miss::At(guard))?;
-            while node.found != found {
-                if node.other == 0 {
-                    return Err(Miss::At(guard));
-                }
-                at = node.other as usize;
-                node = self.nodes[at];
-            }
-            at += 1;
+            at = self.branch(at, found).ok_or(Miss::At(guard))? + 1;
         }
+    }
+
+    /// The node among the branches of a guard that goes on with what was found; `first`: the first of them.
+    #[inline]
+    fn branch(&self, first: usize, found: Tagged) -> Option<usize> {
+        let mut at = first;
+        loop {
+            let node = self.nodes[at];
+            if node.found == found {
+                return Some(at);
+            }
+            match node.other {
+                0 => return None,
+                other if other & SWITCH != 0 => {
+                    let rows = &self.switches[(other ^ SWITCH) as usize];
+                    return rows.binary_search_by_key(&found, |row| row.0).ok().map(|row| rows[row].1 as usize);
+                }
+                other => at = other as usize,
+            }
+        }
+    }
+
+    /// Adds a branch to those of a guard: they stand in a chain, and many of them in a sorted list.
+    fn add_branch(&mut self, first: usize, found: Tagged, begins: u32) {
+        let (mut last, mut rows) = (first, Vec::new());
+        loop {
+            let other = self.nodes[last].other;
+            if other & SWITCH != 0 {
+                let rows = &mut self.switches[(other ^ SWITCH) as usize];
+                let row = rows.partition_point(|row| row.0 < found);
+                return rows.insert(row, (found, begins));
+            }
+            if other == 0 {
+                break;
+            }
+            last = other as usize;
+            rows.push((self.nodes[last].found, other));
+        }
+        if rows.len() + 1 < LONGEST_CHAIN {
+            self.nodes[last].other = begins;
+            return;
+        }
+        rows.push((found, begins));
+        rows.sort_unstable();
+        self.nodes[first].other = SWITCH | self.switches.len() as u32;
+        self.switches.push(rows);
     }
 
     /// A field of an entity that is made in play, or one that refers to such.
@@ -190,13 +237,7 @@ impl Table {
     }
 
     /// What a query finds now.
-    fn asked(
-        &self,
-        guard: Guard,
-        state: &State,
-        ends: &[(KindId, FieldId)],
-        numbering: &mut Numbering,
-    ) -> Option<Tagged> {
+    fn asked(&self, guard: Guard, state: &State, ends: &[End], numbering: &mut Numbering) -> Option<Tagged> {
         let query = self.query(guard)?;
         let query = match query.entity() {
             Some(number) => query.about(numbering.entity(number)?),
@@ -268,20 +309,10 @@ impl Table {
                     let (was, now) = (self.dependency(node.guard), self.dependency(*guard));
                     return Committed::Differs(was, now);
                 }
-                let mut last = at;
-                let fitting = loop {
-                    if self.nodes[last].found == *found {
-                        break Some(last);
-                    }
-                    match self.nodes[last].other {
-                        0 => break None,
-                        other => last = other as usize,
-                    }
-                };
-                match fitting {
+                match self.branch(at, *found) {
                     Some(node) => at = node + 1,
                     None => {
-                        branch = Some(last);
+                        branch = Some(at);
                         break;
                     }
                 }
@@ -313,7 +344,7 @@ impl Table {
         }
         self.nodes.push(Node { guard: Guard::END, found: Tagged::place(outcome), other: 0 });
         match branch {
-            Some(branch) => self.nodes[branch].other = begins,
+            Some(branch) => self.add_branch(branch, path[known].1, begins),
             None => {
                 let mut assumptions = FieldSet::default();
                 for field in &recording.assumptions {

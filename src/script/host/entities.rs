@@ -65,6 +65,13 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let rules = context.rules.clone();
         b.handles.borrow_mut().sync(lua, &mut context.state, rules.schema()).map(|_| ())
     });
+    // reaches(handle, place of the field, number): whether the field is at least that; nothing where the host cannot tell.
+    host_function!(lua, host, table, "reaches", |_, b, (handle, at, least): (Table, u16, f64)| {
+        let context = b.context()?;
+        let Some(id) = b.handles.borrow().id_of(&handle) else { return Ok(None) };
+        let whole = least.fract() == 0.0 && least.abs() <= 9_007_199_254_740_992.0;
+        Ok(if whole { context.reaches(id, FieldId(at), least as i64) } else { None })
+    });
     host_function!(lua, host, table, "exists", |_, b, handle: Table| {
         let context = b.context()?;
         context.may_go_on().map_err(stopped)?;
