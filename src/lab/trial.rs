@@ -288,7 +288,7 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine) -> Option<Game> {
     let stands = game.advance(vm, 1);
     let alike = stands == Halt::Paused
         && game.context.position() == DicePosition::default()
-        && game.history.iter().all(|done| done.tape.slots.is_empty())
+        && game.history.iter().all(|done| done.tape.get().slots.is_empty())
         && game.context.observers.counts.as_ref().is_some_and(|counts| counts.is_empty());
     alike.then(|| {
         let mut opening = game.fork();

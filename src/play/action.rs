@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
-use super::{DicePosition, Edit, Event, Fault, MissingRoll, Question, Tape};
+use super::{DicePosition, Edit, Event, Events, Fault, MissingRoll, Packed, Question, Tape};
 use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
@@ -62,17 +62,17 @@ pub enum Cause {
 pub(crate) struct Done {
     pub number: u32,
     pub cause: Cause,
-    pub tape: Tape,
+    pub tape: Packed<Tape>,
     pub before: DicePosition,
     /// The number of the decision, for what a person did outside any question: an edit, a free act, a skip.
     pub seq: Option<u32>,
     /// It was left out after a fault, and that is why.
     pub skipped: Option<String>,
     #[serde(skip)]
-    pub changes: Vec<Change>,
-    /// What it told; the stream of the game shares it.
+    pub changes: Packed<Vec<Change>>,
+    /// What it told.
     #[serde(skip)]
-    pub events: Arc<[Event]>,
+    pub events: Events,
     /// The places of its tape that not everybody may know of, and who may.
     #[serde(skip)]
     pub private: BTreeMap<u32, Audience>,

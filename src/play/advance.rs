@@ -8,7 +8,8 @@ use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
 use super::moment::Moment;
 use super::{
-    ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Phase, PolicyAct, Refusal, Slot, Stop,
+    ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Packed, Phase, PolicyAct, Refusal, Slot,
+    Stop,
 };
 use crate::dice::Roll;
 use crate::state::{Audience, Change, Entry, Value};
@@ -313,6 +314,8 @@ impl Game {
 
         open.tape = std::mem::take(&mut context.tape);
         open.questions = std::mem::take(&mut context.questions);
+        // A game mostly waits, and with it what is open.
+        open.questions.shrink_to_fit();
         open.rolled_for = context.rolled_for.take();
         if context.pulse != pulse || context.state.outcome().is_some() {
             self.idle = 0;
@@ -448,28 +451,25 @@ impl Game {
         open.events = events;
     }
 
-    pub(super) fn commit(&mut self, mut open: Open) {
+    pub(super) fn commit(&mut self, open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
         if !self.context.keeps_tape {
             self.context.state.settle_unread();
             return;
         }
-        let mut changes = self.context.state.settle();
+        let changes = self.context.state.settle();
         let kept = kept_bytes(&open, changes.len());
-        // It is kept for as long as the game lasts, and grows no more.
-        changes.shrink_to_fit();
-        open.tape.slots.shrink_to_fit();
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
             number: open.number,
             cause: open.cause,
-            tape: open.tape,
+            tape: Packed::new(&open.tape),
             before: open.before,
             seq: open.seq,
             skipped: open.fault.map(|fault| fault.message),
-            changes,
-            events: open.events.into(),
+            changes: Packed::new(&changes),
+            events: open.events.into_iter().collect(),
             private: open.private,
             swap: None,
         });
@@ -477,8 +477,12 @@ impl Game {
 
     /// Notes changes that belong to no action of their own with the last one.
     fn commit_with_last(&mut self, changes: Vec<Change>) {
-        if let Some(done) = self.history.last_mut() {
-            done.changes.extend(changes);
+        if !changes.is_empty()
+            && let Some(done) = self.history.last_mut()
+        {
+            let mut all = done.changes.get();
+            all.extend(changes);
+            done.changes = Packed::new(&all);
         }
     }
 }

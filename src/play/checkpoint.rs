@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::save::{LARGEST_NUMBER, hash_of, replay};
-use super::{Edit, Event, Game, Happening, Refusal, Ruleset, Session, Setup};
+use super::{Edit, Event, Game, Happening, Packed, Refusal, Ruleset, Session, Setup};
 use crate::state::{Audience, State, in_stored_form};
 
 /// A saved game behind the last action that was done: its state, and what each action told.
@@ -39,7 +39,7 @@ impl SavedEnd {
         if !plain || game.history.is_empty() || game.history.iter().any(changes_rules) {
             return None;
         }
-        let told = |event: &Event| Told(event.n, event.audience.clone(), event.happening.clone());
+        let told = |event: Event| Told(event.n, event.audience, event.happening);
         let told = game.history.iter().map(|done| done.events.iter().map(told).collect()).collect();
         Some(SavedEnd { state, told, idle: game.idle })
     }
@@ -115,9 +115,9 @@ impl Session {
         game.unplayed = None;
         for (read, played) in game.history.iter_mut().zip(played.game_mut().history.iter_mut()) {
             // What belongs to no action was noted with the last one since.
-            let since = std::mem::take(&mut read.changes);
-            read.changes = std::mem::take(&mut played.changes);
-            read.changes.extend(since);
+            let mut changes = played.changes.get();
+            changes.append(&mut read.changes.get());
+            read.changes = Packed::new(&changes);
             read.private = std::mem::take(&mut played.private);
         }
         Ok(())

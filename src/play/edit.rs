@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
-use super::{ActionContext, DicePosition, DiceSource, Event, Game, Happening, Refusal, Slot};
+use super::{ActionContext, DicePosition, DiceSource, Event, Events, Game, Happening, Packed, Refusal, Slot};
 use crate::state::readable_name;
 use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value};
 
@@ -101,9 +101,10 @@ impl Game {
                 }
                 let number = self.next_number;
                 self.next_number += 1;
-                let changes = self.context.state.settle();
-                let events: Arc<[Event]> = [Event { action: number, n: 0, audience, happening }].into();
-                self.outbox.extend(events.iter().cloned());
+                let changes = Packed::new(&self.context.state.settle());
+                let event = Event { action: number, n: 0, audience, happening };
+                self.outbox.push(event.clone());
+                let events = Events::from_iter([event]);
                 self.history.push(Done {
                     number,
                     cause: Cause::Edit { edit: edit.clone() },

@@ -60,8 +60,8 @@ impl Game {
         let mut changes = Vec::new();
         for (done, schema) in with_schemas(&self.history, context.rules.schema()) {
             let field = field_in(schema);
-            changes
-                .extend(done.changes.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
+            let made = done.changes.get();
+            changes.extend(made.iter().rev().filter_map(|change| line(done.number, &done.cause, change, field)));
         }
         changes.reverse();
         let field = field_in(context.rules.schema());

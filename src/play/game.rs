@@ -9,7 +9,7 @@ use super::numbering::Numberings;
 use super::reload::FirstRules;
 use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
-use super::{ActionContext, Answer, Event, Fault, Happening, Question, Refusal, Setup};
+use super::{ActionContext, Answer, Event, Fault, Happening, Question, Refusal, Setup, Tape};
 use crate::state::{Audience, State, Value};
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
@@ -180,11 +180,8 @@ impl Game {
             self.asides.clear();
             return;
         }
-        let (actions, events) = self.stream.settled();
-        let new = &self.history[actions..];
-        let settled = (self.history.len(), events + new.iter().map(|done| done.events.len()).sum::<usize>());
         let open = self.open.as_ref().filter(|open| open.ran).map_or(&[][..], |open| &open.events);
-        self.stream.publish((new, open), settled, &mut self.asides, note);
+        self.stream.publish(&self.history, open, &mut self.asides, note);
     }
 
     /// Begins the stream anew with the log as it stands.
@@ -223,8 +220,8 @@ impl Game {
     /// Whether dice have been rolled in an action, open or done.
     pub fn has_rolled(&self, action: u32) -> bool {
         let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
-        let done = self.history.iter().rev().find(|done| done.number == action).map(|done| &done.tape);
-        open.or(done).is_some_and(super::Tape::has_roll)
+        let done = self.history.iter().rev().find(|done| done.number == action);
+        open.map_or_else(|| done.is_some_and(|done| done.tape.get().has_roll()), Tape::has_roll)
     }
 
     // Telling
@@ -234,8 +231,8 @@ impl Game {
     }
 
     /// Everything that stands, in order. What an action told that will run again does not stand until then.
-    pub fn log(&self) -> impl Iterator<Item = &Event> {
-        let open = self.open.iter().filter(|open| open.ran).flat_map(|open| &open.events);
+    pub fn log(&self) -> impl Iterator<Item = Event> {
+        let open = self.open.iter().filter(|open| open.ran).flat_map(|open| open.events.iter().cloned());
         self.history.iter().flat_map(|done| done.events.iter()).chain(open)
     }
 
@@ -253,7 +250,7 @@ impl Game {
     pub fn open_recorded(&mut self, done: &Done, fault: Option<Fault>) {
         self.count_in(done);
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
-        open.tape = done.tape.clone();
+        open.tape = done.tape.get();
         open.seq = done.seq;
         open.fault = fault;
         open.recorded = true;
@@ -267,7 +264,7 @@ impl Game {
             last.seq = done.seq;
             last.before = done.before;
             if last.events.iter().any(|event| event.action != done.number) {
-                Arc::make_mut(&mut last.events).iter_mut().for_each(|event| event.action = done.number);
+                last.events = last.events.iter().map(|event| Event { action: done.number, ..event }).collect();
             }
         }
         self.next_seq = 1;

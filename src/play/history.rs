@@ -13,6 +13,10 @@ pub(crate) struct History {
 
 impl History {
     pub fn push(&mut self, done: Done) {
+        if self.done.len() == self.done.capacity() {
+            // Of many games, what is kept for growing must not be as much as what is there.
+            self.done.reserve_exact(self.done.len() / 4 + 1);
+        }
         self.done.push(done);
     }
 

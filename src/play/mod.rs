@@ -31,6 +31,7 @@ mod moment;
 mod numbering;
 mod observers;
 mod operation;
+mod packed;
 pub(crate) mod plain;
 mod pool;
 mod question;
@@ -89,6 +90,7 @@ pub use memo::{NewBranch, NotRecorded};
 pub(crate) use migration::Former;
 pub(crate) use moment::{KeepPlace, KeptPlace};
 pub(crate) use operation::{Op, settled};
+pub(crate) use packed::{Events, Packed};
 pub(crate) use pool::MACHINE_STACK;
 #[cfg(feature = "store")]
 pub(crate) use record::{Checkpoint, Place, Seating};

@@ -202,7 +202,7 @@ impl Game {
             before,
             seq: None,
             skipped: None,
-            changes: Vec::new(),
+            changes: Default::default(),
             events: lines.iter().enumerate().map(event).collect(),
             private: BTreeMap::new(),
             swap: swap.map(Box::new),

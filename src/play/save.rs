@@ -10,8 +10,8 @@ use super::checkpoint::SavedEnd;
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{
-    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Machines, Remedy, Ruleset, Session, Setup,
-    StartError, Tape,
+    DicePosition, Driver, Edit, Engine, Events, Fault, Game, Halt, Machine, Machines, Packed, Remedy, Ruleset, Session,
+    Setup, StartError, Tape,
 };
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
@@ -153,12 +153,12 @@ impl SavedOpen {
         Done {
             number: self.number,
             cause: self.cause.clone(),
-            tape: self.tape.clone(),
+            tape: Packed::new(&self.tape),
             before: self.before,
             seq: self.seq,
             skipped: None,
-            changes: Vec::new(),
-            events: Arc::default(),
+            changes: Packed::default(),
+            events: Events::default(),
             private: Default::default(),
             swap: None,
         }
@@ -368,7 +368,10 @@ impl Saved {
         });
         let queued = self.queued.iter().map(|(.., seq)| *seq);
         let done = self.done.iter().flat_map(|done| {
-            [Some(done.number), done.seq].into_iter().flatten().chain(numbers_of(&done.tape, done.before))
+            [Some(done.number), done.seq]
+                .into_iter()
+                .flatten()
+                .chain(numbers_of(&done.tape.get(), done.before).collect::<Vec<_>>())
         });
         let asked = self.pending.iter().map(|pending| pending.asked_at);
         let all = open.chain(queued).chain(done).chain(asked).chain(numbers_at(self.position));

@@ -467,7 +467,7 @@ impl Session {
 
     /// Everything that happened and stands.
     pub fn log(&self) -> Vec<Event> {
-        self.game().log().cloned().collect()
+        self.game().log().collect()
     }
 
     /// The state, for reading.
@@ -564,6 +564,11 @@ impl Session {
     /// House rules in force, by name.
     pub fn switches(&self) -> &BTreeMap<String, Value> {
         &self.game().context.switches
+    }
+
+    #[cfg(feature = "serve")]
+    pub(crate) fn shared_switches(&self) -> Arc<BTreeMap<String, Value>> {
+        self.game().context.switches.clone()
     }
 
     /// Sets a house rule, before the open action, which then runs again. The value is read as someone types it. It is an

@@ -1,35 +1,25 @@
-use std::collections::{BTreeMap, VecDeque};
-use std::ops::Deref;
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::Done;
-use super::{Event, Happening, Viewer};
+use super::{Event, Events, Happening, Viewer};
 use crate::state::Audience;
 
 /// What a game has told, for any number of readers.
 ///
 /// It is made by comparing the log with what was told of it before, so that whoever applies it always has the log: the
 /// events that no longer stand are taken back from the end, and those that are new are told. Each viewer has revisions of
-/// its own, which count what that viewer was told: they give nothing away of what others were told. What nobody
-/// can need is forgotten; who looks for the first time after that is told what stands then.
-#[derive(Debug)]
+/// its own, which count what that viewer was told: they give nothing away of what others were told. Who looks for the first
+/// time is told what stands then; what nobody can need any more is forgotten.
+#[derive(Debug, Default)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
     told: Vec<Told>,
     /// The log as it was told last, by place in `told`.
     standing: Vec<u32>,
-    /// All changes, for those who look for the first time; `None` once events have been forgotten.
-    batches: Option<Vec<Batch>>,
-    readers: BTreeMap<Viewer, Reader>,
+    readers: Vec<(Viewer, Reader)>,
     /// So many actions of the history, with so many events, are told and have not been touched since.
     settled: (usize, usize),
-}
-
-impl Default for Stream {
-    fn default() -> Stream {
-        let (told, standing, readers) = (Vec::new(), Vec::new(), BTreeMap::new());
-        Stream { told, standing, batches: Some(Vec::new()), readers, settled: (0, 0) }
-    }
 }
 
 /// An event that was told: a copy, or the one that the history keeps.
@@ -37,22 +27,34 @@ impl Default for Stream {
 enum Told {
     Copy(Box<Event>),
     /// The event at a place of what an action told.
-    Kept(Arc<[Event]>, u32),
+    Kept(Events, u32),
 }
 
-impl Deref for Told {
-    type Target = Event;
-
-    fn deref(&self) -> &Event {
+impl Told {
+    fn event(&self) -> Event {
         match self {
-            Told::Copy(event) => event,
-            Told::Kept(events, at) => &events[*at as usize],
+            Told::Copy(event) => Event::clone(event),
+            Told::Kept(events, place) => events.at(*place),
+        }
+    }
+
+    fn is_seen_by(&self, viewer: &Viewer) -> bool {
+        match self {
+            Told::Copy(event) => viewer.sees(&event.audience),
+            Told::Kept(events, place) => viewer.sees(&events.audience_at(*place)),
+        }
+    }
+
+    fn is(&self, other: &Event) -> bool {
+        match self {
+            Told::Copy(event) => **event == *other,
+            Told::Kept(events, place) => events.at(*place) == *other,
         }
     }
 }
 
 /// What one change of the game told.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Batch {
     /// What no longer stands, in the order of the log.
     dropped: Vec<u32>,
@@ -86,11 +88,14 @@ struct Reader {
 #[derive(Clone, Debug)]
 enum Item {
     Told(u32),
-    /// Back to this revision.
-    Back {
-        to: u64,
-        note: Option<Arc<Note>>,
-    },
+    Back(Box<Back>),
+}
+
+/// Back to this revision.
+#[derive(Clone, Debug)]
+struct Back {
+    to: u64,
+    note: Option<Arc<Note>>,
 }
 
 /// So many revisions, besides those that stand, are kept for a viewer who was away. Who was away for longer begins again from a snapshot.
@@ -107,30 +112,21 @@ impl Stream {
         }
     }
 
-    /// The actions at the front of the history that need no comparing.
-    pub fn settled(&self) -> (usize, usize) {
-        self.settled
-    }
-
-    /// Tells what has changed. The log behind the settled actions is what was done there and what the open action tells;
-    /// `settled`: what is settled from now on.
-    pub fn publish(
-        &mut self,
-        (done, open): (&[Done], &[Event]),
-        settled: (usize, usize),
-        asides: &mut Vec<Event>,
-        note: Option<Note>,
-    ) {
-        let from = self.settled.1;
-        let kept = done.iter().flat_map(|done| (0..done.events.len()).map(|at| (Some(&done.events), at)));
-        let mut rest = kept.chain((0..open.len()).map(|at| (None, at))).peekable();
+    /// Tells what has changed in the log: what was done and what the open action tells.
+    pub fn publish(&mut self, history: &[Done], open: &[Event], asides: &mut Vec<Event>, note: Option<Note>) {
+        let (actions, from) = self.settled;
+        let kept = history[actions..].iter().flat_map(|done| {
+            let place = |(place, event)| (event, Some((&done.events, place)));
+            done.events.places().map(place)
+        });
+        let mut rest = kept.chain(open.iter().map(|event| (event.clone(), None))).peekable();
         let mut same = from;
-        while let Some((kept, n)) = rest.peek()
+        while let Some((event, kept)) = rest.peek()
             && let Some(at) = self.standing.get(same)
-            && *self.told[*at as usize] == kept.map_or(open, |events| events)[*n]
+            && self.told[*at as usize].is(event)
         {
-            if let Some(events) = kept {
-                self.told[*at as usize] = Told::Kept((*events).clone(), *n as u32);
+            if let Some((events, place)) = kept {
+                self.told[*at as usize] = Told::Kept((*events).clone(), *place);
             }
             same += 1;
             rest.next();
@@ -140,24 +136,21 @@ impl Stream {
             told.push(event);
             told.len() as u32 - 1
         };
-        let told = |(kept, at): (Option<&Arc<[Event]>>, usize)| match kept {
-            Some(events) => Told::Kept(events.clone(), at as u32),
-            None => Told::Copy(Box::new(open[at].clone())),
+        let told = |(event, kept): (Event, Option<(&Events, u32)>)| match kept {
+            Some((events, place)) => Told::Kept(events.clone(), place),
+            None => Told::Copy(Box::new(event)),
         };
         let added: Vec<u32> = rest.map(|event| keep(&mut self.told, told(event))).collect();
         self.standing.extend(&added);
         let asides = asides.drain(..).map(|event| keep(&mut self.told, Told::Copy(Box::new(event))));
         let asides: Vec<u32> = asides.collect();
-        self.settled = settled;
+        self.settled = (history.len(), self.standing.len() - open.len());
         if dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none() {
             return;
         }
         let batch = Batch { dropped, added, asides, note: note.map(Arc::new) };
         for (viewer, reader) in &mut self.readers {
             reader.follow(viewer, &self.told, &batch);
-        }
-        if let Some(batches) = &mut self.batches {
-            batches.push(batch);
         }
         if self.told.len() > 2 * self.standing.len() + SLACK {
             self.forget();
@@ -166,16 +159,15 @@ impl Stream {
 
     /// Forgets the events that neither stand nor can be asked for.
     fn forget(&mut self) {
-        self.batches = None;
         let mut used = vec![false; self.told.len()];
-        let of_readers = self.readers.values().flat_map(|reader| {
+        let of_readers = self.readers.iter().flat_map(|(_, reader)| {
             reader.items.iter().filter_map(|item| match item {
                 Item::Told(at) => Some(at),
-                Item::Back { .. } => None,
+                Item::Back(_) => None,
             })
         });
         // What stands for a reader stands in the log, or differs from it only in what others were told.
-        let of_logs = self.readers.values().flat_map(|reader| reader.standing.iter().map(|(_, at)| at));
+        let of_logs = self.readers.iter().flat_map(|(_, reader)| reader.standing.iter().map(|(_, at)| at));
         for at in self.standing.iter().chain(of_readers).chain(of_logs) {
             used[*at as usize] = true;
         }
@@ -190,7 +182,7 @@ impl Stream {
         self.told.shrink_to_fit();
         let moved = |at: &mut u32| *at = places[*at as usize];
         self.standing.iter_mut().for_each(moved);
-        for reader in self.readers.values_mut() {
+        for (_, reader) in &mut self.readers {
             reader.standing.iter_mut().for_each(|(_, at)| moved(at));
             for item in &mut reader.items {
                 if let Item::Told(at) = item {
@@ -225,36 +217,34 @@ impl Stream {
         let reader = self.reader(viewer);
         let from = reader.standing.len().saturating_sub(most);
         let standing = reader.standing[from..].to_vec();
-        standing.into_iter().map(|(revision, at)| (revision, Event::clone(&self.told[at as usize]))).collect()
+        standing.into_iter().map(|(revision, at)| (revision, self.told[at as usize].event())).collect()
     }
 
     fn event_of(&self, viewer: &Viewer, item: &Item) -> Event {
         match item {
-            Item::Told(at) => Event::clone(&self.told[*at as usize]),
-            Item::Back { to, note } => {
-                let note = note.as_deref();
+            Item::Told(at) => self.told[*at as usize].event(),
+            Item::Back(back) => {
+                let note = back.note.as_deref();
                 let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
                 let cause = note.map_or("rerun", |note| note.cause).to_string();
-                let happening = Happening::Back { to: *to, cause, text: text.cloned().unwrap_or_default() };
+                let happening = Happening::Back { to: back.to, cause, text: text.cloned().unwrap_or_default() };
                 Event { action: 0, n: 0, audience: Audience::Everybody, happening }
             }
         }
     }
 
     fn reader(&mut self, viewer: &Viewer) -> &Reader {
-        let Stream { told, standing, batches, readers, .. } = self;
-        if !readers.contains_key(viewer) {
+        let Stream { told, standing, readers, .. } = self;
+        let known = readers.iter().position(|(of, _)| of == viewer);
+        let at = known.unwrap_or_else(|| {
             let mut reader = Reader::default();
-            match batches {
-                Some(batches) => batches.iter().for_each(|batch| reader.follow(viewer, told, batch)),
-                None => {
-                    let batch = Batch { dropped: Vec::new(), added: standing.clone(), asides: Vec::new(), note: None };
-                    reader.follow(viewer, told, &batch);
-                }
-            }
-            readers.insert(viewer.clone(), reader);
-        }
-        &readers[viewer]
+            let batch = Batch { added: standing.clone(), ..Batch::default() };
+            reader.follow(viewer, told, &batch);
+            readers.reserve_exact(1);
+            readers.push((viewer.clone(), reader));
+            readers.len() - 1
+        });
+        &readers[at].1
     }
 }
 
@@ -264,13 +254,13 @@ impl Reader {
     }
 
     fn follow(&mut self, viewer: &Viewer, told: &[Told], batch: &Batch) {
-        let sees = |at: &&u32| viewer.sees(&told[**at as usize].audience);
+        let sees = |at: &&u32| told[**at as usize].is_seen_by(viewer);
         let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
         let mut come = batch.added.iter().filter(sees).copied().peekable();
         // What others were told may differ while this viewer's part is the same.
         let mut gone_for_good = gone.iter().peekable();
         while let (Some(old), Some(new)) = (gone_for_good.peek(), come.peek())
-            && told[**old as usize].happening == told[*new as usize].happening
+            && told[**old as usize].event().happening == told[*new as usize].event().happening
         {
             gone_for_good.next();
             come.next();
@@ -279,7 +269,7 @@ impl Reader {
         self.standing.truncate(self.standing.len() - lost);
         if lost > 0 || batch.note.is_some() {
             let to = self.standing.last().map_or(0, |(revision, _)| *revision);
-            self.items.push_back(Item::Back { to, note: batch.note.clone() });
+            self.items.push_back(Item::Back(Box::new(Back { to, note: batch.note.clone() })));
         }
         for at in come {
             self.items.push_back(Item::Told(at));

@@ -124,7 +124,9 @@ impl Game {
         }
         let open = self.open.iter().chain(&self.held).map(|open| (&open.cause, &open.tape, open.seq));
         let done = self.history.iter().rev().find(|done| last_seq_of(done).is_some());
-        for (cause, tape, seq) in open.chain(done.map(|done| (&done.cause, &done.tape, done.seq))) {
+        let tape = done.map(|done| done.tape.get());
+        for (cause, tape, seq) in open.chain(done.zip(tape.as_ref()).map(|(done, tape)| (&done.cause, tape, done.seq)))
+        {
             let by_hand: Arc<str> = Arc::from(MASTER);
             see(seq, if let Cause::Free { seat, .. } = cause { seat } else { &by_hand });
             if let Some((at, seq)) = tape.last_decision() {
@@ -193,14 +195,16 @@ impl Game {
                 return Ok(self.take_rules_back(done, passed));
             }
             let held = self.open.take();
-            self.context.state.take_back(&done.changes);
+            let undone = done.changes.get();
+            self.context.state.take_back(&undone);
             self.context.set_position(done.before);
-            changes.extend(done.changes.iter().cloned().rev());
-            let decided = done.tape.last_decision().is_some();
+            changes.extend(undone.into_iter().rev());
+            let tape = done.tape.get();
+            let decided = tape.last_decision().is_some();
             let mut open = Open {
-                tape: done.tape,
+                tape,
                 seq: done.seq,
-                events: done.events.to_vec(),
+                events: done.events.iter().collect(),
                 private: done.private,
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };
@@ -420,7 +424,7 @@ pub(crate) fn told(answer: &Answer) -> String {
 }
 
 pub(super) fn last_seq_of(done: &Done) -> Option<u32> {
-    done.seq.max(done.tape.last_decision().map(|(_, seq)| seq))
+    done.seq.max(done.tape.get().last_decision().map(|(_, seq)| seq))
 }
 
 fn first_line(events: &[Event]) -> String {

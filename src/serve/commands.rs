@@ -329,11 +329,10 @@ impl Command<'_> {
         self.must_see(&game.session, entity)?;
         if !self.role.is_master() {
             // A field that the role does not see is told like one that does not exist.
-            let seen = Sight(self.role).entities(&game.session);
+            let seen = Sight(self.role).fields_of(&game.session, entity).unwrap_or_default();
             let view = game.session.view();
             let derived = view.derived_names(entity).iter().map(|name| &**name);
-            let fields = seen.get(&entity).into_iter().flat_map(|entity| entity.fields.keys().map(|name| &**name));
-            let names: Vec<&str> = fields.chain(derived).collect();
+            let names: Vec<&str> = seen.iter().map(|name| &**name).chain(derived).collect();
             if !names.contains(&name.as_str()) {
                 let sentence = format!("{} has no `{name}`", view.title(entity));
                 return Err(Refusal::unknown(sentence, &name, names).into());
@@ -343,7 +342,7 @@ impl Command<'_> {
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
-        if Sight(self.role).entities(session).contains_key(&entity) {
+        if Sight(self.role).fields_of(session, entity).is_some() {
             return Ok(());
         }
         Err(Refusal::NoEntity { entity }.into())

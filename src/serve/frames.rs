@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
 use crate::play::{Ask, Driver, Fault, FreeAct, Question, QuestionId, Refusal, SeatEvent, Session, Step, Viewer};
-use crate::state::{Audience, EntityId, Value};
+use crate::state::{Audience, EntityId, Field, Value};
 
 /// An open question.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -44,6 +44,22 @@ pub struct EntityView {
     pub kind: Arc<str>,
     pub title: Arc<str>,
     pub fields: BTreeMap<Arc<str>, Value>,
+}
+
+/// An entity as the viewers of a role were told of it last.
+#[derive(Debug)]
+pub(super) struct ToldEntity {
+    id: EntityId,
+    kind: Arc<str>,
+    title: Arc<str>,
+    fields: Box<[(Arc<str>, Value)]>,
+}
+
+impl ToldEntity {
+    pub fn view(&self) -> EntityView {
+        let fields = self.fields.iter().cloned().collect();
+        EntityView { id: self.id, kind: self.kind.clone(), title: self.title.clone(), fields }
+    }
 }
 
 /// A change of what there is: an entity as it is now, or the id of one that is gone.
@@ -218,37 +234,48 @@ impl Sight<'_> {
         waiting.into_iter().map(|(seat, questions)| Waiting { seat: seat.clone(), questions }).collect()
     }
 
-    pub fn entities(&self, session: &Session) -> BTreeMap<EntityId, EntityView> {
-        let mut entities = BTreeMap::new();
-        self.bring_up_to_date(session, &mut entities);
-        entities
+    /// The names of the fields of an entity that the role sees; nothing where it does not see the entity.
+    pub fn fields_of(&self, session: &Session, id: EntityId) -> Option<Vec<Arc<str>>> {
+        let known = session.known(&self.viewer());
+        let view = known.view(session);
+        let fields = || view.fields(id).filter(|(field, _)| self.shows(field)).map(|(field, _)| field.name.clone());
+        view.exists(id).then(|| fields().collect())
+    }
+
+    fn shows(&self, field: &Field) -> bool {
+        self.0.is_master() || field.show
     }
 
     /// Brings the entities that a viewer has been told of up to date, and gives those that are different now.
-    pub fn bring_up_to_date(&self, session: &Session, told: &mut BTreeMap<EntityId, EntityView>) -> Vec<Changed> {
+    pub fn bring_up_to_date(&self, session: &Session, told: &mut Vec<ToldEntity>) -> Vec<Changed> {
         let known = session.known(&self.viewer());
         let view = known.view(session);
         let mut changed = Vec::new();
         for id in view.entities() {
             let (kind, title) = (view.kind(id).unwrap_or_default(), view.title(id));
-            let fields = || view.fields(id).filter(|(field, _)| self.0.is_master() || field.show);
-            let same = told.get(&id).is_some_and(|told| {
+            let fields = || view.fields(id).filter(|(field, _)| self.shows(field));
+            let place = told.binary_search_by_key(&id, |told| told.id);
+            let same = place.is_ok_and(|at| {
+                let told = &told[at];
+                let shown = || fields().map(|(field, value)| (&field.name, value));
                 *told.kind == *kind
                     && told.title == title
-                    && told.fields.len() == fields().count()
-                    && fields().all(|(field, value)| told.fields.get(&field.name) == Some(value))
+                    && told.fields.iter().map(|(name, value)| (name, value)).eq(shown())
             });
             if !same {
                 let fields = fields().map(|(field, value)| (field.name.clone(), value.clone())).collect();
-                let entity = EntityView { id, kind: kind.into(), title, fields };
-                told.insert(id, entity.clone());
-                changed.push(Changed::Now(entity));
+                let entity = ToldEntity { id, kind: kind.into(), title, fields };
+                changed.push(Changed::Now(entity.view()));
+                match place {
+                    Ok(at) => told[at] = entity,
+                    Err(at) => told.insert(at, entity),
+                }
             }
         }
-        told.retain(|id, _| {
-            let there = view.exists(*id);
+        told.retain(|entity| {
+            let there = view.exists(entity.id);
             if !there {
-                changed.push(Changed::Gone { id: *id, gone: true });
+                changed.push(Changed::Gone { id: entity.id, gone: true });
             }
             there
         });

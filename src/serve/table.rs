@@ -6,12 +6,12 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{EntityView, Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, UndoState};
+use super::frames::{Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, ToldEntity, UndoState};
 use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
-use crate::play::{Ruleset, Session, Step};
-use crate::state::EntityId;
+use crate::play::{Driver, Ruleset, Session, Step};
+use crate::state::Value;
 
 /// A game with those who look at it. One command is carried out at a time.
 pub(super) struct Table {
@@ -36,10 +36,42 @@ pub(super) struct Game {
     /// Steps whose decisions do not stand any more.
     taken_back: BTreeSet<u64>,
     undone_by: Option<Role>,
-    /// The settings that were told last, and the rules in force then.
-    told: Option<(Settings, Arc<Ruleset>)>,
+    /// The settings that were told last.
+    told: Option<ToldSettings>,
     /// The first step, and how many decisions there were then.
     began: (u64, u32),
+}
+
+/// [`Settings`] as they were told, with the rules in force then.
+struct ToldSettings {
+    paused: bool,
+    rules: Arc<Ruleset>,
+    pending: Option<String>,
+    seats: Box<[(Arc<str>, Driver)]>,
+    switches: Arc<BTreeMap<String, Value>>,
+}
+
+impl ToldSettings {
+    fn of(game: &Game) -> ToldSettings {
+        let session = &game.session;
+        ToldSettings {
+            paused: game.paused,
+            rules: session.ruleset().clone(),
+            pending: session.pending_rules().map(|rules| rules.name()),
+            seats: session.seats().iter().map(|(seat, driver)| (seat.clone(), driver.clone())).collect(),
+            switches: session.shared_switches(),
+        }
+    }
+
+    /// Whether they still are those of the game.
+    fn are_of(&self, game: &Game) -> bool {
+        let (session, rules) = (&game.session, game.session.ruleset());
+        self.paused == game.paused
+            && self.seats.iter().map(|(seat, driver)| (seat, driver)).eq(session.seats())
+            && *self.switches == *session.switches()
+            && self.pending == session.pending_rules().map(|rules| rules.name())
+            && (Arc::ptr_eq(&self.rules, rules) || self.rules.hash() == rules.hash())
+    }
 }
 
 struct Decision {
@@ -53,7 +85,7 @@ struct Decision {
 struct Seen {
     /// The last revision.
     revision: u64,
-    entities: BTreeMap<EntityId, EntityView>,
+    entities: Vec<ToldEntity>,
 }
 
 /// Results by idempotency key.
@@ -120,7 +152,7 @@ impl Game {
             told: None,
             began,
         };
-        game.told = Some((game.settings(), game.session.ruleset().clone()));
+        game.told = Some(ToldSettings::of(&game));
         Ok(game)
     }
 
@@ -140,7 +172,7 @@ impl Game {
         // What nobody looks at is worked out anew when somebody comes; the story goes on, for those who come back.
         for (role, seen) in &mut self.seen {
             if !still_there(role) {
-                seen.entities.clear();
+                seen.entities = Vec::new();
             }
         }
         self.tell_presence(&viewer.table.name, None);
@@ -173,12 +205,14 @@ impl Game {
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
         let sight = Sight(role);
         let seen = self.seen.entry(role.clone()).or_default();
-        seen.entities = sight.entities(&self.session);
+        seen.entities.clear();
+        sight.bring_up_to_date(&self.session, &mut seen.entities);
+        seen.entities.shrink_to_fit();
         let mut seat = self.session.seen_by(sight.viewer());
         let log = since.and_then(|since| seat.events_since(since).ok());
         let log = log.unwrap_or_else(|| seat.last_events(LINES_SHOWN));
         seen.revision = seat.revision();
-        let (revision, entities) = (seen.revision, seen.entities.values().cloned().collect());
+        let (revision, entities) = (seen.revision, seen.entities.iter().map(ToldEntity::view).collect());
         let settings = self.settings();
         Snapshot {
             table: table.to_owned(),
@@ -213,18 +247,6 @@ impl Game {
         }
     }
 
-    /// Whether the settings are those that were told last.
-    fn are_settings_told(&self) -> bool {
-        let rules = self.session.ruleset();
-        self.told.as_ref().is_some_and(|(told, by)| {
-            told.paused == self.paused
-                && told.seats == *self.session.seats()
-                && told.switches == *self.session.switches()
-                && told.rules.pending == self.session.pending_rules().map(|rules| rules.name())
-                && (Arc::ptr_eq(by, rules) || by.hash() == rules.hash())
-        })
-    }
-
     fn undo_state(&self, role: &Role) -> UndoState {
         let decisions = self.undoable(role);
         UndoState { allowed: decisions > 0, decisions }
@@ -245,9 +267,10 @@ impl Game {
         self.seq += 1;
         self.count_decisions(by);
         self.viewers.retain(|viewer| !viewer.is_gone());
-        let settings = (!self.are_settings_told()).then(|| self.settings());
-        if let Some(settings) = &settings {
-            self.told = Some((settings.clone(), self.session.ruleset().clone()));
+        let told = self.told.as_ref().is_some_and(|told| told.are_of(self));
+        let settings = (!told).then(|| self.settings());
+        if settings.is_some() {
+            self.told = Some(ToldSettings::of(self));
         }
         let mut bodies: HashMap<Role, String> = HashMap::new();
         for at in 0..self.viewers.len() {

@@ -33,11 +33,11 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
         Scenario::Named(name) => writeln!(text, "\tt:given({})", quoted(name)),
         Scenario::Table(table) => writeln!(text, "\tt:given({})", literal(table)),
     };
-    let actions: Vec<(&Cause, &Tape, bool)> = game
+    let actions: Vec<(&Cause, Tape, bool)> = game
         .history
         .iter()
-        .map(|done| (&done.cause, &done.tape, done.skipped.is_some()))
-        .chain(game.open.iter().map(|open| (&open.cause, &open.tape, false)))
+        .map(|done| (&done.cause, done.tape.get(), done.skipped.is_some()))
+        .chain(game.open.iter().map(|open| (&open.cause, open.tape.clone(), false)))
         .collect();
     let rolled = |slot: &Slot| match slot {
         Slot::Roll { faces, .. } => faces.clone(),

@@ -147,7 +147,9 @@ pub(super) fn decided(known: u32, done: &[Done], place: Option<&Place>, name: &d
             told.push((seq, words(slot)));
         }
     };
-    done.iter().flat_map(|done| done.tape.slots.iter().flatten()).for_each(&mut note);
+    for done in done {
+        done.tape.get().slots.iter().flatten().for_each(&mut note);
+    }
     if let Some(place) = place {
         place.slots().for_each(&mut note);
     }

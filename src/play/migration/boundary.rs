@@ -301,7 +301,7 @@ impl Game {
             files: patch_between(&from, &to),
         };
         let seq = Some(self.take_seq());
-        let (tape, changes, swap) = (Default::default(), Vec::new(), Some(Box::new(swap)));
+        let (tape, changes, swap) = (Default::default(), Default::default(), Some(Box::new(swap)));
         self.history.push(Done {
             number,
             cause,
@@ -310,7 +310,7 @@ impl Game {
             seq,
             skipped: None,
             changes,
-            events: events.into(),
+            events: events.into_iter().collect(),
             private: Default::default(),
             swap,
         });

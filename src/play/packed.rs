@@ -1,0 +1,589 @@
+//! What a game keeps of what was done, in few bytes: most of it is never looked at again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Answer, By, DicePosition, Event, Happening, Slot, Tape, Term};
+use crate::state::{
+    Attachment, AttachmentId, Audience, Change, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Value,
+};
+
+/// A value as bytes, from which it is made anew whenever somebody looks. It never leaves the process.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Packed<T> {
+    bytes: Box<[u8]>,
+    /// Large texts and lists, which others share.
+    large: Box<[Value]>,
+    of: PhantomData<T>,
+}
+
+impl<T: Pack> Packed<T> {
+    pub fn new(value: &T) -> Packed<T> {
+        let mut to = Writer::default();
+        value.pack(&mut to);
+        Packed { bytes: to.bytes.into(), large: to.large.into(), of: PhantomData }
+    }
+
+    pub fn get(&self) -> T {
+        self.at(0).0
+    }
+
+    /// The value at a place of what is packed here, and the place behind it.
+    fn at<V: Pack>(&self, place: u32) -> (V, u32) {
+        let mut from = Reader { bytes: &self.bytes[place as usize..], large: &self.large };
+        let value = V::unpack(&mut from);
+        (value, (self.bytes.len() - from.bytes.len()) as u32)
+    }
+}
+
+impl<T: Pack + Default> Default for Packed<T> {
+    fn default() -> Packed<T> {
+        Packed::new(&T::default())
+    }
+}
+
+impl<T: Pack + Serialize> Serialize for Packed<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.get().serialize(serializer)
+    }
+}
+
+impl<'de, T: Pack + Deserialize<'de>> Deserialize<'de> for Packed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Packed<T>, D::Error> {
+        T::deserialize(deserializer).map(|value| Packed::new(&value))
+    }
+}
+
+/// What an action told; the stream of its game shares it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Events(Option<Arc<Packed<Told>>>);
+
+/// Events one behind the other, as they are packed.
+#[derive(Debug)]
+struct Told(Vec<Event>);
+
+impl Events {
+    pub fn len(&self) -> usize {
+        self.places().count()
+    }
+
+    /// The events in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Event> {
+        self.places().map(|(_, event)| event)
+    }
+
+    /// The same with the place of each, see [`Events::at`].
+    pub fn places(&self) -> impl Iterator<Item = (u32, Event)> {
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            let packed = self.0.as_ref().filter(|packed| (place as usize) < packed.bytes.len())?;
+            let (event, next) = packed.at(place);
+            Some((std::mem::replace(&mut place, next), event))
+        })
+    }
+
+    /// The event at a place.
+    pub fn at(&self, place: u32) -> Event {
+        self.packed().at(place).0
+    }
+
+    /// Who may see the event at a place.
+    pub fn audience_at(&self, place: u32) -> Audience {
+        self.packed().at(place).0
+    }
+
+    fn packed(&self) -> &Packed<Told> {
+        self.0.as_ref().expect("a place is that of an event")
+    }
+}
+
+impl FromIterator<Event> for Events {
+    fn from_iter<I: IntoIterator<Item = Event>>(events: I) -> Events {
+        let told = Told(events.into_iter().collect());
+        Events((!told.0.is_empty()).then(|| Arc::new(Packed::new(&told))))
+    }
+}
+
+impl Pack for Told {
+    fn pack(&self, to: &mut Writer) {
+        self.0.iter().for_each(|event| event.pack(to));
+    }
+
+    fn unpack(from: &mut Reader) -> Told {
+        let next = || (!from.bytes.is_empty()).then(|| Event::unpack(from));
+        Told(std::iter::from_fn(next).collect())
+    }
+}
+
+#[derive(Default)]
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+    large: Vec<Value>,
+}
+
+pub(crate) struct Reader<'p> {
+    bytes: &'p [u8],
+    large: &'p [Value],
+}
+
+impl Writer {
+    fn number(&mut self, mut number: u64) {
+        while number >= 0x80 {
+            self.bytes.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.bytes.push(number as u8);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+}
+
+impl<'p> Reader<'p> {
+    fn byte(&mut self) -> u8 {
+        let (byte, rest) = self.bytes.split_first().expect(WRITTEN);
+        self.bytes = rest;
+        *byte
+    }
+
+    fn number(&mut self) -> u64 {
+        let mut number = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte();
+            number |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                break;
+            }
+        }
+        number
+    }
+
+    fn text(&mut self) -> &'p str {
+        let length = self.number() as usize;
+        let (text, rest) = self.bytes.split_at(length);
+        self.bytes = rest;
+        std::str::from_utf8(text).expect(WRITTEN)
+    }
+}
+
+const WRITTEN: &str = "it reads what it has written";
+
+/// Texts and lists that are longer are not copied.
+const LARGE: usize = 120;
+
+pub(crate) trait Pack: Sized {
+    fn pack(&self, to: &mut Writer);
+    fn unpack(from: &mut Reader) -> Self;
+}
+
+impl Pack for u64 {
+    fn pack(&self, to: &mut Writer) {
+        to.number(*self);
+    }
+
+    fn unpack(from: &mut Reader) -> u64 {
+        from.number()
+    }
+}
+
+impl Pack for i64 {
+    /// Numbers near zero are short, above it and below.
+    fn pack(&self, to: &mut Writer) {
+        to.number(((self << 1) ^ (self >> 63)) as u64);
+    }
+
+    fn unpack(from: &mut Reader) -> i64 {
+        let number = from.number();
+        (number >> 1) as i64 ^ -((number & 1) as i64)
+    }
+}
+
+macro_rules! numbers {
+    ($($number:ty),*) => {
+        $(impl Pack for $number {
+            fn pack(&self, to: &mut Writer) {
+                to.number(u64::from(*self));
+            }
+
+            fn unpack(from: &mut Reader) -> $number {
+                from.number() as $number
+            }
+        })*
+    };
+}
+
+numbers!(u32, u16);
+
+impl Pack for bool {
+    fn pack(&self, to: &mut Writer) {
+        to.bytes.push(u8::from(*self));
+    }
+
+    fn unpack(from: &mut Reader) -> bool {
+        from.byte() == 1
+    }
+}
+
+impl Pack for String {
+    fn pack(&self, to: &mut Writer) {
+        to.text(self);
+    }
+
+    fn unpack(from: &mut Reader) -> String {
+        from.text().to_owned()
+    }
+}
+
+impl Pack for Arc<str> {
+    fn pack(&self, to: &mut Writer) {
+        to.text(self);
+    }
+
+    fn unpack(from: &mut Reader) -> Arc<str> {
+        Arc::from(from.text())
+    }
+}
+
+impl<T: Pack> Pack for Option<T> {
+    fn pack(&self, to: &mut Writer) {
+        to.bytes.push(u8::from(self.is_some()));
+        self.iter().for_each(|value| value.pack(to));
+    }
+
+    fn unpack(from: &mut Reader) -> Option<T> {
+        bool::unpack(from).then(|| T::unpack(from))
+    }
+}
+
+impl<T: Pack> Pack for Box<T> {
+    fn pack(&self, to: &mut Writer) {
+        (**self).pack(to);
+    }
+
+    fn unpack(from: &mut Reader) -> Box<T> {
+        Box::new(T::unpack(from))
+    }
+}
+
+impl<A: Pack, B: Pack> Pack for (A, B) {
+    fn pack(&self, to: &mut Writer) {
+        self.0.pack(to);
+        self.1.pack(to);
+    }
+
+    fn unpack(from: &mut Reader) -> (A, B) {
+        (A::unpack(from), B::unpack(from))
+    }
+}
+
+macro_rules! collections {
+    ($($collection:ty, $item:ty, [$($bounds:tt)*]);* $(;)?) => {
+        $(impl<$($bounds)*> Pack for $collection {
+            fn pack(&self, to: &mut Writer) {
+                to.number(self.len() as u64);
+                for item in self {
+                    item.pack(to);
+                }
+            }
+
+            fn unpack(from: &mut Reader) -> $collection {
+                (0..from.number()).map(|_| <$item>::unpack(from)).collect()
+            }
+        })*
+    };
+}
+
+collections! {
+    Vec<T>, T, [T: Pack];
+    BTreeSet<T>, T, [T: Pack + Ord];
+}
+
+impl<K: Pack + Ord, V: Pack> Pack for BTreeMap<K, V> {
+    fn pack(&self, to: &mut Writer) {
+        to.number(self.len() as u64);
+        for (key, value) in self {
+            key.pack(to);
+            value.pack(to);
+        }
+    }
+
+    fn unpack(from: &mut Reader) -> BTreeMap<K, V> {
+        (0..from.number()).map(|_| <(K, V)>::unpack(from)).collect()
+    }
+}
+
+impl Pack for Value {
+    fn pack(&self, to: &mut Writer) {
+        let large = match self {
+            Value::Text(text) => text.len() > LARGE,
+            Value::List(items) => items.len() > LARGE,
+            _ => false,
+        };
+        if large {
+            to.bytes.push(8);
+            to.number(to.large.len() as u64);
+            return to.large.push(self.clone());
+        }
+        match self {
+            Value::None => to.bytes.push(0),
+            Value::Bool(no) if !no => to.bytes.push(1),
+            Value::Bool(_) => to.bytes.push(2),
+            Value::Int(number) => {
+                to.bytes.push(3);
+                number.pack(to);
+            }
+            Value::Ratio(above, below) => {
+                to.bytes.push(4);
+                above.pack(to);
+                below.pack(to);
+            }
+            Value::Text(text) => {
+                to.bytes.push(5);
+                text.pack(to);
+            }
+            Value::Entity(id) => {
+                to.bytes.push(6);
+                id.pack(to);
+            }
+            Value::List(items) => {
+                to.bytes.push(7);
+                to.number(items.len() as u64);
+                items.iter().for_each(|item| item.pack(to));
+            }
+            Value::Map(items) => {
+                to.bytes.push(9);
+                items.pack(to);
+            }
+        }
+    }
+
+    fn unpack(from: &mut Reader) -> Value {
+        match from.byte() {
+            0 => Value::None,
+            1 => Value::Bool(false),
+            2 => Value::Bool(true),
+            3 => Value::Int(i64::unpack(from)),
+            4 => Value::Ratio(i64::unpack(from), i64::unpack(from)),
+            5 => Value::Text(Arc::unpack(from)),
+            6 => Value::Entity(EntityId::unpack(from)),
+            7 => Value::List(Vec::unpack(from).into()),
+            8 => from.large[from.number() as usize].clone(),
+            _ => Value::Map(Arc::new(BTreeMap::unpack(from))),
+        }
+    }
+}
+
+impl Pack for Key {
+    fn pack(&self, to: &mut Writer) {
+        to.number(self.places().len() as u64);
+        self.places().iter().for_each(|place| place.pack(to));
+    }
+
+    fn unpack(from: &mut Reader) -> Key {
+        Key::new(&Vec::unpack(from)).expect(WRITTEN)
+    }
+}
+
+macro_rules! packed {
+    (new $($name:ident),*) => {
+        $(impl Pack for $name {
+            fn pack(&self, to: &mut Writer) {
+                self.0.pack(to);
+            }
+
+            fn unpack(from: &mut Reader) -> $name {
+                $name(Pack::unpack(from))
+            }
+        })*
+    };
+    (struct $name:ident { $($field:ident),* }) => {
+        impl Pack for $name {
+            fn pack(&self, to: &mut Writer) {
+                let $name { $($field),* } = self;
+                $($field.pack(to);)*
+            }
+
+            fn unpack(from: &mut Reader) -> $name {
+                $(let $field = Pack::unpack(from);)*
+                $name { $($field),* }
+            }
+        }
+    };
+    (enum $name:ident { $($number:literal $variant:ident $({ $($field:ident),* })? $(($($item:ident),*))?),* $(,)? }) => {
+        impl Pack for $name {
+            fn pack(&self, to: &mut Writer) {
+                match self {
+                    $($name::$variant $({ $($field),* })? $(($($item),*))? => {
+                        to.bytes.push($number);
+                        $($($field.pack(to);)*)?
+                        $($($item.pack(to);)*)?
+                    })*
+                }
+            }
+
+            fn unpack(from: &mut Reader) -> $name {
+                match from.byte() {
+                    $($number => {
+                        $($(let $field = Pack::unpack(from);)*)?
+                        $($(let $item = Pack::unpack(from);)*)?
+                        $name::$variant $({ $($field),* })? $(($($item),*))?
+                    })*
+                    _ => unreachable!("{WRITTEN}"),
+                }
+            }
+        }
+    };
+}
+
+packed!(new EntityId, EntryId, AttachmentId, FieldId, KindId);
+packed!(struct DicePosition { words, written });
+packed!(struct Tape { slots });
+packed!(enum By { 0 Person(seq), 1 Policy, 2 Default });
+packed!(enum Slot {
+    0 Roll { label, dice, faces, before, seq },
+    1 Answer { topic, seat, about, answer, by, before },
+    2 Closed { by, before },
+});
+packed!(enum Answer {
+    0 Choice(id),
+    1 Choices(ids),
+    2 Number(number),
+    3 Allotment(parts),
+    4 Confirm(yes),
+    5 Order(ids),
+    6 Line(line),
+    7 Faces(faces),
+});
+packed!(struct Entity { kind, fields });
+packed!(struct Attachment { hook, owner, data });
+packed!(struct Entry { id, key, what, owner, args, every });
+packed!(enum Change {
+    0 Set { entity, field, from, to },
+    1 Spawn { entity, made },
+    2 Remove { entity, was },
+    3 Schedule { entry },
+    4 Unschedule { entry },
+    5 Rekey { id, from, to },
+    6 Attach { id, made },
+    7 Detach { id, was },
+    8 Data { id, from, to },
+    9 LeaveOut { name, out },
+    10 Finish { from, to },
+});
+packed!(enum Audience { 0 Everybody, 1 Only(seats) });
+packed!(struct Term { label, value, path, line, depth });
+// The audience comes first: it is looked at alone.
+packed!(struct Event { audience, action, n, happening });
+packed!(enum Happening {
+    0 Said { text },
+    1 Rolled { label, dice, faces, total, need, success, result, explain, terms },
+    2 Changed { entity, title, field, label, from, to, text, reason },
+    3 Spawned { entity, title, kind },
+    4 Removed { entity, title, kind },
+    5 Answered { seat, topic, about, text },
+    6 Edited { text },
+    7 Notice { text },
+    8 Cut { reason },
+    9 Over { text },
+    10 Back { to, cause, text },
+    11 Aside { text },
+    12 Withdrawn { from },
+});
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn there_and_back<T: Pack + PartialEq + std::fmt::Debug>(value: T) {
+        assert_eq!(Packed::new(&value).get(), value);
+    }
+
+    fn said(n: u32, text: &str, audience: Audience) -> Event {
+        Event { action: 300, n, audience, happening: Happening::Said { text: text.into() } }
+    }
+
+    #[test]
+    fn numbers_of_every_size_come_back() {
+        for number in [0, 1, -1, 63, 64, -64, -65, 8191, 8192, i64::MAX, i64::MIN, 1 << 53] {
+            there_and_back(number);
+            there_and_back(Value::Int(number));
+        }
+        there_and_back([0, 127, 128, u64::MAX].to_vec());
+        assert_eq!(Packed::new(&5_i64).bytes.len(), 1);
+    }
+
+    #[test]
+    fn values_come_back_and_large_ones_are_shared() {
+        let long = Value::text("x".repeat(LARGE + 1));
+        let list = Value::list((0..200).map(Value::Int));
+        let all = [
+            Value::None,
+            Value::Bool(true),
+            Value::Bool(false),
+            Value::Ratio(-3, 7),
+            Value::text("hp"),
+            Value::Entity(EntityId(7)),
+            Value::list([Value::Int(1), long.clone()]),
+            Value::map([("long", long.clone()), ("list", list.clone())]),
+            long.clone(),
+            list,
+        ];
+        there_and_back(all.to_vec());
+        let (Value::Text(one), Value::Text(again)) = (&long, Packed::new(&long).get()) else { panic!("a text") };
+        assert!(Arc::ptr_eq(one, &again));
+    }
+
+    #[test]
+    fn events_are_found_by_their_places() {
+        let north = Audience::named("north");
+        let all = [said(0, "one", Audience::Everybody), said(1, "two", north.clone()), said(2, "", Audience::nobody())];
+        let events: Events = all.iter().cloned().collect();
+        assert_eq!(events.iter().collect::<Vec<_>>(), all);
+        assert_eq!(events.len(), 3);
+        for (place, event) in events.places() {
+            assert_eq!(events.at(place), event);
+            assert_eq!(events.audience_at(place), event.audience);
+        }
+        assert_eq!(Events::default().iter().count(), 0);
+    }
+
+    #[test]
+    fn a_tape_with_open_places_comes_back() {
+        let before = DicePosition { words: 1 << 40, written: 3 };
+        let roll = Slot::Roll { label: "{} pulls".into(), dice: "d10".into(), faces: vec![6, 10], before, seq: None };
+        let answer = Slot::Answer {
+            topic: "card".into(),
+            seat: "left".into(),
+            about: Some(EntityId(2)),
+            answer: Answer::Allotment(vec![("a".into(), -4)]),
+            by: By::Person(9),
+            before,
+        };
+        there_and_back(Tape { slots: vec![Some(answer), None, Some(roll), Some(Slot::Closed { by: 1, before })] });
+        there_and_back(Tape::default());
+    }
+
+    #[test]
+    fn changes_come_back() {
+        let key = Key::new(&[1, -2, 3]).expect("a key");
+        let entry = Entry {
+            id: EntryId(4),
+            key,
+            what: "turn".into(),
+            owner: None,
+            args: Value::map([("rope", Value::Entity(EntityId(1)))]),
+            every: Some(Box::new(key)),
+        };
+        there_and_back(vec![
+            Change::Unschedule { entry },
+            Change::Rekey { id: EntryId(4), from: key, to: key.plus(&key) },
+            Change::Spawn { entity: EntityId(3), made: Entity { kind: KindId(1), fields: vec![Value::Int(5)] } },
+            Change::Finish { from: None, to: Some("over".into()) },
+        ]);
+    }
+}
