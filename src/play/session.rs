@@ -465,6 +465,13 @@ impl Session {
         self.game_mut().take_events()
     }
 
+    /// From now on, a viewer that looks for the first time is told what stands then, and not how it came to that: what others
+    /// need of the past is kept for them alone.
+    #[cfg(feature = "serve")]
+    pub(crate) fn forget_past(&mut self) {
+        self.game_mut().stream.forget_past();
+    }
+
     /// Everything that happened and stands.
     pub fn log(&self) -> Vec<Event> {
         self.game().log().collect()

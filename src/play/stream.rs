@@ -9,17 +9,26 @@ use crate::state::Audience;
 ///
 /// It is made by comparing the log with what was told of it before, so that whoever applies it always has the log: the
 /// events that no longer stand are taken back from the end, and those that are new are told. Each viewer has revisions of
-/// its own, which count what that viewer was told: they give nothing away of what others were told. Who looks for the first
-/// time is told what stands then; what nobody can need any more is forgotten.
-#[derive(Debug, Default)]
+/// its own, which count what that viewer was told: they give nothing away of what others were told. What nobody
+/// can need is forgotten; who looks for the first time after that is told what stands then.
+#[derive(Debug)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
     told: Vec<Told>,
     /// The log as it was told last, by place in `told`.
     standing: Vec<u32>,
+    /// All changes, for those who look for the first time; `None` where those are told what stands.
+    past: Option<Vec<Batch>>,
     readers: Vec<(Viewer, Reader)>,
     /// So many actions of the history, with so many events, are told and have not been touched since.
     settled: (usize, usize),
+}
+
+impl Default for Stream {
+    fn default() -> Stream {
+        let (told, standing, readers) = (Vec::new(), Vec::new(), Vec::new());
+        Stream { told, standing, past: Some(Vec::new()), readers, settled: (0, 0) }
+    }
 }
 
 /// An event that was told: a copy, or the one that the history keeps.
@@ -57,10 +66,10 @@ impl Told {
 #[derive(Debug, Default)]
 struct Batch {
     /// What no longer stands, in the order of the log.
-    dropped: Vec<u32>,
-    added: Vec<u32>,
+    dropped: Box<[u32]>,
+    added: Box<[u32]>,
     /// What is said beside the log.
-    asides: Vec<u32>,
+    asides: Box<[u32]>,
     note: Option<Arc<Note>>,
 }
 
@@ -148,17 +157,27 @@ impl Stream {
         if dropped.is_empty() && added.is_empty() && asides.is_empty() && note.is_none() {
             return;
         }
+        let (dropped, added, asides) = (dropped.into(), added.into(), asides.into());
         let batch = Batch { dropped, added, asides, note: note.map(Arc::new) };
         for (viewer, reader) in &mut self.readers {
             reader.follow(viewer, &self.told, &batch);
+        }
+        if let Some(past) = &mut self.past {
+            past.push(batch);
         }
         if self.told.len() > 2 * self.standing.len() + SLACK {
             self.forget();
         }
     }
 
+    /// From now on, who looks for the first time is told what stands then.
+    pub fn forget_past(&mut self) {
+        self.past = None;
+    }
+
     /// Forgets the events that neither stand nor can be asked for.
     fn forget(&mut self) {
+        self.forget_past();
         let mut used = vec![false; self.told.len()];
         let of_readers = self.readers.iter().flat_map(|(_, reader)| {
             reader.items.iter().filter_map(|item| match item {
@@ -234,12 +253,17 @@ impl Stream {
     }
 
     fn reader(&mut self, viewer: &Viewer) -> &Reader {
-        let Stream { told, standing, readers, .. } = self;
+        let Stream { told, standing, past, readers, .. } = self;
         let known = readers.iter().position(|(of, _)| of == viewer);
         let at = known.unwrap_or_else(|| {
             let mut reader = Reader::default();
-            let batch = Batch { added: standing.clone(), ..Batch::default() };
-            reader.follow(viewer, told, &batch);
+            match past {
+                Some(past) => past.iter().for_each(|batch| reader.follow(viewer, told, batch)),
+                None => {
+                    let batch = Batch { added: standing.clone().into(), ..Batch::default() };
+                    reader.follow(viewer, told, &batch);
+                }
+            }
             readers.reserve_exact(1);
             readers.push((viewer.clone(), reader));
             readers.len() - 1

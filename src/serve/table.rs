@@ -136,6 +136,8 @@ impl Game {
     pub fn start(mut session: Session, seq: u64) -> Result<Game, Failure> {
         let standing = session.advance()?;
         session.take_events();
+        // A viewer that comes is shown a view first.
+        session.forget_past();
         let began = (seq, session.decisions());
         let mut game = Game {
             session,
@@ -301,6 +303,7 @@ impl Game {
     fn begin_anew(&mut self, table: &str, reason: &str) -> Result<(), Failure> {
         self.standing = self.session.advance()?;
         self.session.take_events();
+        self.session.forget_past();
         self.seen.clear();
         // Decisions before this moment are the campaign's to undo.
         self.decisions.clear();
