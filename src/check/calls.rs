@@ -166,9 +166,13 @@ impl Reader<'_> {
             let by_field = || self.known.type_of_all(&signature.params[param]).map(ValueType::of_type);
             signature.uses.get(param).copied().flatten().or_else(by_field)
         };
-        // Two that are each called like the other's parameter are enough, unless both are used alike: then they may be
-        // exchanged on purpose.
-        (back == signature.params[at] && sort(at) != sort(other)).then_some(name)
+        // Where only one of them is known, two that are each called like the other's parameter are enough.
+        let constant = |param: usize| sort(param).map(is_constant);
+        let differ = matches!(
+            (constant(at), constant(other)),
+            (Some(true), Some(false) | None) | (Some(false) | None, Some(true))
+        );
+        (back == signature.params[at] && differ).then_some(name)
     }
 
     /// A function of the ruleset's own.

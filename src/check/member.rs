@@ -91,7 +91,9 @@ impl Reader<'_> {
                 self.known.kind(&kind).is_some_and(|kind| kind.derived.iter().any(|derived| **derived == *name))
             }
             Some(Symbol::Entity(None)) | None => {
-                self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name)
+                // Cases of a spec have keys of their own.
+                let key_of_case = self.is_spec() && self.text.contains(&format!("{name} ="));
+                self.known.is_derived(name) && !self.known.names.is_given_elsewhere(name) && !key_of_case
             }
             _ => false,
         };

@@ -33,7 +33,7 @@ const PER_PAGE: usize = 9;
 const COLUMNS: usize = 3;
 /// Letters in a line of a card, and lines on it below its title. Every card has the same size of type.
 const LETTERS: usize = 33;
-const LINES: usize = 17;
+const LINES: usize = 19;
 
 /// The lines that a paragraph takes.
 fn lines_of(letters: usize) -> usize {
@@ -185,10 +185,20 @@ fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
                 continue;
             }
             let rest = rest.trim_start_matches(['*', '`', ':', '|', ' ', '.']).trim_end_matches(['|', ' ']);
-            return Some(rest.replace("**", "").replace('`', "").replace(" | ", " · "));
+            return Some(printed_rule(rest, |name| rules.switch(name).is_some()));
         }
     }
     None
+}
+
+/// What is printed of a rule: of a row of a table the first cell, and nothing from where it lists the values of a house rule.
+fn printed_rule(text: &str, is_switch: impl Fn(&str) -> bool) -> String {
+    let first = text.split(" | ").next().unwrap_or(text);
+    let values = first.match_indices('`').map(|(at, _)| at).find(|at| {
+        let rest = &first[at + 1..];
+        rest.split_once('`').is_some_and(|(name, rest)| rest.starts_with(':') && is_switch(name))
+    });
+    first[..values.unwrap_or(first.len())].trim_end().replace("**", "").replace('`', "")
 }
 
 /// What stands first in a line, with commas between: `X-1, X-2 | text`; and the rest.
@@ -317,6 +327,14 @@ mod tests {
         assert_eq!(lines_of(0), 1);
         assert_eq!(lines_of(LETTERS), 1);
         assert_eq!(lines_of(LETTERS + 1), 2);
+    }
+
+    #[test]
+    fn values_of_house_rules_are_not_printed() {
+        let printed = |text| printed_rule(text, |name| name == "pays");
+        assert_eq!(printed("It costs **2**. `pays`: one, all"), "It costs 2.");
+        assert_eq!(printed("how much | switch `pays` | more"), "how much");
+        assert_eq!(printed("of `a`: it goes"), "of a: it goes");
     }
 
     #[test]

@@ -66,7 +66,9 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
         File::open(&args.from).map_err(|error| call_error(format!("{}: {}", args.from.display(), system(&error))))?;
     // The file gets its name when it is whole: an import that is interrupted leaves no campaign behind.
     let part = path.with_extension("import");
-    let _ = std::fs::remove_file(&part);
+    for left in [part.clone(), part.with_extension("import-journal")] {
+        let _ = std::fs::remove_file(left);
+    }
     let entries = Store::open(&part, &library)?.import(BufReader::new(from)).map(|campaign| campaign.entries());
     match entries {
         Ok(entries) => {

@@ -125,8 +125,8 @@ impl Contrast {
             self.sections.iter().take(whole).map(|section| (section.title, section.in_a_line())).collect();
         if let [_, ..] = &self.sections[lines.len()..] {
             let rest = self.sections[lines.len()..].iter();
-            let counts: Vec<String> = rest.map(|more| format!("{} {}", more.differences.len(), more.title)).collect();
-            lines.push(("besides", counts.join(", ")));
+            let counts: Vec<String> = rest.map(|more| format!("{} ({})", more.title, more.differences.len())).collect();
+            lines.push(("others", counts.join(", ")));
         }
         lines
     }

@@ -220,7 +220,12 @@ impl Store {
                 .map_err(|error| wrong(error.to_string()))
         };
         let (at, first) = lines.next().ok_or_else(|| StoreError::Refused("there are no lines".into()))?;
-        let Line::Campaign { format, campaign: mut row } = read(at, first)? else {
+        let first = first.map_err(|error| StoreError::Refused(format!("line 1: {error}")))?;
+        if !first.trim_start().starts_with('{') {
+            let cure = "these are no lines of JSON; `riskbreaker export FILE --json` writes what can be imported";
+            return Err(StoreError::Refused(cure.into()));
+        }
+        let Line::Campaign { format, campaign: mut row } = read(at, Ok(first))? else {
             return Err(StoreError::Refused("line 1 does not begin a campaign".into()));
         };
         if format != FORMAT {
