@@ -41,21 +41,31 @@ pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<St
 pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<Vec<(String, String)>> {
     // The topmost ruleset's own text comes last, and goes first.
     let texts: Vec<&str> = texts.collect();
-    texts.iter().rev().find_map(|text| {
-        let lines = paragraphs(text);
-        let below = lines.iter().skip(1).map(String::as_str).chain([""]);
-        let mut head: &str = "";
-        lines.iter().zip(below).find_map(|(line, below)| {
-            if !line.trim_start().starts_with('|') {
-                head = "";
-            } else if is_rule_of_table(below) {
-                // It says what the columns are, and nothing of a word.
-                head = line;
-                return None;
-            }
-            told(line, head, key)
-        })
-    })
+    let mut found = texts.iter().rev().flat_map(|text| rows_of(text, key));
+    let first = found.next()?;
+    // A word may stand in several tables: that of the questions says what it answers.
+    let asks = |(head, _): &(String, Vec<(String, String)>)| head == "topic";
+    let asked = if asks(&first) { None } else { found.find(asks) };
+    Some(asked.unwrap_or(first).1)
+}
+
+/// Each line of a text that begins with `key`: the head of its first column, and its cells.
+fn rows_of(text: &str, key: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let lines = paragraphs(text);
+    let below = lines.iter().skip(1).map(String::as_str).chain([""]);
+    let (mut head, mut found) = ("", Vec::new());
+    for (line, below) in lines.iter().zip(below) {
+        if !line.trim_start().starts_with('|') {
+            head = "";
+        } else if is_rule_of_table(below) {
+            // It says what the columns are, and nothing of a word.
+            head = line;
+            continue;
+        }
+        let column = head.trim().trim_matches('|').split('|').next().unwrap_or_default().trim().to_owned();
+        found.extend(told(line, head, key).map(|cells| (column, cells)));
+    }
+    found
 }
 
 /// Whether a line parts the head of a table from its rows.
@@ -118,6 +128,9 @@ mod tests {
         let table = "| topic | seat | asks |\n|---|---|---|\n| `skill` | owner | which skill |\n";
         let row = line_of([table].into_iter(), "skill");
         assert_eq!(row.as_deref(), Some("seat: owner · asks: which skill"));
+        let verbs = "| verb | does |\n|---|---|\n| `skill` | nothing |\n\n";
+        let both = [verbs, table].concat();
+        assert_eq!(line_of([both.as_str()].into_iter(), "skill"), row);
         assert_eq!(line("A-4"), None);
         assert_eq!(line("Rules"), None);
     }
