@@ -3,16 +3,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use riskbreaker::ruleset::Fact;
-use riskbreaker::state::readable_name;
 use riskbreaker::{Card, Driver, Ruleset, Session, Setup};
 
 use super::figures::escaped;
 use super::row::{Row, Tone};
 use super::rule_text::paragraphs;
-use super::rules::fact_in_words;
 use super::screen::Screen;
-use super::{call_error, check, file, library, report};
+use super::{call_error, check, file, library, report, rules};
 
 /// Writes maneuver cards and character sheets to print, nine cards to a page
 #[derive(clap::Args)]
@@ -97,40 +94,9 @@ fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
     html.push_str("</section>\n");
 }
 
-/// The facts of a card that are printed, with what they are called: those that the ruleset lists, otherwise all in the order
-/// in which the card's file has them.
-fn printed<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(String, String)> {
-    let fact = |name: &str, fact: &'c Fact| fact_in_words(name, fact);
-    match rules.printed() {
-        Some(listed) => {
-            let found = listed.iter().filter_map(|(name, label)| match card.facts.get(name)? {
-                plain @ Fact::Plain(_) => Some((label.clone(), fact(name, plain)?)),
-                Fact::Function => None,
-            });
-            found.collect()
-        }
-        None => {
-            let all = in_order(card, rules).into_iter();
-            all.filter_map(|(name, value)| Some((readable_name(name), fact(name, value)?))).collect()
-        }
-    }
-}
-
-fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> {
-    let place = |name: &str| {
-        let source = card.origins.get(name).and_then(|path| rules.source(path)).unwrap_or_default();
-        let assigns =
-            |line: &str| line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
-        source.lines().position(assigns).unwrap_or(usize::MAX)
-    };
-    let mut facts: Vec<(&String, &Fact)> = card.facts.iter().collect();
-    facts.sort_by_key(|(name, _)| place(name));
-    facts
-}
-
 fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
     let (mut facts, mut lines) = (String::new(), lines_of(card.text.chars().count()));
-    for (name, value) in printed(card, rules) {
+    for (name, value) in rules::told_facts(card, rules) {
         // The names take a third of the width. The text matters more than a fact that finds no room.
         lines += value.chars().count().div_ceil(LETTERS * 2 / 3).max(1);
         if lines <= LINES {

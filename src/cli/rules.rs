@@ -284,8 +284,39 @@ pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
     }
 }
 
+/// The facts of a card that are told to those who play, with what they are called: those that the ruleset lists, otherwise all in the order
+/// in which the card's file has them.
+pub fn told_facts<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(String, String)> {
+    let fact = |name: &str, fact: &'c Fact| fact_in_words(name, fact);
+    match rules.printed() {
+        Some(listed) => {
+            let found = listed.iter().filter_map(|(name, label)| match card.facts.get(name)? {
+                plain @ Fact::Plain(_) => Some((label.clone(), fact(name, plain)?)),
+                Fact::Function => None,
+            });
+            found.collect()
+        }
+        None => {
+            let all = in_order(card, rules).into_iter();
+            all.filter_map(|(name, value)| Some((readable_name(name), fact(name, value)?))).collect()
+        }
+    }
+}
+
+fn in_order<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(&'c String, &'c Fact)> {
+    let place = |name: &str| {
+        let source = card.origins.get(name).and_then(|path| rules.source(path)).unwrap_or_default();
+        let assigns =
+            |line: &str| line.trim_start().strip_prefix(name).is_some_and(|rest| rest.trim_start().starts_with('='));
+        source.lines().position(assigns).unwrap_or(usize::MAX)
+    };
+    let mut facts: Vec<(&String, &Fact)> = card.facts.iter().collect();
+    facts.sort_by_key(|(name, _)| place(name));
+    facts
+}
+
 /// A card as it is read on the table.
-pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
+pub fn show_card(card: &Card, rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     if screen.json() {
         return screen.event("card", &json!({ "card": card }));
     }
@@ -293,9 +324,8 @@ pub fn show_card(card: &Card, screen: &mut Screen) -> io::Result<()> {
     if !card.text.is_empty() {
         screen.row(&Row::prose(2).plain(&card.text))?;
     }
-    let told = card.facts.iter().filter_map(|(name, fact)| Some((name, fact_in_words(name, fact)?)));
-    let mut cells: Vec<Vec<Span>> =
-        told.map(|(name, fact)| vec![Span::faint(readable_name(name)), Span::plain(fact)]).collect();
+    let told = told_facts(card, rules).into_iter();
+    let mut cells: Vec<Vec<Span>> = told.map(|(name, fact)| vec![Span::faint(name), Span::plain(fact)]).collect();
     if !card.rules.is_empty() {
         cells.push(vec![Span::faint("rules"), Span::plain(card.rules.join(", "))]);
     }

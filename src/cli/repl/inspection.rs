@@ -451,7 +451,7 @@ impl Repl {
             return Ok(rules::list_cards(&rules, &mut self.screen)?);
         }
         match rules::find_card(&rules, rest) {
-            Ok(card) => Ok(rules::show_card(card, &mut self.screen)?),
+            Ok(card) => Ok(rules::show_card(card, &rules, &mut self.screen)?),
             Err(sentence) => Err(Complaint::Wrong(sentence)),
         }
     }
@@ -495,7 +495,7 @@ impl Repl {
     fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let rules = self.session.ruleset().clone();
         if let Ok(card) = rules::find_card(&rules, rest) {
-            return Some(rules::show_card(card, &mut self.screen).map_err(Complaint::from));
+            return Some(rules::show_card(card, &rules, &mut self.screen).map_err(Complaint::from));
         }
         if rules.switch(rest).is_some() {
             return Some(self.switches(rest));
