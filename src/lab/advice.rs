@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
-use super::chain::is_set;
+use super::interrupt::is_set;
 use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth, unseen_in_words};
 use super::tally::Rate;
 use crate::dice::DiceRng;

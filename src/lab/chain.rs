@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
+use super::interrupt::is_set;
 use crate::play::{ChoicePoint, Edge, Fork};
 
 /// What an end is worth, by seat.
@@ -344,11 +345,6 @@ impl<'p> Chain<'p> {
             }
         }
     }
-}
-
-/// Whether somebody has interrupted the work.
-pub(super) fn is_set(interrupt: Option<&AtomicBool>) -> bool {
-    interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
 }
 
 fn check(interrupt: Option<&AtomicBool>) -> Result<(), Unsolved> {

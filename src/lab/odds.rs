@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-use super::chain::{Chain, Unsolved, Worth, is_set};
+use super::chain::{Chain, Unsolved, Worth};
+use super::interrupt::is_set;
 use super::outcome::{Effect, Outcome};
 use super::tally::Rate;
 use crate::dice::DiceRng;
@@ -294,15 +295,16 @@ fn explore_in(
     }
     let explorer = exploration.game.context.explorer.take();
     exploration.vm.end_exploring();
+    let Exploration { outcomes, ends, .. } = exploration;
     game.context.state.rollback(0);
     game.context.events.clear();
     game.context.stop = None;
     game.context.listening = listening;
     game.context.state.renew_identity();
     game.context.seats = seated;
-    let explorer = explorer.expect("it was put there above");
+    let (used, taken) = explorer.expect("it was put there above").into_used_and_taken();
     let odds = match found {
-        Ok(odds) => odds,
+        Ok(counted) => counted.odds(outcomes, &ends),
         Err(Failure::Refused(refusal)) => return Err(refusal),
         Err(Failure::Interrupted) => return Err(Refusal::failing("it was interrupted before anything was known")),
         Err(Failure::Unsteady) => return Err(Refusal::failing("a script keeps something between its runs")),
@@ -313,14 +315,14 @@ fn explore_in(
         }
     };
     let topics = query.given.iter().map(|given| given.topic.as_str()).chain(query.against.as_ref().map(|_| ""));
-    let unasked: Vec<String> = topics.filter(|topic| !explorer.used.contains(*topic)).map(String::from).collect();
+    let unasked: Vec<String> = topics.filter(|topic| !used.contains(*topic)).map(String::from).collect();
     if let (Some(topic), false) = (unasked.first(), query.lenient) {
         return Err(Refusal::new(match (topic.as_str(), &query.against) {
             ("", Some(against)) => format!("nothing here is asked that {} would answer", told(against)),
             (topic, _) => format!("nothing asks for `{topic}` here"),
         }));
     }
-    let answers = explorer.taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
+    let answers = taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
     let answers = answers.chain(odds.answers.iter().cloned()).collect();
     Ok(Odds { answers, unasked, ..odds })
 }
@@ -369,7 +371,7 @@ impl Exploration<'_> {
     }
 
     /// Follows every way.
-    fn exact(&mut self) -> Result<Odds, Failure> {
+    fn exact(&mut self) -> Result<Counted, Failure> {
         let mut met_again = 0_u64;
         let mut is_judged = false;
         loop {
@@ -402,9 +404,9 @@ impl Exploration<'_> {
                     && self.query.answering != Answering::Best
                     && self.explorer().open_mass() < TAIL
                 {
-                    let odds = self.solve()?;
-                    if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
-                        return Ok(odds);
+                    let counted = self.solve()?;
+                    if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                        return Ok(counted);
                     }
                 }
                 let many = self.explorer().points.len() as u64 >= HOPELESS_AFTER;
@@ -415,27 +417,27 @@ impl Exploration<'_> {
                     }
                 }
             }
-            let odds = self.solve()?;
+            let counted = self.solve()?;
             // What was put off is followed as far as the limits allow, unless hardly anything is left.
-            if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
-                return Ok(odds);
+            if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                return Ok(counted);
             }
             // Where not one way has come to an end, longer ones hardly will.
-            if odds.outcomes.is_empty() {
+            if counted.ends.is_empty() {
                 return Err(self.too_many());
             }
             if !self.explorer().resume() {
-                return Ok(odds);
+                return Ok(counted);
             }
         }
     }
 
     /// The limits are reached: what is known is enough if hardly anything is left.
-    fn all_but_little(&mut self) -> Result<Odds, Failure> {
+    fn all_but_little(&mut self) -> Result<Counted, Failure> {
         if self.explorer().open_mass() < 0.01 {
-            let odds = self.solve()?;
-            if odds.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
-                return Ok(odds);
+            let counted = self.solve()?;
+            if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                return Ok(counted);
             }
         }
         Err(self.too_many())
@@ -448,7 +450,7 @@ impl Exploration<'_> {
         Failure::TooMuch(format!("it has more ways than the {} that were followed{doubt}", explorer.runs - 1))
     }
 
-    fn solve(&mut self) -> Result<Odds, Failure> {
+    fn solve(&mut self) -> Result<Counted, Failure> {
         let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
         let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
         let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.clone()).collect();
@@ -481,13 +483,19 @@ impl Exploration<'_> {
         };
         let guessed = explorer.points.iter().any(chooses) && explorer.points.iter().any(is_open);
         let (ways, points) = (explorer.runs - 1, explorer.points.len());
-        let mut odds = self.odds(settled.ends, settled.remaining);
-        odds.answers = settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect();
-        Ok(Odds { guessed, ways: ways.max(1), points, ..odds })
+        Ok(Counted {
+            ends: settled.ends,
+            remaining: settled.remaining,
+            estimate: None,
+            guessed,
+            ways: ways.max(1),
+            points,
+            answers: settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect(),
+        })
     }
 
     /// Plays the action at random, the same dice for the same call.
-    fn sampled(&mut self, estimate: Estimate) -> Result<Odds, Failure> {
+    fn sampled(&mut self, estimate: Estimate) -> Result<Counted, Failure> {
         let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
         let mut played = 0;
         let mut interrupted = estimate.interrupted;
@@ -521,11 +529,16 @@ impl Exploration<'_> {
             return Err(Failure::Interrupted);
         }
         let ended: u64 = counts.values().sum();
-        let chances = counts.into_iter().map(|(end, count)| (end, ratio(count, played))).collect();
         let explorer = self.explorer();
-        let (ways, points) = (explorer.runs, explorer.points.len());
-        let odds = self.odds(chances, ratio(played - ended, played));
-        Ok(Odds { estimate: Some(Estimate { samples: played, interrupted, ..estimate }), ways, points, ..odds })
+        Ok(Counted {
+            ends: counts.into_iter().map(|(end, count)| (end, ratio(count, played))).collect(),
+            remaining: ratio(played - ended, played),
+            estimate: Some(Estimate { samples: played, interrupted, ..estimate }),
+            guessed: false,
+            ways: explorer.runs,
+            points: explorer.points.len(),
+            answers: Vec::new(),
+        })
     }
 
     /// Lets the action go on from the last roll of the way to take, or else from its start.
@@ -643,36 +656,53 @@ impl Exploration<'_> {
         }
         Ok(())
     }
+}
 
-    fn odds(&self, ends: BTreeMap<u32, BigRational>, remaining: BigRational) -> Odds {
+/// How likely each end is.
+struct Counted {
+    ends: BTreeMap<u32, BigRational>,
+    remaining: BigRational,
+    estimate: Option<Estimate>,
+    guessed: bool,
+    ways: u64,
+    points: usize,
+    answers: Vec<(String, String, &'static str)>,
+}
+
+impl Counted {
+    /// The odds, with the outcomes by number, and the outcome and the worth of each end.
+    fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, Worth)]) -> Odds {
         let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
         let mut worth = Worth::new();
-        for (end, chance) in ends {
-            let (outcome, own) = &self.ends[end as usize];
+        for (end, chance) in self.ends {
+            let (outcome, own) = &ends[end as usize];
             for (seat, own) in own {
                 *worth.entry(seat.clone()).or_insert_with(BigRational::zero) += own * &chance;
             }
             *chances.entry(*outcome).or_insert_with(BigRational::zero) += chance;
         }
+        let numbered = outcomes.into_iter().zip(0_u32..);
+        let likely = numbered.filter_map(|(outcome, number)| Some((outcome, chances.remove(&number)?)));
         let mut outcomes: Vec<(Outcome, BigRational)> =
-            chances.into_iter().map(|(number, chance)| ((*self.outcomes[number as usize]).clone(), chance)).collect();
-        let fields = fields(&outcomes, &remaining);
+            likely.map(|(outcome, chance)| (Arc::unwrap_or_clone(outcome), chance)).collect();
+        let fields = fields(&outcomes, &self.remaining);
         leave_out_common(&mut outcomes);
         let lines: Vec<String> = outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
         let mut order: Vec<usize> = (0..outcomes.len()).collect();
         order.sort_by(|one, other| {
             outcomes[*other].1.cmp(&outcomes[*one].1).then_with(|| lines[*one].cmp(&lines[*other]))
         });
+        drop(lines);
         let outcomes = order.into_iter().map(|at| std::mem::take(&mut outcomes[at])).collect();
         Odds {
             outcomes,
             fields,
-            remaining,
-            estimate: None,
-            guessed: false,
-            ways: 0,
-            points: 0,
-            answers: Vec::new(),
+            remaining: self.remaining,
+            estimate: self.estimate,
+            guessed: self.guessed,
+            ways: self.ways,
+            points: self.points,
+            answers: self.answers,
             worth,
             unasked: Vec::new(),
             unseen: Vec::new(),

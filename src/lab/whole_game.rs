@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
-use super::chain::{Chain, Row, Target, Unsolved, is_set};
+use super::chain::{Chain, Row, Target, Unsolved};
+use super::interrupt::is_set;
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
     write_whole_state,

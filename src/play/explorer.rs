@@ -797,6 +797,12 @@ impl Explorer {
         if gone.is_empty() { String::new() } else { format!(" ({})", gone.join(", ")) }
     }
 
+    /// The topics that were asked for of those given, and what was answered for lack of an answer given.
+    #[allow(clippy::type_complexity)] // as its fields
+    pub fn into_used_and_taken(self) -> (BTreeSet<String>, BTreeMap<(String, String), &'static str>) {
+        (self.used, self.taken)
+    }
+
     /// The seats whose choices part the ways.
     pub fn deciding(&self) -> BTreeSet<&Arc<str>> {
         let mut seats = BTreeSet::new();

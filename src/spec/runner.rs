@@ -295,7 +295,7 @@ impl Shelf {
     }
 
     fn is_interrupted(&self) -> bool {
-        self.interrupt.as_ref().is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+        crate::lab::is_set(self.interrupt.as_deref())
     }
 
     /// A ruleset by its id.
