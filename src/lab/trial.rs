@@ -364,7 +364,7 @@ impl Rounds {
 mod tests {
     use super::*;
     use crate::lab::{Simulation, Variant};
-    use crate::play::{Driver, Setup};
+    use crate::play::{Driver, Ruleset, Setup};
     use crate::ruleset::Library;
 
     /// Plays games of the imps until the memo and the script differ, with the memo as it is or with a bug put back.
@@ -376,7 +376,7 @@ mod tests {
             ("scenarios/cave.toml", include_str!("../../tests/data/imps/scenarios/cave.toml")),
         ];
         let files = files.map(|(path, text)| (format!("imps/{path}"), text.as_bytes().to_vec()));
-        let rules = crate::Ruleset::load(&Library::from_files(files), "imps").expect("it loads");
+        let rules = Ruleset::load(&Library::from_files(files), "imps").expect("it loads");
         let variant = Variant::new("one", &rules, Setup::scenario("cave").seat("left", Driver::Absent));
         let simulation = Simulation {
             scenario: "cave".into(),
