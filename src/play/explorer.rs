@@ -193,7 +193,7 @@ const DEEPEST: u32 = 5_000;
 /// A sampled run with more rolls has no end.
 const LONGEST_SAMPLE: usize = 20_000;
 /// Bytes of moments that are kept; beyond, actions run from their start.
-const MOST_KEPT: usize = 32 << 20;
+const MOST_KEPT: usize = 12 << 20;
 /// So often a roll is kept again from which the action could not go on: the machine forgets what it has kept now and then.
 const MOST_FAILED: u32 = 64;
 

@@ -85,7 +85,8 @@ impl Moment {
 
     /// How many bytes it takes, by a rough count.
     pub fn bytes(&self) -> usize {
-        const EACH: usize = 160;
-        self.place.1 + size_of::<Moment>() + EACH * (self.changes.len() + self.events.len() + self.tape.slots.len())
+        const EACH: usize = 200;
+        let parts = self.changes.len() + self.events.len() + self.tape.slots.len() + self.rolls.len();
+        self.place.1 + size_of::<Moment>() + EACH * parts
     }
 }
