@@ -384,7 +384,7 @@ impl Exploration<'_> {
                 }
                 if self.explorer().runs == KEEP_AFTER && self.detail == Detail::Outcomes {
                     let keep = self.vm.begin_keeping();
-                    self.explorer().keep_moments(keep);
+                    self.explorer().keep_resume_points(keep);
                 }
                 let ran = self.run()?;
                 if self.kept.is_some() && self.vm.kept() != self.kept {
@@ -543,8 +543,8 @@ impl Exploration<'_> {
 
     /// Lets the action go on from the last roll of the way to take, or else from its start.
     fn go(&mut self) -> Result<(), Fault> {
-        if let Some((moment, roll)) = self.explorer().take_up() {
-            if self.game.go_on_from(self.vm, &moment, &roll) {
+        if let Some((resume_point, roll)) = self.explorer().take_up() {
+            if self.game.go_on_from(self.vm, &resume_point, &roll) {
                 return Ok(());
             }
             self.explorer().begin_anew();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::action::{Cause, Done, Open, words_of};
 use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
-use super::moment::Moment;
+use super::resume_point::ResumePoint;
 use super::{
     ActionContext, Call, Event, Fault, Game, Happening, Headless, Machine, Packed, Phase, PolicyAct, Refusal, Slot,
     Stop,
@@ -427,17 +427,17 @@ impl Game {
         perform(context, &self.scenario, vm, &cause).map(|_| ())
     }
 
-    /// Lets the open action go on from a moment of an earlier run, with another roll; whoever calls looks at the context and takes
-    /// it back. False where it could not, or a script failed: then it has to run from its start.
-    pub fn go_on_from(&mut self, vm: &mut dyn Machine, moment: &Moment, roll: &Roll) -> bool {
+    /// Lets the open action go on from a resume point of an earlier run, with another roll; whoever calls looks at the
+    /// context and takes it back. False where it could not, or a script failed: then it has to run from its start.
+    pub fn go_on_from(&mut self, vm: &mut dyn Machine, resume_point: &ResumePoint, roll: &Roll) -> bool {
         let context = &mut self.context;
         context.state.rollback(0);
         context.phase = Phase::Play;
         context.stop = None;
         context.forget_run();
-        moment.bring_back(context);
-        let rolled = context.foreseen(&moment.dice, &moment.sight, roll);
-        vm.go_on(context, moment.place(), &rolled)
+        resume_point.bring_back(context);
+        let rolled = context.foreseen(&resume_point.dice, &resume_point.sight, roll);
+        vm.go_on(context, resume_point.place(), &rolled)
     }
 
     /// Sends out the events of a run that the last run of the same action has not told.

@@ -10,8 +10,7 @@ use super::{
     Question, Refusal, Ruleset, Tape, Term,
 };
 use crate::dice::{Dice, DiceRng};
-use crate::state::readable_name;
-use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value};
+use crate::state::{Audience, EntityId, FieldId, Kind, KindId, State, Value, readable_name};
 
 /// How the fault begins that is told when written dice do not suffice.
 pub(crate) const DICE_RUN_OUT: &str = "the written dice have run out";

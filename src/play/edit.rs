@@ -6,8 +6,7 @@ use super::action::{Cause, Done};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
 use super::{ActionContext, DicePosition, DiceSource, Event, Events, Game, Happening, Packed, Refusal, Slot};
-use crate::state::readable_name;
-use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value};
+use crate::state::{Audience, Entity, EntityId, EntryId, KindId, Value, readable_name};
 
 /// The game master's hand: a change that no rule made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

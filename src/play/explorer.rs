@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use num_traits::ToPrimitive;
 
-use super::moment::Moment;
+use super::resume_point::ResumePoint;
 use super::{ActionContext, Answer, Driver, Happening, KeepPlace, Question, Refusal};
 use crate::dice::{Dice, DiceRng, Partition, Roll, Seen};
 use crate::state::{Change, EntityId, Entry, FieldId, State, Value};
@@ -88,11 +88,11 @@ pub(crate) struct Explorer {
     depth: usize,
     /// The branch that the run under way took last.
     last: Option<(u32, u32)>,
-    /// What keeps moments, from when that pays, and the bytes that those take which are kept.
+    /// What keeps resume points, from when that pays, and the bytes that those take which are kept.
     keep: Option<KeepPlace>,
     kept_bytes: usize,
-    /// The moment from which the run under way can go on.
-    moment: Option<Arc<Moment>>,
+    /// The resume point from which the run under way can go on.
+    resume_point: Option<Arc<ResumePoint>>,
     /// Where dice are rolled at random instead.
     samples: Option<DiceRng>,
     /// Rolls of the sampled run, for messages.
@@ -136,8 +136,8 @@ pub(crate) struct ChoicePoint {
     from: Option<(u32, u32)>,
     /// The highest rank of its branches that was followed.
     begun: u32,
-    /// The moment from which its branches can be followed.
-    moment: Option<Arc<Moment>>,
+    /// The resume point from which its branches can be followed.
+    resume_point: Option<Arc<ResumePoint>>,
     /// Whether there may be one, and how often it did not help.
     can_keep: bool,
     failed: u32,
@@ -192,7 +192,7 @@ const UNLIKELY: f64 = 1e-13;
 const DEEPEST: u32 = 5_000;
 /// A sampled run with more rolls has no end.
 const LONGEST_SAMPLE: usize = 20_000;
-/// Bytes of moments that are kept; beyond, actions run from their start.
+/// Bytes of resume points that are kept; beyond, actions run from their start.
 const MOST_KEPT: usize = 12 << 20;
 /// So often a roll is kept again from which the action could not go on: the machine forgets what it has kept now and then.
 const MOST_FAILED: u32 = 64;
@@ -244,7 +244,7 @@ impl Explorer {
             last: None,
             keep: None,
             kept_bytes: 0,
-            moment: None,
+            resume_point: None,
             samples: None,
             rolled: Vec::new(),
             off_plan: None,
@@ -276,9 +276,10 @@ impl Explorer {
         self.wait(point, rank + 1);
         let at = &mut self.points[point as usize];
         at.begun = rank;
-        self.moment = if rank as usize + 1 < at.fork.ways() { at.moment.clone() } else { at.moment.take() };
-        if at.moment.is_none() {
-            self.kept_bytes -= self.moment.as_ref().map_or(0, |moment| moment.bytes());
+        self.resume_point =
+            if rank as usize + 1 < at.fork.ways() { at.resume_point.clone() } else { at.resume_point.take() };
+        if at.resume_point.is_none() {
+            self.kept_bytes -= self.resume_point.as_ref().map_or(0, |resume_point| resume_point.bytes());
         }
         let (branch, _) = at.fork.branch(rank);
         self.last = Some((point, branch));
@@ -297,38 +298,38 @@ impl Explorer {
         self.plan.reverse();
     }
 
-    // Moments
+    // Resume points
 
-    /// Keeps moments from here on, as far as there is room.
-    pub fn keep_moments(&mut self, keep: Option<KeepPlace>) {
+    /// Keeps resume points from here on, as far as there is room.
+    pub fn keep_resume_points(&mut self, keep: Option<KeepPlace>) {
         self.keep = keep;
     }
 
-    /// The roll of the run that has been begun, and the moment from which it can go on with that. It counts as if it had
-    /// come there from its start.
-    pub fn take_up(&mut self) -> Option<(Arc<Moment>, Roll)> {
-        let moment = self.moment.take()?;
+    /// The roll of the run that has been begun, and the resume point from which it can go on with that. It counts as if
+    /// it had come there from its start.
+    pub fn take_up(&mut self) -> Option<(Arc<ResumePoint>, Roll)> {
+        let resume_point = self.resume_point.take()?;
         let step = *self.plan.last()?;
         let Fork::Roll(ranked) = &self.points[step.0 as usize].fork else { return None };
         let branch = &ranked.partition.branches[step.1 as usize];
-        let roll = Roll::standing_for(&moment.dice, branch.total, &branch.faces);
+        let roll = Roll::standing_for(&resume_point.dice, branch.total, &branch.faces);
         for (depth, (point, _)) in self.plan.iter().enumerate() {
             self.points[*point as usize].depth = depth as u32;
         }
         self.depth = self.plan.len();
         self.steps += self.plan.len() as u64;
         self.last = Some(step);
-        Some((moment, roll))
+        Some((resume_point, roll))
     }
 
-    /// Begins the run anew that could not go on from a moment, up to where it came.
+    /// Begins the run anew that could not go on from a resume point, up to where it came.
     pub fn begin_anew(&mut self) {
         self.steps -= self.depth as u64;
         // It is kept again where it is met again, unless it seldom helps.
         let tried = self.plan.last().map(|(point, _)| &mut self.points[*point as usize]);
         if let Some(at) = tried {
-            if let Some(moment) = at.moment.take() {
-                self.kept_bytes -= moment.bytes();
+            if let Some(resume_point) = at.resume_point.take() {
+                self.kept_bytes -= resume_point.bytes();
             }
             at.failed += 1;
             at.can_keep = at.failed < MOST_FAILED;
@@ -337,19 +338,23 @@ impl Explorer {
         self.renew();
     }
 
-    /// Keeps the moment of the roll that was just made, if other results of it are still to be followed.
-    pub fn keep_moment(&mut self, make: impl FnOnce(KeepPlace) -> Option<Moment>) {
+    /// Keeps the resume point of the roll that was just made, if other results of it are still to be followed.
+    pub fn keep_resume_point(&mut self, make: impl FnOnce(KeepPlace) -> Option<ResumePoint>) {
         let (Some(keep), Some((point, _))) = (self.keep, self.last) else { return };
         let at = &mut self.points[point as usize];
         let is_last = at.begun as usize + 1 >= at.fork.ways();
-        if !at.can_keep || at.moment.is_some() || is_last || self.depth < self.plan.len() || self.kept_bytes > MOST_KEPT
+        if !at.can_keep
+            || at.resume_point.is_some()
+            || is_last
+            || self.depth < self.plan.len()
+            || self.kept_bytes > MOST_KEPT
         {
             return;
         }
         match make(keep) {
-            Some(moment) => {
-                self.kept_bytes += moment.bytes();
-                at.moment = Some(Arc::new(moment));
+            Some(resume_point) => {
+                self.kept_bytes += resume_point.bytes();
+                at.resume_point = Some(Arc::new(resume_point));
             }
             None => at.can_keep = false,
         }
@@ -358,7 +363,7 @@ impl Explorer {
     /// Begins a run in which dice are rolled at random.
     pub fn begin_sample(&mut self, chance: DiceRng) {
         self.renew();
-        (self.moment, self.keep) = (None, None);
+        (self.resume_point, self.keep) = (None, None);
         self.runs += 1;
         self.rolled.clear();
         self.samples = Some(chance);
@@ -610,7 +615,7 @@ impl Explorer {
             edges,
             from,
             begun: 0,
-            moment: None,
+            resume_point: None,
             can_keep: is_known,
             failed: 0,
             mass: before,

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Thrown};
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
-use super::moment::Moment;
 use super::operation::Op;
+use super::resume_point::ResumePoint;
 use super::{
     Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
     Term,
@@ -301,7 +301,7 @@ impl ActionContext {
         };
         let rolled = self.explored(|explorer, context| {
             let roll = explorer.roll(context, dice, (seen, sight.sort()), label)?;
-            explorer.keep_moment(|keep| Moment::of(context, keep, dice, sight));
+            explorer.keep_resume_point(|keep| ResumePoint::of(context, keep, dice, sight));
             Some(roll)
         });
         match rolled {

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::context::{ActionContext, Sight, Stop};
 use super::{Happening, Query};
 use crate::dice::Dice;
-use crate::state::readable_name;
 use crate::state::{
     Attachment, AttachmentId, Audience, ENDING, Entity, EntityId, Entry, EntryId, FieldId, Key, Kind, KindId, State,
-    Type, Value,
+    Type, Value, readable_name,
 };
 
 /// A finished operation, as observers see it.

@@ -11,8 +11,7 @@ use super::save::{SavedOpen, replay};
 use super::session::Prepared;
 use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use crate::ruleset::{ContentHash, Library};
-use crate::state::readable_name;
-use crate::state::{EntityId, State, Value};
+use crate::state::{EntityId, State, Value, readable_name};
 
 /// Where a game stands behind the last action that was done: what is under way, what waits, and where the dice stand.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::answer_check::between;
 use super::{Fault, QuestionId, SessionError, Viewer};
 use crate::ruleset::SwitchRefusal;
-use crate::state::EntityId;
-use crate::state::readable_name;
+use crate::state::{EntityId, readable_name};
 
 /// Why a request was refused, as data. Nothing has changed then.
 ///

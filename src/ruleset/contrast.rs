@@ -3,8 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::{Card, Fact, Rulebook};
-use crate::state::readable_name;
-use crate::state::{Kind, Value};
+use crate::state::{Kind, Value, readable_name};
 
 /// What differs between two rulesets, for people who go from one to the other.
 #[derive(Clone, Debug, Serialize)]

@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::state::Value;
-use crate::state::readable_name;
+use crate::state::{Value, readable_name};
 
 /// The functions of `creation.luau`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

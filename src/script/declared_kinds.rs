@@ -9,8 +9,7 @@ use super::conversion::{from_lua, sort_of, whole_of};
 use super::handles::Handles;
 use super::load::{Loader, sorted};
 use crate::ruleset::nearest;
-use crate::state::readable_name;
-use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type};
+use crate::state::{Audience, AudienceRule, ENDING, Field, FieldId, Kind, KindId, Schema, Type, readable_name};
 
 /// What kinds declare beside their fields, by the name of the kind.
 pub(super) struct OfKinds {

@@ -144,13 +144,13 @@ impl Loader<'_> {
 
     /// Facts of cards with what they are called on paper: `{ { "max_risk", "Risk up to" } }`.
     fn printed(&mut self, play: &Table) -> Result<Option<Vec<(String, String)>>> {
+        const CURE: &str = "write printed = { { \"fact\", \"What it is called\" } }";
         let listed = match play.raw_get::<Lv>("printed")? {
             Lv::Nil => return Ok(None),
             Lv::Table(listed) => listed,
             other => {
                 let message = format!("`printed` in play.luau is a list, not a {}", sort_of(&other));
-                let cure = "write printed = { { \"fact\", \"What it is called\" } }".to_string();
-                self.problem("play", "printed", message, Some(cure));
+                self.problem("play", "printed", message, Some(CURE.into()));
                 return Ok(None);
             }
         };
@@ -164,8 +164,7 @@ impl Loader<'_> {
                 Some(words) => facts.push(words),
                 None => {
                     let message = "`printed` in play.luau holds pairs: a fact of cards, and what it is called on paper";
-                    let cure = "write printed = { { \"fact\", \"What it is called\" } }".to_string();
-                    self.problem("play", "printed", message.into(), Some(cure));
+                    self.problem("play", "printed", message.into(), Some(CURE.into()));
                 }
             }
         }

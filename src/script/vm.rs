@@ -23,8 +23,7 @@ use crate::play::{
     Phase, PolicyAct, Rolled, Stop,
 };
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
-use crate::state::readable_name;
-use crate::state::{EntityId, Entry, EntryId, Key, Value};
+use crate::state::{EntityId, Entry, EntryId, Key, Value, readable_name};
 
 /// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
 pub(crate) struct Vm {

@@ -8,8 +8,7 @@ use super::error::StoreError;
 use super::file::{StoreFile, sum};
 use super::rows::key;
 use crate::play::{Done, Place, Slot, told};
-use crate::state::EntityId;
-use crate::state::readable_name;
+use crate::state::{EntityId, readable_name};
 
 /// One entry of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -15,8 +15,7 @@ use super::notes::{Note, note_sum};
 use super::rows::{GameRow, MomentBody, Piece, action_sum, checkpoint_sum, key, moment_sum, piece_sum};
 use crate::play::{Checkpoint, Done, Happening};
 use crate::ruleset::ContentHash;
-use crate::state::Value;
-use crate::state::readable_name;
+use crate::state::{Value, readable_name};
 
 /// The format of the lines.
 const FORMAT: u32 = 1;

@@ -16,7 +16,7 @@ pub(crate) type KeepPlace = fn() -> Option<KeptPlace>;
 /// A roll of an action whose ways are explored: the action can go on from here with another result, and need not run from its
 /// start.
 #[derive(Debug)]
-pub(crate) struct Moment {
+pub(crate) struct ResumePoint {
     place: KeptPlace,
     changes: Vec<Change>,
     events: Vec<Event>,
@@ -31,9 +31,9 @@ pub(crate) struct Moment {
     pub sight: Sight,
 }
 
-impl Moment {
+impl ResumePoint {
     /// The roll of these dice that the running script waits for; `None` where the action cannot go on from it.
-    pub fn of(context: &ActionContext, keep: KeepPlace, dice: &Arc<Dice>, sight: &Sight) -> Option<Moment> {
+    pub fn of(context: &ActionContext, keep: KeepPlace, dice: &Arc<Dice>, sight: &Sight) -> Option<ResumePoint> {
         let changes = context.state.since(0);
         let is_plain = context.in_last_call
             && context.phase == Phase::Play
@@ -48,7 +48,7 @@ impl Moment {
             return None;
         }
         let said = context.events.iter().filter(|event| matches!(event.happening, Happening::Said { .. }));
-        Some(Moment {
+        Some(ResumePoint {
             place: keep()?,
             changes: changes.to_vec(),
             events: said.cloned().collect(),
@@ -64,7 +64,7 @@ impl Moment {
         })
     }
 
-    /// Brings the context of an action that was taken back to its start to this moment.
+    /// Brings the context of an action that was taken back to its start to this resume point.
     pub fn bring_back(&self, context: &mut ActionContext) {
         context.state.make_again(&self.changes);
         context.events.clone_from(&self.events);
@@ -87,6 +87,6 @@ impl Moment {
     pub fn bytes(&self) -> usize {
         const EACH: usize = 200;
         let parts = self.changes.len() + self.events.len() + self.tape.slots.len() + self.rolls.len();
-        self.place.1 + size_of::<Moment>() + EACH * parts
+        self.place.1 + size_of::<ResumePoint>() + EACH * parts
     }
 }
