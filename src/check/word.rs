@@ -29,7 +29,7 @@ impl Reader<'_> {
             self.tell(*at, self.known.wrong_name(sort, text));
         }
         let label = match name {
-            "roll" | "faces" | "ordered_faces" => Some(1),
+            "roll" | "faces" | "ordered_faces" | "ranks" => Some(1),
             "under" | "at_most" | "at_least" | "check" | "band" => Some(2),
             "say" | "cut" | "finish" | "result" => Some(0),
             "whisper" => Some(1),
@@ -38,7 +38,7 @@ impl Reader<'_> {
         if let Some(label) = label {
             self.filled(args, label);
         }
-        if matches!(name, "roll" | "faces" | "ordered_faces" | "under" | "at_most" | "at_least" | "check" | "band")
+        if matches!(name, "roll" | "faces" | "ordered_faces" | "ranks" | "under" | "at_most" | "at_least" | "check" | "band")
             && let Some((text, at)) = &first
             && let Err(error) = Dice::parse(text)
         {

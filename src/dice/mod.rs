@@ -13,7 +13,7 @@ pub use distribution::{Distribution, TooWide};
 pub use notation::{Dice, NotationError};
 /// A chance, as an exact fraction.
 pub use num_rational::BigRational;
-pub(crate) use partition::{Partition, Seen};
+pub(crate) use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};
 

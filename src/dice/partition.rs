@@ -3,14 +3,15 @@
 //! Every partition holds by construction. Nothing is sampled, and no two rolls share a branch unless the script cannot tell
 //! them apart.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 use num_bigint::BigUint;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 
 use super::distribution::{Distribution, TooWide};
-use super::notation::Dice;
+use super::notation::{Dice, Term};
 use super::pool::{Keep, Pool};
 
 /// What a script sees of a roll.
@@ -26,6 +27,8 @@ pub enum Seen {
     Faces,
     /// The faces that were kept, in the order rolled.
     Ordered,
+    /// The ranks of the faces that were kept, in the order rolled: see [`ranks`].
+    Ranks,
 }
 
 /// All rolls that look the same to a script.
@@ -108,6 +111,12 @@ impl Dice {
             }
             Seen::Faces => self.of_faces(sorted).ok_or_else(|| TooWide { dice: self.clone() }),
             Seen::Ordered => self.of_faces(ordered).ok_or_else(|| TooWide { dice: self.clone() }),
+            Seen::Ranks => match &self.terms[..] {
+                [Term { pool, .. }] if pool.keep.is_none() && pool.explode.is_none() => {
+                    of_ranks(pool).ok_or_else(|| TooWide { dice: self.clone() })
+                }
+                _ => self.partition(&Seen::Ordered).map(Partition::by_ranks),
+            },
         }
     }
 
@@ -133,6 +142,22 @@ impl Dice {
         let rest = ratio(&whole - listed, &whole);
         let branch = |(faces, weight): (Vec<u32>, BigUint)| Branch { chance: ratio(weight, &whole), total: 0, faces };
         Some(Partition { branches: all.into_iter().map(branch).collect(), rest })
+    }
+}
+
+impl Partition {
+    /// Joins the lists of faces that have the same ranks.
+    fn by_ranks(self) -> Partition {
+        let mut joined: BTreeMap<Vec<u32>, Branch> = BTreeMap::new();
+        for branch in self.branches {
+            match joined.entry(ranks(&branch.faces)) {
+                Entry::Vacant(first) => {
+                    first.insert(branch);
+                }
+                Entry::Occupied(known) => known.into_mut().chance += branch.chance,
+            }
+        }
+        Partition { branches: joined.into_values().collect(), rest: self.rest }
     }
 }
 
@@ -234,6 +259,71 @@ fn ordered(pool: &Pool) -> Option<(Ways, BigUint)> {
         *kept.entry(faces).or_default() += weight;
     }
     Some((kept, whole.pow(pool.count)))
+}
+
+/// All orders that the dice of a pool can come in, with the chance of each; `None` if there are too many.
+///
+/// An order puts the dice into groups of equal faces, the lowest group first. Its chance depends on the sizes of the groups alone:
+/// it is the sum, over all rising lists of faces, of the product of their chances to the powers of those sizes.
+fn of_ranks(pool: &Pool) -> Option<Partition> {
+    let (die, whole) = Distribution::of_rest(pool).ok()?.parts();
+    let die: Vec<(u32, BigUint)> =
+        die.into_iter().filter(|(_, weight)| !weight.is_zero()).map(|(face, weight)| (face as u32, weight)).collect();
+    if die.len() > MOST_ORDERED {
+        return None;
+    }
+    let whole = whole.pow(pool.count);
+    let mut orders = vec![Vec::new()];
+    for _ in 0..pool.count {
+        let longer: Vec<Vec<u32>> = orders.iter().flat_map(|order| with_one_more(order, die.len())).collect();
+        if longer.len() > MOST_ORDERED {
+            return None;
+        }
+        orders = longer;
+    }
+    let mut known: HashMap<Vec<u32>, BigRational> = HashMap::new();
+    let branch = |order: Vec<u32>| {
+        let mut sizes = vec![0; order.iter().max().copied().unwrap_or(0) as usize];
+        order.iter().for_each(|rank| sizes[*rank as usize - 1] += 1);
+        let chance = known.entry(sizes).or_insert_with_key(|sizes| ratio(rising(&die, sizes), &whole)).clone();
+        let faces = order.iter().map(|rank| die[*rank as usize - 1].0).collect();
+        Branch { chance, total: 0, faces }
+    };
+    Some(Partition { branches: orders.into_iter().map(branch).collect(), rest: BigRational::zero() })
+}
+
+/// The orders of some dice and of one more, in at most `most` groups: it joins a group, or stands alone before, between or behind
+/// them.
+fn with_one_more(order: &[u32], most: usize) -> impl Iterator<Item = Vec<u32>> {
+    let groups = order.iter().max().copied().unwrap_or(0);
+    let joined = (1..=groups).map(move |rank| [order, &[rank]].concat());
+    let alone = (1..=groups + 1).filter(move |_| (groups as usize) < most).map(|rank| {
+        let moved = order.iter().map(|other| if *other >= rank { other + 1 } else { *other });
+        moved.chain([rank]).collect()
+    });
+    joined.chain(alone)
+}
+
+/// In how many ways dice show one face in each of the groups, each higher than in the group before.
+fn rising(die: &[(u32, BigUint)], sizes: &[u32]) -> BigUint {
+    // By how many groups have their face.
+    let mut ways = vec![BigUint::zero(); sizes.len() + 1];
+    ways[0] = BigUint::one();
+    for (_, weight) in die {
+        for done in (0..sizes.len()).rev() {
+            let more = &ways[done] * weight.pow(sizes[done]);
+            ways[done + 1] += more;
+        }
+    }
+    ways[sizes.len()].clone()
+}
+
+/// The rank of each face among all: the lowest has 1, equal faces share one, and none is left out.
+pub fn ranks(faces: &[u32]) -> Vec<u32> {
+    let mut rising = faces.to_vec();
+    rising.sort_unstable();
+    rising.dedup();
+    faces.iter().map(|face| rising.partition_point(|other| other < face) as u32 + 1).collect()
 }
 
 /// The faces that are kept of a pool, the highest first; `None` if there are too many.
@@ -414,6 +504,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn ranks_have_the_chances_of_all_rolls_that_come_in_their_order() {
+        for dice in ["1d10", "2d10", "3d4", "4d3", "5d4", "3d6ro1", "2d4rr1", "4d[0,0,1]", "3d1", "3d4kh2", "2d3+2d2", "1d6+1d8"] {
+            let all = counted(dice, |pools| ranks(&pools.concat()));
+            let listed = partition(dice, Seen::Ranks);
+            assert_eq!(listed.branches.len(), all.len(), "{dice}");
+            for branch in &listed.branches {
+                assert_eq!(branch.chance, all[&ranks(&branch.faces)], "{dice} {:?}", branch.faces);
+            }
+        }
+        assert_eq!(partition("4d10", Seen::Ranks).branches.len(), 75);
+        assert!(Dice::parse("9d10").unwrap().partition(&Seen::Ranks).is_err());
     }
 
     #[test]

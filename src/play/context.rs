@@ -137,6 +137,8 @@ pub(crate) enum Sight {
     Faces,
     /// The kept faces in the order rolled.
     Ordered,
+    /// The ranks of the kept faces, in the order rolled.
+    Ranks,
 }
 
 impl Sight {

@@ -506,6 +506,7 @@ impl Explorer {
             let what = match seen {
                 Seen::Faces => "the faces of ",
                 Seen::Ordered => "the faces in the order rolled of ",
+                Seen::Ranks => "the ranks of ",
                 _ => "",
             };
             let message = format!("{what}{dice} for `{label}` can come in too many ways");

@@ -12,7 +12,7 @@ use super::{
     Answer, Ask, By, DicePosition, DiceSource, Driver, Happening, MissingRoll, Question, QuestionId, Refusal, Slot,
     Term,
 };
-use crate::dice::{Dice, Roll};
+use crate::dice::{Dice, Roll, ranks};
 use crate::ruleset::nearest;
 use crate::state::{Audience, Value};
 
@@ -43,7 +43,7 @@ pub(crate) enum Answerer<'a> {
 impl Sight {
     /// Whether more than the total is seen.
     pub fn shows_faces(&self) -> bool {
-        matches!(self, Sight::Faces | Sight::Ordered)
+        matches!(self, Sight::Faces | Sight::Ordered | Sight::Ranks)
     }
 
     /// The cuts that part what is seen by the total.
@@ -52,7 +52,7 @@ impl Sight {
             Sight::Cuts(cuts) => cuts.to_vec(),
             Sight::Need(Need::Under(n) | Need::AtLeast(n)) => vec![*n],
             Sight::Need(Need::AtMost(n)) => vec![n.saturating_add(1)],
-            Sight::Total | Sight::Faces | Sight::Ordered | Sight::Need(Need::Nothing) => Vec::new(),
+            Sight::Total | Sight::Faces | Sight::Ordered | Sight::Ranks | Sight::Need(Need::Nothing) => Vec::new(),
         }
     }
 
@@ -66,13 +66,14 @@ impl Sight {
             Sight::Cuts(_) => 4,
             Sight::Faces => 5,
             Sight::Ordered => 6,
+            Sight::Ranks => 7,
         }
     }
 
     /// What is seen of a roll by its total.
     pub fn of_total(&self, total: i64) -> Value {
         match self {
-            Sight::Total | Sight::Faces | Sight::Ordered => Value::Int(total),
+            Sight::Total | Sight::Faces | Sight::Ordered | Sight::Ranks => Value::Int(total),
             Sight::Need(need) => need.met(total).map_or(Value::Int(total), Value::Bool),
             Sight::Cuts(cuts) => Value::Int(cuts.iter().filter(|cut| total >= **cut).count() as i64),
         }
@@ -81,9 +82,10 @@ impl Sight {
     /// What is seen of a roll.
     pub fn of_roll(&self, roll: &Roll) -> Value {
         match self {
-            Sight::Faces | Sight::Ordered => {
-                let kept = roll.kept(*self == Sight::Ordered);
-                Value::list(kept.into_iter().map(|face| Value::Int(i64::from(face))))
+            Sight::Faces | Sight::Ordered | Sight::Ranks => {
+                let kept = roll.kept(*self != Sight::Faces);
+                let seen = if *self == Sight::Ranks { ranks(&kept) } else { kept };
+                Value::list(seen.into_iter().map(|face| Value::Int(i64::from(face))))
             }
             _ => self.of_total(roll.total()),
         }
@@ -294,6 +296,7 @@ impl ActionContext {
         let seen = match sight {
             Sight::Faces => Seen::Faces,
             Sight::Ordered => Seen::Ordered,
+            Sight::Ranks => Seen::Ranks,
             Sight::Cuts(_) | Sight::Need(Need::Under(_) | Need::AtLeast(_) | Need::AtMost(_)) => {
                 Seen::Cuts(sight.cuts())
             }

@@ -431,6 +431,13 @@ pub(crate) const WORDS: &[Word] = &[
     ),
     acts(
         Dice,
+        "ranks",
+        "rb.ranks(\"4d10\", label, ...)",
+        "(dice: Dice, label: string, ...any) -> { number }",
+        "The rank of each kept face, in the order rolled: the lowest has 1, equal faces share one. For \"who goes first\": the script learns no more than that.",
+    ),
+    acts(
+        Dice,
         "under",
         "rb.under(\"1d10\", n, label, ...)",
         "(dice: Dice, n: number, label: string, ...any) -> boolean",

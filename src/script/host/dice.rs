@@ -124,6 +124,7 @@ fn sight_of(context: &mut ActionContext, sight: u8, need: &Lv) -> Result<Sight> 
         4 => cuts_of(context, need).map(Sight::Cuts),
         5 => Ok(Sight::Faces),
         6 => Ok(Sight::Ordered),
+        7 => Ok(Sight::Ranks),
         _ => Ok(Sight::Total),
     }
 }
