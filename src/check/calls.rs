@@ -232,6 +232,9 @@ impl Reader<'_> {
                 "add" => {
                     (":add(\"field\", n, why?)".into(), "(field: string, n: number, why: string?) -> number".into())
                 }
+                "shift" => {
+                    (":shift(\"field\", n, why?)".into(), "(field: string, n: number, why: string?) -> ()".into())
+                }
                 _ => return None,
             }),
             _ => None,

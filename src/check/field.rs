@@ -184,7 +184,7 @@ impl Reader<'_> {
         if thing == Some(Symbol::Spec) {
             self.spec_call(name, args);
         }
-        let writes = matches!(name, "set" | "add") && thing != Some(Symbol::Spec) && !self.is_spec();
+        let writes = matches!(name, "set" | "add" | "shift") && thing != Some(Symbol::Spec) && !self.is_spec();
         if !writes {
             return;
         }

@@ -128,7 +128,7 @@ impl Reader<'_> {
                 format!("a colon: `:{name}()`")
             }
             None if !self_call
-                && matches!(&*name, "set" | "add")
+                && matches!(&*name, "set" | "add" | "shift")
                 && args
                     .first()
                     .and_then(|arg| literal(*arg))

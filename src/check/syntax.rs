@@ -189,7 +189,7 @@ impl<'ast> AstVisitor<'ast> for Locals {
                 }
                 if let ExpressionKind::Call { func, args, self_call: true, .. } = expression.kind()
                     && let ExpressionKind::IndexName { expr, index, .. } = func.kind()
-                    && (index == "set" || index == "add")
+                    && matches!(&*text(index), "set" | "add" | "shift")
                     && let ExpressionKind::Local { local, .. } = expr.kind()
                     && args.first().is_some_and(|arg| literal(*arg).is_some())
                 {

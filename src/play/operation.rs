@@ -82,6 +82,15 @@ pub(crate) enum Op<'a> {
         field: FieldId,
         value: &'a Value,
     },
+    /// A number was added to a field that holds one.
+    Add {
+        entity: EntityId,
+        field: FieldId,
+        by: i64,
+        /// What the field holds now, and what it may hold.
+        sum: &'a Value,
+        ty: &'a Type,
+    },
     Spawn {
         id: EntityId,
         entity: &'a Entity,
@@ -151,6 +160,41 @@ impl ActionContext {
     ///
     /// An entity that is gone, a field of another kind, or a value that the field does not take.
     pub fn write(&mut self, entity: EntityId, field: FieldId, value: Value, why: Option<Arc<str>>) -> Result<(), Stop> {
+        self.put(entity, field, value, None, why)
+    }
+
+    /// Writes a number that came about by adding `by` to what [`ActionContext::before_sum`] gives.
+    ///
+    /// # Errors
+    ///
+    /// As [`ActionContext::write`].
+    pub fn write_sum(
+        &mut self,
+        entity: EntityId,
+        field: FieldId,
+        sum: Value,
+        by: i64,
+        why: Option<Arc<str>>,
+    ) -> Result<(), Stop> {
+        self.put(entity, field, sum, Some(by), why)
+    }
+
+    /// What a field holds to which something is added: that it was read is no part of what is observed.
+    pub fn before_sum(&mut self, entity: EntityId, field: FieldId) -> Option<&Value> {
+        if self.masked.is_some() || self.glimpse.is_some() {
+            return self.read(entity, field);
+        }
+        self.state.field(entity, field)
+    }
+
+    fn put(
+        &mut self,
+        entity: EntityId,
+        field: FieldId,
+        value: Value,
+        by: Option<i64>,
+        why: Option<Arc<str>>,
+    ) -> Result<(), Stop> {
         self.may_act("writing a field")?;
         let Some(found) = self.state.entity(entity) else {
             return Err(self.fault("a field is written to an entity that has been taken away"));
@@ -169,7 +213,11 @@ impl ActionContext {
         if let Some(masked) = &mut self.masked {
             masked.note_written(entity, field);
         }
-        self.observers.observe(&Op::Write { entity, field, value: &value });
+        let op = match by {
+            Some(by) => Op::Add { entity, field, by, sum: &value, ty: &declared.ty },
+            None => Op::Write { entity, field, value: &value },
+        };
+        self.observers.observe(&op);
         match from {
             Some(from) => {
                 self.state.set(entity, field, value.clone());

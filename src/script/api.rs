@@ -855,7 +855,7 @@ pub(crate) const OPTION_FIELDS: &[&str] = &["id", "label", "value", "enabled", "
 
 /// Methods of every entity, besides its derived values.
 #[cfg(feature = "check")]
-pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "reaches", "exists"];
+pub(crate) const ENTITY_METHODS: &[&str] = &["set", "add", "shift", "reaches", "exists"];
 #[cfg(feature = "check")]
 pub(crate) const ENTITY_FIELDS: &[&str] = &["id", "kind"];
 

@@ -99,7 +99,7 @@ impl Loader<'_> {
             if let Lv::Table(fields) = body.raw_get::<Lv>("fields")? {
                 for (field, declared) in sorted(&fields)? {
                     let path = format!("{name}/fields/{field}");
-                    if ["id", "kind", "set", "add", "reaches", "exists"].contains(&field.as_str()) {
+                    if ["id", "kind", "set", "add", "shift", "reaches", "exists"].contains(&field.as_str()) {
                         self.problem(
                             "kinds",
                             &path,

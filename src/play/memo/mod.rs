@@ -36,7 +36,7 @@ pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Miss, Table};
 use super::operation::Op;
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Value};
+use crate::state::{Attachment, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Type, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug)]
@@ -128,6 +128,8 @@ pub(crate) enum Lookup {
 
 /// Longer recordings are not worth their place.
 const LONGEST: usize = 4_000;
+/// A number in the state is at most so far from zero.
+const EXACT: i64 = 1 << 53;
 /// Recordings that wait at most.
 const MOST_WAITING: usize = 16;
 /// One replay in so many is run by the script as well.
@@ -299,6 +301,15 @@ impl Memo {
                         }
                     };
                     state.set(entity, field.field_id(), to);
+                }
+                Step::Add(field, by) => {
+                    let entity = real(&self.numbering, field.entity());
+                    let before = state.field(entity, field.field_id()).and_then(Value::as_int).unwrap_or_default();
+                    let sum = Value::Int(before + by);
+                    if self.numbering.is_fixed(entity) {
+                        self.cache.set(*field, Tagged::plain(&sum).unwrap_or(Tagged::STALE));
+                    }
+                    state.set(entity, field.field_id(), sum);
                 }
                 Step::Spawn(kind, fields) => {
                     let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
@@ -554,6 +565,7 @@ impl Memo {
             Op::Answer { .. } => {}
             Op::Refuse => self.abort("an answer was refused"),
             Op::Write { entity, field, value } => self.wrote(*entity, *field, value),
+            Op::Add { entity, field, by, sum, ty } => self.added((*entity, *field), *by, sum, ty),
             Op::Spawn { id, entity } => self.spawned(*id, entity),
             Op::Remove { id, touched } => {
                 self.touched(touched);
@@ -617,8 +629,12 @@ impl Memo {
         if assumed {
             recording.assumptions.push(key);
         } else {
-            let Some(value) = self.numbering.meet_all(value, state) else { return self.abort(TOO_MANY) };
-            recording.dependencies.push((Dependency::Field(key), value));
+            let before = match value {
+                Value::Int(n) => Value::Int(n - recording.added(key)),
+                value => value.clone(),
+            };
+            let Some(before) = self.numbering.meet_all(&before, state) else { return self.abort(TOO_MANY) };
+            recording.dependencies.push((Dependency::Field(key), before));
         }
         self.abort_if_long();
     }
@@ -682,14 +698,44 @@ impl Memo {
         if self.begins_alike && !is_number(number) && !self.invalidated.contains(key) {
             return self.read(entity, field, value, state);
         }
+        self.guard_least((number, field), key, least, value.as_int().is_some_and(|n| n >= least));
+    }
+
+    /// Notes whether a number, with what the recording has added to it, is at least so large.
+    fn guard_least(&mut self, (number, field): (EntityId, FieldId), key: Guard, least: i64, met: bool) {
         let Some(recording) = &mut self.recording else { return };
-        let query = Query::AtLeast(number, field, least);
+        let query = Query::AtLeast(number, field, least.saturating_sub(recording.added(key)));
         if !recording.asked.contains(&query) {
             recording.asked.push(query);
-            let met = Value::Bool(value.as_int().is_some_and(|n| n >= least));
-            recording.dependencies.push((Dependency::Query(query), met));
+            recording.dependencies.push((Dependency::Query(query), Value::Bool(met)));
             self.abort_if_long();
         }
+    }
+
+    /// A number was added to a field. Where nothing else is known of what that held, a trace adds to whatever it finds, as long as
+    /// the sum is one that the field takes.
+    fn added(&mut self, (entity, field): (EntityId, FieldId), by: i64, sum: &Value, ty: &Type) {
+        let known = self.recording.is_none()
+            || self.number(entity).and_then(|number| Guard::field(number, field)).is_none_or(|key| self.known.contains(key));
+        let Type::Int { min, max } = ty else { return self.wrote(entity, field, sum) };
+        if known {
+            return self.wrote(entity, field, sum);
+        }
+        if self.numbering.is_fixed(entity)
+            && let Some(key) = Guard::field(entity, field)
+        {
+            self.changed(key);
+            self.cache.set(key, Tagged::plain(sum).unwrap_or(Tagged::STALE));
+        }
+        let Some(number) = self.number(entity) else { return };
+        let Some(key) = Guard::field(number, field) else { return self.abort(TOO_MANY) };
+        // What is guarded is the sum, and this is noted before the number is added.
+        match by {
+            0 => return,
+            1.. => self.guard_least((number, field), key, max.map_or(EXACT + 1, |max| max.saturating_add(1)).saturating_sub(by), false),
+            _ => self.guard_least((number, field), key, min.unwrap_or(-EXACT).saturating_sub(by), true),
+        }
+        self.effect(|| Effect::Add(key, by));
     }
 
     fn rolled(&mut self, key: impl FnOnce() -> RollKey, seen: &Value) {

@@ -26,6 +26,7 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     Set(Guard, Tagged),
+    Add(Guard, i64),
     Spawn(KindId, Box<[Tagged]>),
     Remove(EntityId),
     Attach(Box<Attachment>),
@@ -89,6 +90,7 @@ impl Names {
     fn step(&mut self, effect: &Effect) -> Option<Step> {
         Some(match effect {
             Effect::Set(field, value) => Step::Set(*field, self.values.tag(value)?),
+            Effect::Add(field, by) => Step::Add(*field, *by),
             Effect::Spawn(Entity { kind, fields }) => {
                 Step::Spawn(*kind, fields.iter().map(|value| self.values.tag(value)).collect::<Option<_>>()?)
             }
@@ -112,6 +114,7 @@ impl Names {
         let value = |tag: Tagged| self.values.value(tag);
         let effect = |step: &Step| match step {
             Step::Set(field, to) => Effect::Set(*field, value(*to)),
+            Step::Add(field, by) => Effect::Add(*field, *by),
             Step::Spawn(kind, fields) => {
                 Effect::Spawn(Entity { kind: *kind, fields: fields.iter().copied().map(value).collect() })
             }

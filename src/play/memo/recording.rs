@@ -81,6 +81,8 @@ pub(super) enum Dependency {
 #[derive(Clone, Debug)]
 pub(super) enum Effect {
     Set(Guard, Value),
+    /// Adds to a number that is not known.
+    Add(Guard, i64),
     Spawn(Entity),
     Remove(EntityId),
     Attach(Attachment),
@@ -125,12 +127,21 @@ pub(super) struct Recording {
 }
 
 impl Recording {
+    /// How much it has added to a field of which it does not know what it holds.
+    pub fn added(&self, field: Guard) -> i64 {
+        let by = |effect: &Effect| match effect {
+            Effect::Add(to, by) if *to == field => *by,
+            _ => 0,
+        };
+        self.effects.iter().map(by).sum()
+    }
+
     /// Whether what it has done so far may have changed what a query finds.
     pub fn may_have_changed(&self, query: Query) -> bool {
         self.effects.iter().any(|effect| match (effect, query) {
             (Effect::Spawn(_), Query::Holding(..)) => false,
             (Effect::Spawn(_) | Effect::Remove(_), _) => true,
-            (Effect::Set(written, _), Query::Referring(_, field, _) | Query::Holding(_, field, _)) => {
+            (Effect::Set(written, _) | Effect::Add(written, _), Query::Referring(_, field, _) | Query::Holding(_, field, _)) => {
                 written.field_id() == field
             }
             (Effect::Set(..), Query::Relations(_)) => true,

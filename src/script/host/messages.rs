@@ -54,7 +54,7 @@ pub(super) fn no_member(context: &ActionContext, kind: &str, name: &str) -> Stri
         .iter()
         .map(|field| &*field.name)
         .chain(kind.derived.iter().map(|name| &**name))
-        .chain(["id", "kind", "set", "add", "reaches", "exists"]);
+        .chain(["id", "kind", "set", "add", "shift", "reaches", "exists"]);
     match nearest(name, names.clone()) {
         Some(near) => format!("{} has no field `{name}`; did you mean `{near}`?", kind.name),
         None => format!("{} has no field `{name}`; it has {}", kind.name, names.collect::<Vec<_>>().join(", ")),

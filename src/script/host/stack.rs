@@ -60,12 +60,13 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 14] = [
+    let functions: [(&str, ffi::lua_CFunction); 15] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
         ("keep_handles", keep_handles),
         ("write", write),
+        ("shift", shift),
         ("ask", ask),
         ("answered", answered),
         ("next", next),
@@ -191,20 +192,72 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     // SAFETY: the prelude gives five arguments; what they are is looked at before they are used. Nothing here has a
     // destructor when the engine raises an error of its own.
     unsafe {
-        match write_field(state) {
+        match write_field(state, None) {
             Ok(plain) => {
-                // The handle holds what was written, unless it is read as a table.
-                ffi::lua_pushvalue(state, 4);
-                if plain {
-                    ffi::lua_pushvalue(state, 5);
-                } else {
-                    ffi::lua_pushnil(state);
-                }
-                put_on_handle(state, 1);
+                keep_on_handle(state, plain);
                 0
             }
             Err(message) => raise(state, message),
         }
+    }
+}
+
+/// shift(handle, number of its class's kind, place of the field, its name, a number, why or nil): adds to a field; says whether that
+/// holds a number.
+unsafe extern "C-unwind" fn shift(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there are six arguments.
+    unsafe {
+        ffi::lua_settop(state, 6);
+        let Some(by) = sum_up(state) else {
+            ffi::lua_pushboolean(state, 0);
+            return 1;
+        };
+        match write_field(state, Some(by)) {
+            Ok(plain) => {
+                // Who reads it later reads it from the host, if that is noted.
+                let noted = lent(state).is_some_and(|(_, context)| context.notes_reads());
+                keep_on_handle(state, plain && !noted);
+                ffi::lua_pushboolean(state, 1);
+                1
+            }
+            Err(message) => raise(state, message),
+        }
+    }
+}
+
+/// Puts the sum of the field and of the number that is to be added in that number's place; gives the number. Nothing if the field
+/// holds no number.
+unsafe fn sum_up(state: *mut lua_State) -> Option<f64> {
+    unsafe {
+        let by = ffi::lua_tonumberx(state, 5, ptr::null_mut());
+        let field = FieldId(whole(state, 3).and_then(|at| u16::try_from(at).ok())?);
+        let address = ffi::lua_topointer(state, 1) as usize;
+        let found = lent(state).and_then(|(host, context)| {
+            let id = host.handles.try_borrow().ok()?.id_at(address)?;
+            context.before_sum(id, field).cloned()
+        });
+        let now = match found {
+            Some(Value::Int(now)) => now,
+            Some(_) => return None,
+            // It is refused where it is written.
+            None => 0,
+        };
+        ffi::lua_pushnumber(state, now as f64 + by);
+        ffi::lua_replace(state, 5);
+        Some(by)
+    }
+}
+
+/// The handle holds what was written, unless it is read as a table.
+unsafe fn keep_on_handle(state: *mut lua_State, plain: bool) {
+    unsafe {
+        ffi::lua_pushvalue(state, 4);
+        if plain {
+            ffi::lua_pushvalue(state, 5);
+        } else {
+            ffi::lua_pushnil(state);
+        }
+        put_on_handle(state, 1);
     }
 }
 
@@ -218,7 +271,7 @@ unsafe fn put_on_handle(state: *mut lua_State, handle: c_int) {
 }
 
 /// Says whether a script reads the value as it was given.
-unsafe fn write_field(state: *mut lua_State) -> std::result::Result<bool, String> {
+unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Result<bool, String> {
     let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
     let (kind, at) = unsafe { (whole(state, 2).unwrap_or(-1), whole(state, 3).unwrap_or(-1)) };
@@ -240,7 +293,13 @@ unsafe fn write_field(state: *mut lua_State) -> std::result::Result<bool, String
     };
     hold_change(context).map_err(|error| error.to_string())?;
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
-    context.write(id, field, value, None).map_err(words)?;
+    match by {
+        Some(by) => {
+            let why = unsafe { text(state, 6) }.map(Arc::from);
+            context.write_sum(id, field, value, by as i64, why).map_err(words)?;
+        }
+        None => context.write(id, field, value, None).map_err(words)?,
+    }
     host.reads.note(id, field);
     Ok(plain)
 }
