@@ -170,6 +170,19 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             "if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'z', seat = 'left', strength = 3 })) end local o = ctx.actor.other if o:reaches('strength', 4) then rb.remove(o) ctx.actor:set('strength', if o:reaches('strength', 5) then 3 else 4) else o:add('strength', rb.roll('1d2')) end",
             &[],
         ),
+        // Adding to a number that a trace does not know: looked at before and after, and out of the field's bounds.
+        (
+            "local a = ctx.actor if a:reaches('strength', 8) then a:shift('strength', -6) else a:shift('strength', rb.roll('1d3')) if a:reaches('strength', 5) then a:shift('strength', -1) ctx.rope:shift('at', if a.strength % 2 == 0 then 1 else -1) end end",
+            &[],
+        ),
+        (
+            "if ctx.actor.other == nil then ctx.actor:set('other', rb.spawn('puller', { name = 'z', seat = 'left', strength = 3 })) end local o = ctx.actor.other o:shift('strength', 1) o:shift('strength', 1) if o:reaches('strength', 7) then o:add('strength', -5) o:shift('strength', 1) end ctx.actor:set('pull', #rb.each('puller', { strength = 5 }))",
+            &[],
+        ),
+        (
+            "local a = ctx.actor a:shift('strength', 1) a:shift('rests', 0) if a:reaches('strength', 10) and rb.roll('1d200') > 12 then a:shift('strength', -7) end",
+            &[],
+        ),
         // Entities that are made in play, met in any order, with their ids and without.
         (
             "local made = rb.spawn('puller', { name = 'm', seat = 'left', strength = rb.roll('1d3') }) ctx.actor:set('other', made) for at, p in rb.each('puller') do if at > 3 and p ~= made then ctx.actor:set('strength', p.strength + 2) rb.remove(p) end end",

@@ -251,6 +251,18 @@ fn the_order_rolled_is_seen_by_those_who_ask_for_it() {
 }
 
 #[test]
+fn ranks_part_the_rolls_by_their_order_alone() {
+    let mut table = Table::default();
+    every(&[6; 4], |chance, roll| {
+        let least = roll.iter().min().unwrap();
+        let lowest: Vec<i64> = (1..).zip(roll).filter(|(_, face)| *face == least).map(|(at, _)| at).collect();
+        let gold = if lowest.len() == 1 { lowest[0] } else { 10 * lowest.len() as i64 + lowest[0] };
+        table.add(chance, facts(&[("Ann gold", gold)]));
+    });
+    assert_counted("who_first", table);
+}
+
+#[test]
 fn loops_by_hand_are_solved() {
     let mut ties = Table::default();
     ties.add(of(1, 2), facts(&[("Ann gold", 1)]));

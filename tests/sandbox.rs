@@ -166,6 +166,12 @@ fn host_functions_refuse_garbage_with_a_sentence() {
         ("ctx.thing:set('m', 1)", "no field `m`"),
         ("ctx.thing:set(nil, 1)", "must be a text"),
         ("ctx.thing:add('name', 1)", "not a number"),
+        ("ctx.thing:shift('name', 1)", "not a number"),
+        ("ctx.thing:shift('nothing', 1)", "nothing"),
+        ("ctx.thing:shift('n', 0.5)", "whole number"),
+        ("ctx.thing:shift('n', 'one')", "shift takes a number"),
+        ("ctx.thing:shift('n', 1, 7)", "the reason of a change must be a text"),
+        ("rb.remove(ctx.thing) ctx.thing:shift('n', 1)", "taken away"),
         ("ctx.thing:set('other', { id = 1 })", "takes a thing"),
         ("ctx.thing:set('all', { 1, nil, 3 })", "without a gap"),
         ("ctx.thing:set('all', { function() end })", "not plain data"),
@@ -213,9 +219,14 @@ fn host_functions_refuse_garbage_with_a_sentence() {
 
 #[test]
 fn read_only_phases_only_read() {
-    for body in
-        ["ctx.thing:add('n', 1)", "rb.roll('1d6', 'x')", "rb.spawn('thing', {})", "rb.say('x')", "rb.finish('x')"]
-    {
+    for body in [
+        "ctx.thing:add('n', 1)",
+        "ctx.thing:shift('n', 1)",
+        "rb.roll('1d6', 'x')",
+        "rb.spawn('thing', {})",
+        "rb.say('x')",
+        "rb.finish('x')",
+    ] {
         let text = format!(
             "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", when = function(ctx) {body} return true end, resolve = function() end }})"
         );

@@ -38,8 +38,10 @@ impl Reader<'_> {
         if let Some(label) = label {
             self.filled(args, label);
         }
-        if matches!(name, "roll" | "faces" | "ordered_faces" | "ranks" | "under" | "at_most" | "at_least" | "check" | "band")
-            && let Some((text, at)) = &first
+        if matches!(
+            name,
+            "roll" | "faces" | "ordered_faces" | "ranks" | "under" | "at_most" | "at_least" | "check" | "band"
+        ) && let Some((text, at)) = &first
             && let Err(error) = Dice::parse(text)
         {
             self.problem(*at, not_dice(text, &error.to_string()));

@@ -508,7 +508,7 @@ mod tests {
 
     #[test]
     fn ranks_have_the_chances_of_all_rolls_that_come_in_their_order() {
-        for dice in ["1d10", "2d10", "3d4", "4d3", "5d4", "3d6ro1", "2d4rr1", "4d[0,0,1]", "3d1", "3d4kh2", "2d3+2d2", "1d6+1d8"] {
+        for dice in ["1d10", "2d10", "3d4", "4d3", "5d4", "3d6ro1", "2d4rr1", "3d1", "3d4kh2", "2d3+2d2", "1d6+1d8"] {
             let all = counted(dice, |pools| ranks(&pools.concat()));
             let listed = partition(dice, Seen::Ranks);
             assert_eq!(listed.branches.len(), all.len(), "{dice}");
@@ -516,6 +516,9 @@ mod tests {
                 assert_eq!(branch.chance, all[&ranks(&branch.faces)], "{dice} {:?}", branch.faces);
             }
         }
+        // Of two dice that show 0, 0 or 1, five of nine rolls are equal.
+        let chances: Vec<_> = partition("2d[0,0,1]", Seen::Ranks).branches.into_iter().map(|b| b.chance).collect();
+        assert_eq!(chances, [of(5, 9), of(2, 9), of(2, 9)]);
         assert_eq!(partition("4d10", Seen::Ranks).branches.len(), 75);
         assert!(Dice::parse("9d10").unwrap().partition(&Seen::Ranks).is_err());
     }

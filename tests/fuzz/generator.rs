@@ -318,7 +318,8 @@ impl Generator {
             30 => leaf(Number, "rb.again(function() local r = rb.roll(\"1d4\") return if r > 1 then r else nil end)"),
             31 => self.call(place, down),
             32 => self.ask(place, down),
-            33 => leaf(Number, "rb.faces(\"3d4\")[2]"),
+            33 if self.random.one_in(2) => leaf(Number, "rb.faces(\"3d4\")[2]"),
+            33 => leaf(Number, "rb.ranks(\"3d4\")[2]"),
             34 => leaf(Number, "(if rb.under(\"1d6\", 4) then rb.last_roll() else 0)"),
             35 => {
                 self.join("(if rb.at_least(\"2d6\", $) then $ else rb.last_roll())", Number, &[Number; 2], place, down)
@@ -610,7 +611,16 @@ impl Generator {
         match self.random.below(16) {
             0..=3 => self.plain(&format!("$:set(\"{value}\", $ % 9)"), &[Ent, Number], place),
             4 | 5 => self.plain(&format!("me:set(\"{value}\", math.clamp($, 0, 9))"), &[Number], place),
-            6 => self.plain(&format!("if me.{value} < 9 then me:add(\"{value}\", 1) end"), &[], place),
+            6 => match self.random.below(4) {
+                0 => self.plain(&format!("if me.{value} < 9 then me:add(\"{value}\", 1) end"), &[], place),
+                1 => self.plain(&format!("if not me:reaches(\"{value}\", 9) then me:shift(\"{value}\", 1) end"), &[], place),
+                2 => self.plain(
+                    &format!("me:shift(\"{value}\", $ % 3 - 1)\nif me:reaches(\"{value}\", 5) then me:shift(\"{value}\", -2) end"),
+                    &[Number],
+                    place,
+                ),
+                _ => self.plain(&format!("it:shift(\"{value}\", 1)\nit:set(\"{value}\", it.{value} % 7)"), &[], place),
+            },
             7 => self.plain("world:set(\"big\", (world.big * 31 + $) % 4000000000)", &[Number], place),
             8 if self.has("flag") => self.plain("$:set(\"flag\", $)", &[Ent, Truth], place),
             9 if self.has("note") => match self.random.below(3) {

@@ -716,7 +716,10 @@ impl Memo {
     /// the sum is one that the field takes.
     fn added(&mut self, (entity, field): (EntityId, FieldId), by: i64, sum: &Value, ty: &Type) {
         let known = self.recording.is_none()
-            || self.number(entity).and_then(|number| Guard::field(number, field)).is_none_or(|key| self.known.contains(key));
+            || self
+                .number(entity)
+                .and_then(|number| Guard::field(number, field))
+                .is_none_or(|key| self.known.contains(key));
         let Type::Int { min, max } = ty else { return self.wrote(entity, field, sum) };
         if known {
             return self.wrote(entity, field, sum);
@@ -732,7 +735,12 @@ impl Memo {
         // What is guarded is the sum, and this is noted before the number is added.
         match by {
             0 => return,
-            1.. => self.guard_least((number, field), key, max.map_or(EXACT + 1, |max| max.saturating_add(1)).saturating_sub(by), false),
+            1.. => self.guard_least(
+                (number, field),
+                key,
+                max.map_or(EXACT + 1, |max| max.saturating_add(1)).saturating_sub(by),
+                false,
+            ),
             _ => self.guard_least((number, field), key, min.unwrap_or(-EXACT).saturating_sub(by), true),
         }
         self.effect(|| Effect::Add(key, by));

@@ -141,9 +141,10 @@ impl Recording {
         self.effects.iter().any(|effect| match (effect, query) {
             (Effect::Spawn(_), Query::Holding(..)) => false,
             (Effect::Spawn(_) | Effect::Remove(_), _) => true,
-            (Effect::Set(written, _) | Effect::Add(written, _), Query::Referring(_, field, _) | Query::Holding(_, field, _)) => {
-                written.field_id() == field
-            }
+            (
+                Effect::Set(written, _) | Effect::Add(written, _),
+                Query::Referring(_, field, _) | Query::Holding(_, field, _),
+            ) => written.field_id() == field,
             (Effect::Set(..), Query::Relations(_)) => true,
             (Effect::Attach(_) | Effect::Detach(_) | Effect::SetData(..), Query::Attached) => true,
             _ => false,
