@@ -180,7 +180,7 @@ fn whatever_a_script_looks_at_and_does_comes_to_the_same_memo() {
             &[],
         ),
         (
-            "local a = ctx.actor a:shift('strength', 1) a:shift('rests', 0) if a:reaches('strength', 10) and rb.roll('1d200') > 12 then a:shift('strength', -7) end",
+            "local a = ctx.actor a:shift('strength', 2) a:shift('rests', 0) if a:reaches('strength', 9) and rb.roll('1d200') > 20 then a:shift('strength', -4) end",
             &[],
         ),
         // Entities that are made in play, met in any order, with their ids and without.
