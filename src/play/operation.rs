@@ -491,11 +491,9 @@ impl ActionContext {
             let most = crate::state::MOST_ENTRIES;
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
-        let id = self.state.schedule(what, key, owner, args, every);
-        if let Some(entry) = self.state.agenda().get(id) {
-            self.observers.observe(&Op::Schedule { entry });
-        }
-        Ok(id)
+        let entry = self.state.schedule(what, key, owner, args, every);
+        self.observers.observe(&Op::Schedule { entry });
+        Ok(entry.id)
     }
 
     /// Takes an entry off the agenda; says whether it was there.

@@ -28,8 +28,10 @@ pub(super) struct Budget {
     pub held: usize,
 }
 
-/// A build without optimization takes longer for the same work.
-const UNOPTIMIZED: u64 = if cfg!(debug_assertions) { 6 } else { 1 };
+/// Time of the backstop; a build without optimization takes longer for the same work.
+const fn backstop(milliseconds: u64) -> Duration {
+    Duration::from_millis(if cfg!(debug_assertions) { 6 * milliseconds } else { milliseconds })
+}
 
 /// The clock on the wall goes on while the thread waits for a processor, for minutes where a machine is busy or a process is
 /// stopped: that must neither keep a ruleset from loading nor change what a game comes to.
@@ -37,23 +39,15 @@ const WALL: Duration = Duration::from_secs(300);
 
 impl Budget {
     /// All files of a ruleset together.
-    pub const LOAD: Budget = Budget {
-        work: 2_000_000,
-        time: Duration::from_millis(180 * UNOPTIMIZED),
-        wall: WALL,
-        exact: true,
-        held: 16 << 20,
-    };
+    pub const LOAD: Budget = Budget { work: 2_000_000, time: backstop(180), wall: WALL, exact: true, held: 16 << 20 };
     /// What is typed at the prompt, and a program that drives games, between two steps of a game: those run under budgets of
     /// their own, and after each of them the program has this much again.
     pub const PROGRAM: Budget =
-        Budget { work: 10_000_000, time: Duration::from_millis(180), wall: WALL, exact: true, held: 64 << 20 };
+        Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.
-    pub const SPEC: Budget =
-        Budget { work: 10_000_000, time: Duration::from_millis(180), wall: WALL, exact: true, held: 64 << 20 };
+    pub const SPEC: Budget = Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
     /// It is the work that stops a loop, and always at the same place.
-    pub const ACTION: Budget =
-        Budget { work: 2_000_000, time: Duration::from_millis(150), wall: WALL, exact: false, held: 8 << 20 };
+    pub const ACTION: Budget = Budget { work: 2_000_000, time: backstop(150), wall: WALL, exact: false, held: 8 << 20 };
 
     /// What is left of it after the call that ended last.
     pub fn rest(self) -> Budget {

@@ -130,9 +130,34 @@ impl Agenda {
         self.entries.iter().find(|entry| entry.id == id)
     }
 
-    pub(super) fn insert(&mut self, entry: Entry) {
-        let at = self.entries.partition_point(|other| (&other.key, other.id) < (&entry.key, entry.id));
+    /// Puts an entry in its place, where it can be looked at.
+    pub(super) fn insert(&mut self, entry: Entry) -> &Entry {
+        let at = self.place(&entry);
         self.entries.insert(at, entry);
+        &self.entries[at]
+    }
+
+    /// Where an entry stands, or would stand.
+    fn place(&self, entry: &Entry) -> usize {
+        self.entries.partition_point(|other| (&other.key, other.id) < (&entry.key, entry.id))
+    }
+
+    /// Takes back an [`Agenda::insert`]; the entry has the same key still.
+    pub(super) fn take_back(&mut self, entry: &Entry) {
+        let at = self.place(entry);
+        if self.entries.get(at).is_some_and(|found| found.id == entry.id) {
+            self.entries.remove(at);
+        }
+    }
+
+    /// Takes all entries that are wanted, in their order.
+    pub(super) fn take_all(&mut self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
+        if !self.entries.iter().any(&wanted) {
+            return Vec::new();
+        }
+        let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition::<Vec<_>, _>(wanted);
+        self.entries = kept.into();
+        taken
     }
 
     /// Gives an entry another key and returns the one it had.

@@ -365,9 +365,7 @@ impl State {
     pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
         self.population = None;
         self.attached = None;
-        let owned = self.agenda.entries().iter().filter(|entry| entry.owner == Some(id)).map(|entry| entry.id);
-        let owned: Vec<EntryId> = owned.collect();
-        let entries = owned.into_iter().filter_map(|id| self.agenda.take(id)).collect();
+        let entries = self.agenda.take_all(|entry| entry.owner == Some(id));
         let attached = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
         let attached: Vec<AttachmentId> = attached.collect();
         let attachments = attached.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
@@ -396,11 +394,7 @@ impl State {
         self.population = None;
         self.attached = None;
         let mut sorted = Belongings::default();
-        let unknown: Vec<EntryId> =
-            self.agenda.entries().iter().filter(|entry| !entries(&entry.what)).map(|entry| entry.id).collect();
-        for id in unknown {
-            sorted.entries_kept.extend(self.agenda.take(id));
-        }
+        sorted.entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
         let unknown = self.attachments.iter().filter(|(_, attachment)| !hooks(&attachment.hook));
         for id in unknown.map(|(id, _)| *id).collect::<Vec<_>>() {
             sorted.attachments_kept.extend(self.attachments.remove(&id).map(|attachment| (id, attachment)));
@@ -544,10 +538,8 @@ impl State {
         if self.entity(entity).is_none() {
             return Vec::new();
         }
-        let owned: Vec<EntryId> =
-            self.agenda.entries().iter().filter(|entry| entry.owner == Some(entity)).map(|entry| entry.id).collect();
-        for id in owned {
-            self.unschedule(id);
+        for entry in self.agenda.take_all(|entry| entry.owner == Some(entity)) {
+            self.note(|| Change::Unschedule { entry });
         }
         let attached: Vec<AttachmentId> =
             self.attachments.iter().filter(|(_, attachment)| attachment.owner == entity).map(|(id, _)| *id).collect();
@@ -596,15 +588,14 @@ impl State {
         owner: Option<EntityId>,
         args: Value,
         every: Option<Key>,
-    ) -> EntryId {
+    ) -> &Entry {
         self.next_entry += 1;
         let id = EntryId(self.next_entry);
         let entry = Entry { id, key, what, owner, args, every: every.map(Box::new) };
         if !self.unjournaled {
             self.journal.push(Change::Schedule { entry: entry.clone() });
         }
-        self.agenda.insert(entry);
-        id
+        self.agenda.insert(entry)
     }
 
     /// Takes an entry off the agenda to run it; one that recurs is put there again at once, so that skipping it ends nothing.
@@ -769,10 +760,10 @@ impl State {
                 self.stale.push(Stale::Entity(entity));
             }
             Change::Schedule { entry } => {
-                self.agenda.take(entry.id);
+                self.agenda.take_back(&entry);
                 self.next_entry = entry.id.0 - 1;
             }
-            Change::Unschedule { entry } => self.agenda.insert(entry),
+            Change::Unschedule { entry } => drop(self.agenda.insert(entry)),
             Change::Rekey { id, from, .. } => {
                 self.agenda.rekey(id, from);
             }
@@ -877,7 +868,7 @@ mod tests {
         let before = state.clone();
         let id = state.spawn(entity(vec![Value::Int(1)]));
         state.set(id, FieldId(0), Value::Int(5));
-        let entry = state.schedule("turn".into(), Key::new(&[1]).unwrap(), None, Value::None, None);
+        let entry = state.schedule("turn".into(), Key::new(&[1]).unwrap(), None, Value::None, None).id;
         state.rekey(entry, Key::new(&[3]).unwrap());
         state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None });
         state.finish("over".into());

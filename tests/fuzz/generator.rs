@@ -33,8 +33,8 @@ macro_rules! features {
 features! {
     /// Row 1: a rule depends on the number of an entry.
     entry_numbers: true,
-    /// Row 2: the agenda holds as many entries as it may. Seed 39: with every script run a game is left out that the memo ends.
-    agenda_limit: false,
+    /// Row 2: the agenda holds as many entries as it may.
+    agenda_limit: true,
     /// Row 3: a policy names one option twice, leaves one out, gives half a point, or a line that is too long.
     refused_answers: true,
     /// Row 6: the method of one entity is called for another; a plain table passes as an entity.
@@ -43,16 +43,16 @@ features! {
     changed_questions: false,
     /// Row 7: numbers beyond 2^53.
     large_numbers: true,
-    /// A game that stands at the fault of a policy is saved and loaded: the dice stand behind the policy's pick, and it picks anew.
-    faults_loaded: false,
+    /// A game that stands at the fault of a policy is saved and loaded.
+    faults_loaded: true,
     /// A policy answers with the table of an option: where all is told, options are made anew before it is looked for.
     option_tables: false,
     /// A question has a default that does not fit, and its policy answers: nobody looks at the default where nobody listens.
     unfit_defaults: true,
     /// The words of a fault are compared where an answer is refused, or where something is done that may only read.
     refusal_words: false,
-    /// Keys of entries are worked out before each pop: the replay of a tape does not do so.
-    computed_keys: false,
+    /// Keys of entries are computed before each pop.
+    computed_keys: true,
     /// The default of an allotment names its options: where nobody listens it is taken as it stands.
     named_allotments: false,
     /// A `when` writes: it is seen where that `when` is run, which is not everywhere.

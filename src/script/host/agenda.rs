@@ -40,6 +40,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {
         let context = b.context()?;
         let id = entry_arg(context, &entry, "rb.cancel")?;
+        charge_search(context);
         hold(TOLD)?;
         context.cancel(id).map_err(stopped)
     });
@@ -47,6 +48,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         let id = entry_arg(context, &entry, "rb.rekey")?;
         let key = key_of(context, &key)?;
+        charge_search(context);
         hold(TOLD)?;
         context.rekey(id, key).map_err(stopped)
     });
@@ -70,13 +72,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             }
         }
         let list = lua.create_table()?;
-        charge(context.shown().agenda().entries().len() as i64);
+        charge_search(context);
         for entry in context.shown().agenda().entries() {
             if what.as_ref().is_some_and(|what| *what != entry.what)
                 || owner.is_some_and(|owner| entry.owner != Some(owner))
             {
                 continue;
             }
+            charge(16);
             list.raw_push(entry_table(lua, entry, &handles)?)?;
         }
         list.set_readonly(true);
@@ -89,6 +92,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         Ok(stack::entry_of(&token).map(|id| id.0))
     });
     Ok(())
+}
+
+/// Charges a look at every entry.
+fn charge_search(context: &ActionContext) {
+    charge(1 + context.state.agenda().entries().len() as i64 / 64);
 }
 
 fn entry_named(host: &HostState, context: &mut ActionContext, what: &Lv) -> Result<Arc<str>> {
