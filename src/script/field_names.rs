@@ -1,6 +1,8 @@
-//! Names of fields that the host reads again and again from the tables of scripts, as texts that the engine holds already.
+//! The fields that the host reads from the questions and options of scripts.
 
-use mlua::{Lua, LuaString, Result, Table, Value as Lv};
+use std::ffi::{CStr, c_int};
+
+use mlua::{Lua, LuaString, Result, Table, Value as Lv, ffi, lua_State};
 
 macro_rules! names {
     ($($name:ident = $text:literal),+ $(,)?) => {
@@ -10,48 +12,62 @@ macro_rules! names {
             $($name),+
         }
 
-        const TEXTS: &[&str] = &[$($text),+];
+        const TEXTS: &[&CStr] = &[$($text),+];
     };
 }
 
 names! {
-    About = "about",
-    Audience = "audience",
-    Check = "check",
-    Default = "default",
-    Enabled = "enabled",
-    Id = "id",
-    Label = "label",
-    Least = "least",
-    Max = "max",
-    Min = "min",
-    Note = "note",
-    Options = "options",
-    Other = "other",
-    Propose = "propose",
-    Reason = "reason",
-    ReasonArgs = "reason_args",
-    Sealed = "sealed",
-    Seat = "seat",
-    Topic = "topic",
-    Total = "total",
-    Value = "value",
-    Why = "why",
+    About = c"about",
+    Audience = c"audience",
+    Check = c"check",
+    Default = c"default",
+    Enabled = c"enabled",
+    Id = c"id",
+    Label = c"label",
+    Least = c"least",
+    Max = c"max",
+    Min = c"min",
+    Note = c"note",
+    Options = c"options",
+    Other = c"other",
+    Propose = c"propose",
+    Reason = c"reason",
+    ReasonArgs = c"reason_args",
+    Sealed = c"sealed",
+    Seat = c"seat",
+    Topic = c"topic",
+    Total = c"total",
+    Value = c"value",
+    Why = c"why",
 }
 
 impl Name {
     pub fn text(self) -> &'static str {
+        self.c_text().to_str().unwrap_or_default()
+    }
+
+    fn c_text(self) -> &'static CStr {
         TEXTS[self as usize]
     }
 }
 
-/// The names of one machine.
+/// Pushes the field of a table on the stack, as `rawget` gives it.
+pub(super) unsafe fn push_field(state: *mut lua_State, table: c_int, name: Name) {
+    // SAFETY: the caller gives the place of a table; the name ends with a zero byte.
+    unsafe {
+        let table = ffi::lua_absindex(state, table);
+        ffi::lua_pushstring(state, name.c_text().as_ptr());
+        ffi::lua_rawget(state, table);
+    }
+}
+
+/// The names as one machine holds them: no text is made where a table is read.
 #[derive(Debug, Default)]
 pub(super) struct FieldNames(Vec<LuaString>);
 
 impl FieldNames {
     pub fn new(lua: &Lua) -> Result<FieldNames> {
-        TEXTS.iter().map(|text| lua.create_string(text)).collect::<Result<_>>().map(FieldNames)
+        TEXTS.iter().map(|text| lua.create_string(text.to_bytes())).collect::<Result<_>>().map(FieldNames)
     }
 
     /// The field of a table itself, as `rawget` gives it.

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
+use super::super::field_names::{Name, push_field};
 use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, message_of};
@@ -136,17 +137,8 @@ pub(super) unsafe fn pop(state: *mut lua_State, count: c_int) {
     unsafe { ffi::lua_settop(state, -count - 1) }
 }
 
-/// Pushes the raw field of a table.
-unsafe fn push_field(state: *mut lua_State, table: c_int, name: &std::ffi::CStr) {
-    unsafe {
-        let table = if table < 0 { ffi::lua_gettop(state) + table + 1 } else { table };
-        ffi::lua_pushstring(state, name.as_ptr());
-        ffi::lua_rawget(state, table);
-    }
-}
-
 /// A text of a table, which lasts as long as it is there; empty if there is none.
-unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: &std::ffi::CStr) -> &'a str {
+unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: Name) -> &'a str {
     unsafe {
         push_field(state, table, name);
         let found = text(state, -1).unwrap_or("");
@@ -155,7 +147,7 @@ unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: &std::ffi::C
     }
 }
 
-unsafe fn whole_field(state: *mut lua_State, table: c_int, name: &std::ffi::CStr) -> Option<i64> {
+unsafe fn whole_field(state: *mut lua_State, table: c_int, name: Name) -> Option<i64> {
     unsafe {
         push_field(state, table, name);
         let n = whole(state, -1);
@@ -602,7 +594,7 @@ impl Listed<'_> {
         }
     }
 
-    fn text_of(&self, at: usize, name: &std::ffi::CStr) -> Option<String> {
+    fn text_of(&self, at: usize, name: Name) -> Option<String> {
         self.with(at, |state| unsafe {
             push_field(state, -1, name);
             let found = text(state, -1).map(str::to_string);
@@ -613,7 +605,7 @@ impl Listed<'_> {
 
     /// What the option is called, for messages.
     fn label(&self, context: &ActionContext, at: usize) -> String {
-        let own = self.text_of(at, c"label").or_else(|| self.text_of(at, c"id"));
+        let own = self.text_of(at, Name::Label).or_else(|| self.text_of(at, Name::Id));
         own.unwrap_or_else(|| {
             if self.list == 0 {
                 return format!("option {}", at + 1);
@@ -641,7 +633,7 @@ impl Options for Listed<'_> {
             return self.opened == Some(at);
         }
         self.with(at, |state| unsafe {
-            push_field(state, -1, c"enabled");
+            push_field(state, -1, Name::Enabled);
             let greyed = ffi::lua_type(state, -1) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, -1) == 0;
             pop(state, 1);
             !greyed
@@ -650,7 +642,7 @@ impl Options for Listed<'_> {
     }
 
     fn most(&self, at: usize) -> Option<i64> {
-        self.with(at, |state| unsafe { whole_field(state, -1, c"max") })?
+        self.with(at, |state| unsafe { whole_field(state, -1, Name::Max) })?
     }
 }
 
@@ -742,7 +734,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         let shape = match Shape::new(kind, count, Limits { min, max, total, least, other }) {
             Ok(shape) => shape,
             Err(lacking) => {
-                let topic = text_field(state, 2, c"topic");
+                let topic = text_field(state, 2, Name::Topic);
                 let message = format!("the question `{topic}` needs `{lacking}`, a whole number");
                 return Err(words(context.fault(message)));
             }
@@ -759,8 +751,8 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         let by = whole(state, 4).unwrap_or_default();
         if let Err(misfit) = checked {
             let label = |at: usize| options.label(context, at);
-            let reason = |at: usize| options.text_of(at, c"reason");
-            let topic = text_field(state, 2, c"topic");
+            let reason = |at: usize| options.text_of(at, Name::Reason);
+            let topic = text_field(state, 2, Name::Topic);
             let refusal = misfit.refusal(&shape, topic, label, reason);
             let message = match by {
                 1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
@@ -775,7 +767,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
             && context.observers.wants_card()
             && let Some(card) = chosen_card(state, context, listed, *at)
         {
-            context.answered(Arc::from(text_field(state, 2, c"seat")), card);
+            context.answered(Arc::from(text_field(state, 2, Name::Seat)), card);
         }
         Ok(!context.is_headless())
     }
@@ -786,7 +778,7 @@ unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bo
     unsafe {
         ffi::lua_rawgeti(state, if listed { 6 } else { 7 }, at as ffi::lua_Integer + 1);
         if listed && ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
-            push_field(state, -1, c"id");
+            push_field(state, -1, Name::Id);
             ffi::lua_remove(state, -2);
         }
         let card = text(state, -1).and_then(|id| context.rules.card(id)).map(|card| Arc::from(&*card.id));
