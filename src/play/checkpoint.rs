@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::save::{LARGEST_NUMBER, hash_of, replay};
-use super::{Edit, Event, Game, Happening, Packed, Refusal, Ruleset, Session, Setup};
+use super::{Edit, Event, Game, Happening, Refusal, Ruleset, Session, Setup};
 use crate::state::{Audience, State, in_stored_form};
 
 /// A saved game behind the last action that was done: its state, and what each action told.
@@ -115,9 +115,8 @@ impl Session {
         game.unplayed = None;
         for (read, played) in game.history.iter_mut().zip(played.game_mut().history.iter_mut()) {
             // What belongs to no action was noted with the last one since.
-            let mut changes = played.changes.get();
-            changes.append(&mut read.changes.get());
-            read.changes = Packed::new(&changes);
+            let since = std::mem::replace(&mut read.changes, std::mem::take(&mut played.changes));
+            read.changes.extend(&since.get());
             read.private = std::mem::take(&mut played.private);
         }
         Ok(())

@@ -24,7 +24,11 @@ impl<T: Pack> Packed<T> {
     pub fn new(value: &T) -> Packed<T> {
         let mut to = Writer::default();
         value.pack(&mut to);
-        Packed { bytes: to.bytes.into(), large: to.large.into(), of: PhantomData }
+        Packed::of(to)
+    }
+
+    fn of(written: Writer) -> Packed<T> {
+        Packed { bytes: written.bytes.into(), large: written.large.into(), of: PhantomData }
     }
 
     pub fn get(&self) -> T {
@@ -36,6 +40,26 @@ impl<T: Pack> Packed<T> {
         let mut from = Reader { bytes: &self.bytes[place as usize..], large: &self.large };
         let value = V::unpack(&mut from);
         (value, (self.bytes.len() - from.bytes.len()) as u32)
+    }
+}
+
+impl<T: Pack> Packed<Vec<T>> {
+    /// Adds items to a list; those in it are not unpacked.
+    pub fn extend(&mut self, items: &[T]) {
+        let mut from = Reader { bytes: &self.bytes, large: &self.large };
+        let count = from.number() + items.len() as u64;
+        let mut to = Writer { bytes: Vec::with_capacity(self.bytes.len() + items.len()), large: self.large.to_vec() };
+        to.number(count);
+        to.bytes.extend_from_slice(from.bytes);
+        items.iter().for_each(|item| item.pack(&mut to));
+        *self = Packed::of(to);
+    }
+}
+
+impl Packed<Tape> {
+    /// The number of the last decision on the tape that a person made.
+    pub fn last_decision(&self) -> Option<u32> {
+        self.at(0).0
     }
 }
 
@@ -389,6 +413,19 @@ impl Pack for Key {
     }
 }
 
+impl Pack for Tape {
+    /// The number of the last decision comes first: it is looked at alone.
+    fn pack(&self, to: &mut Writer) {
+        self.last_decision().map(|(_, seq)| seq).pack(to);
+        self.slots.pack(to);
+    }
+
+    fn unpack(from: &mut Reader) -> Tape {
+        let _: Option<u32> = Pack::unpack(from);
+        Tape { slots: Pack::unpack(from) }
+    }
+}
+
 macro_rules! packed {
     (new $($name:ident),*) => {
         $(impl Pack for $name {
@@ -442,7 +479,6 @@ macro_rules! packed {
 
 packed!(new EntityId, EntryId, AttachmentId, FieldId, KindId);
 packed!(struct DicePosition { words, written });
-packed!(struct Tape { slots });
 packed!(enum By { 0 Person(seq), 1 Policy, 2 Default });
 packed!(enum Slot {
     0 Roll { label, dice, faces, before, seq },
@@ -539,6 +575,20 @@ mod tests {
     }
 
     #[test]
+    fn a_list_grows_without_being_unpacked() {
+        let long = || Value::text("x".repeat(LARGE + 1));
+        let mut all: Vec<Value> = Vec::new();
+        let mut packed = Packed::new(&all);
+        for count in [0, 1, 2, 126, 3] {
+            let more: Vec<Value> = (0..count).map(|n| if n == 1 { long() } else { Value::Int(n) }).collect();
+            packed.extend(&more);
+            all.extend(more);
+            assert_eq!(packed, Packed::new(&all));
+            assert_eq!(packed.get(), all);
+        }
+    }
+
+    #[test]
     fn events_are_found_by_their_places() {
         let north = Audience::named("north");
         let all = [said(0, "one", Audience::Everybody), said(1, "two", north.clone()), said(2, "", Audience::nobody())];
@@ -564,7 +614,10 @@ mod tests {
             by: By::Person(9),
             before,
         };
-        there_and_back(Tape { slots: vec![Some(answer), None, Some(roll), Some(Slot::Closed { by: 1, before })] });
+        let tape = Tape { slots: vec![Some(answer), None, Some(roll), Some(Slot::Closed { by: 1, before })] };
+        assert_eq!(Packed::new(&tape).last_decision(), Some(9));
+        there_and_back(tape);
+        assert_eq!(Packed::<Tape>::default().last_decision(), None);
         there_and_back(Tape::default());
     }
 

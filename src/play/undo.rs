@@ -424,7 +424,7 @@ pub(crate) fn told(answer: &Answer) -> String {
 }
 
 pub(super) fn last_seq_of(done: &Done) -> Option<u32> {
-    done.seq.max(done.tape.get().last_decision().map(|(_, seq)| seq))
+    done.seq.max(done.tape.last_decision())
 }
 
 fn first_line(events: &[Event]) -> String {
