@@ -1212,3 +1212,128 @@ fn a_relation_is_on_both_sheets_and_its_ends_are_never_empty() {
     assert!(sheet(&mut session, "Ann").contains(&("grip".into(), "Bob".into())));
     assert!(sheet(&mut session, "Bob").contains(&("grip, the other way".into(), "Ann".into())));
 }
+
+/// Turns by speed: keys follow from a field, and what a turn writes follows from the keys that it sees.
+fn by_speed() -> Library {
+    let kinds = r#"
+        local rb = require("@riskbreaker")
+        return rb.kinds({
+            hero = {
+                title = "name",
+                fields = { name = rb.text(), seat = rb.text(), speed = rb.int({ max = 9 }), seen = rb.text() },
+            },
+        })
+    "#;
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function()
+                for at, seat in { "left", "right", "left" } do
+                    local hero = rb.spawn("hero", { name = "h" .. at, seat = seat, speed = 2 * at })
+                    rb.recur("turn", { 1, 0 }, { 1, 0 }, hero)
+                end
+            end,
+            entries = {
+                turn = {
+                    key = function(entry)
+                        return { entry.key[1], 9 - entry.owner.speed }
+                    end,
+                    run = function(hero, _, key)
+                        local pace = rb.number({ seat = hero.seat, topic = "pace", about = hero, min = 0, max = 9, why = "?" })
+                        local seen = `{key[1]}.{key[2]} of`
+                        for _, due in rb.agenda() do
+                            seen ..= ` {due.owner.name}:{due.key[1]}.{due.key[2]}`
+                        end
+                        hero:set("seen", seen)
+                        rb.say("{} sees {}", hero, seen)
+                        hero:set("speed", (hero.speed + pace + rb.roll("1d3")) % 10)
+                        if key[1] > 3 then
+                            rb.finish("enough")
+                        end
+                    end,
+                },
+            },
+        })
+    "#;
+    let manifest = "id = \"keys\"\ntitle = \"K\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
+    Library::from_files([("keys/ruleset.toml", manifest), ("keys/kinds.luau", kinds), ("keys/play.luau", play)])
+}
+
+#[test]
+fn keys_that_a_ruleset_computes_follow_edits_the_same_in_saved_and_undone_games() {
+    let library = by_speed();
+    let rules = Ruleset::load(&library, "keys").unwrap_or_else(|error| panic!("{error}"));
+    let seen = |session: &mut Session| {
+        let step = session.advance().unwrap();
+        let state = String::from_utf8(session.state_bytes()).unwrap();
+        (step, state, session.log(), format!("{:?}", session.questions()))
+    };
+    let answer = |session: &mut Session, turn: i64| {
+        let id = session.questions()[0].id;
+        session.answer(id, Answer::Number(turn * 3 % 10)).unwrap();
+    };
+    let edit = |session: &Session, what: usize| {
+        let view = session.view();
+        let heroes: Vec<_> = view.of_kind("hero").collect();
+        let asked = session.questions()[0].about.unwrap();
+        let other = *heroes.iter().find(|hero| **hero != asked).unwrap();
+        let speed = |entity, speed: i64| Edit::Set { entity, field: "speed".into(), value: speed.into() };
+        match what {
+            // The hero whose turn it is, and one that is due later: first, last, and at the same time as others.
+            0 => speed(asked, 0),
+            1 => speed(asked, 9),
+            2 => speed(other, 0),
+            3 => speed(other, 9),
+            4 => speed(other, view.field(asked, "speed").unwrap().as_int().unwrap()),
+            5 => Edit::Remove { entity: other },
+            6 => Edit::Remove { entity: asked },
+            _ => Edit::Cancel { entry: view.agenda().iter().find(|entry| entry.owner == Some(other)).unwrap().id },
+        }
+    };
+    for (what, turn_of_edit) in (0..8).flat_map(|what| [0, 1, 4].map(|turn| (what, turn))) {
+        let case = format!("edit {what} in turn {turn_of_edit}");
+        let start = || Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(7)).unwrap();
+        let (mut control, mut undone) = (start(), start());
+        let mut all = vec![seen(&mut control)];
+        let _ = seen(&mut undone);
+        for turn in 0..turn_of_edit {
+            answer(&mut control, turn);
+            answer(&mut undone, turn);
+            all.push(seen(&mut control));
+            let _ = seen(&mut undone);
+        }
+        let by_hand = edit(&control, what);
+        control.edit(by_hand.clone()).unwrap();
+        undone.edit(by_hand).unwrap();
+        let mut saved_at_once = Session::load(&library, &control.save()).unwrap();
+        let now = seen(&mut control);
+        assert_eq!(seen(&mut saved_at_once), now, "{case}: saved before it went on");
+        assert_eq!(seen(&mut undone), now, "{case}");
+        undone.undo().unwrap();
+        assert_eq!(seen(&mut undone), all[turn_of_edit as usize], "{case}: undone");
+        undone.redo().unwrap();
+        assert_eq!(seen(&mut undone), now, "{case}: done again");
+        all.push(now);
+        let mut turn = turn_of_edit;
+        while all.last().unwrap().0 == Step::Ask {
+            let mut loaded = Session::load(&library, &control.save()).unwrap();
+            assert_eq!(seen(&mut loaded), *all.last().unwrap(), "{case}: saved in turn {turn}");
+            for session in [&mut control, &mut undone, &mut saved_at_once, &mut loaded] {
+                answer(session, turn);
+            }
+            all.push(seen(&mut control));
+            let now = all.last().unwrap();
+            assert_eq!(seen(&mut undone), *now, "{case}: after an undo, turn {turn}");
+            assert_eq!(seen(&mut saved_at_once), *now, "{case}: saved once, turn {turn}");
+            assert_eq!(seen(&mut loaded), *now, "{case}: saved each time, turn {turn}");
+            turn += 1;
+        }
+        let end = all.pop().unwrap();
+        for then in all.iter().rev() {
+            control.undo().unwrap();
+            assert_eq!(seen(&mut control), *then, "{case}: all the way back");
+        }
+        while control.redo().is_ok() {}
+        assert_eq!(seen(&mut control), end, "{case}: and there again");
+    }
+}

@@ -107,8 +107,6 @@ pub(crate) struct Open {
     pub to_check: bool,
     /// Whether its tape was made by other rules.
     pub renewed: bool,
-    /// Whether it comes from a record, and has not run yet: keys that a ruleset computes are computed before it.
-    pub recorded: bool,
 }
 
 impl Open {
@@ -129,7 +127,6 @@ impl Open {
             answered: false,
             to_check: false,
             renewed: false,
-            recorded: false,
         }
     }
 

@@ -160,15 +160,18 @@ impl Game {
             return Ok(());
         }
         self.asked_policies = false;
-        self.renew_keys(vm)?;
-        let Some(entry) = self.context.state.agenda().first() else {
+        // The action computes them for itself, as a part of it; what fails here fails there again.
+        let _ = renew_keys(&mut self.context, vm);
+        let first = self.context.state.agenda().first().cloned();
+        self.context.state.rollback(0);
+        let Some(entry) = first else {
             self.context.state.finish("nothing is left to do".into());
             let changes = self.context.state.settle();
             self.commit_with_last(changes);
             return Ok(());
         };
-        let cause = Cause::Entry { id: entry.id, what: entry.what.clone(), owner: entry.owner };
-        let what = entry.what.clone();
+        let Entry { id, what, owner, .. } = entry;
+        let cause = Cause::Entry { id, what: what.clone(), owner };
         self.open = Some(self.fresh(cause));
         self.idle += 1;
         self.unasked += 1;
@@ -254,36 +257,10 @@ impl Game {
         self.open = Some(open);
     }
 
-    /// Works the keys of entries anew whose ruleset computes them before each pop.
-    fn renew_keys(&mut self, vm: &mut dyn Machine) -> Result<(), Fault> {
-        if !self.context.rules.computes_keys() {
-            return Ok(());
-        }
-        let entries: Vec<_> = self.context.state.agenda().entries().iter().cloned().collect();
-        for entry in entries {
-            if let Some(key) = vm.key_of(&mut self.context, &entry)?
-                && key != entry.key
-            {
-                self.context.state.rekey(entry.id, key);
-            }
-        }
-        let changes = self.context.state.settle();
-        self.commit_with_last(changes);
-        Ok(())
-    }
-
     /// Runs the open action from its start.
     pub(super) fn run(&mut self, vm: &mut dyn Machine) {
         let Some(mut open) = self.open.take() else { return };
         if open.fault.is_some() {
-            self.open = Some(open);
-            return;
-        }
-        if std::mem::take(&mut open.recorded)
-            && matches!(open.cause, Cause::Entry { .. })
-            && let Err(fault) = self.renew_keys(vm)
-        {
-            open.fault = Some(fault);
             self.open = Some(open);
             return;
         }
@@ -480,9 +457,7 @@ impl Game {
         if !changes.is_empty()
             && let Some(done) = self.history.last_mut()
         {
-            let mut all = done.changes.get();
-            all.extend(changes);
-            done.changes = Packed::new(&all);
+            done.changes.extend(&changes);
         }
     }
 }
@@ -505,6 +480,22 @@ fn kept_bytes(open: &Open, changes: usize) -> usize {
     told.chain(rolled).sum::<usize>() + EACH * (changes + 2)
 }
 
+/// Computes the keys of entries whose ruleset declares how.
+fn renew_keys(context: &mut ActionContext, vm: &mut dyn Machine) -> Result<(), Fault> {
+    if !context.rules.computes_keys() {
+        return Ok(());
+    }
+    let entries: Vec<_> = context.state.agenda().entries().iter().cloned().collect();
+    for entry in entries {
+        if let Some(key) = vm.key_of(context, &entry)?
+            && key != entry.key
+        {
+            context.state.rekey(entry.id, key);
+        }
+    }
+    Ok(())
+}
+
 /// Runs what an action consists of.
 fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, cause: &Cause) -> Result<Value, Fault> {
     context.before_script = context.dealt;
@@ -514,9 +505,10 @@ fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, 
         Cause::Free { name, .. } if leaves_out(context, name) => Ok(Value::None),
         Cause::Free { seat, name } => vm.call(context, &Call::Free { seat, name }),
         Cause::Edit { .. } | Cause::Reload { .. } | Cause::Rules { .. } => Ok(Value::None),
-        Cause::Entry { id, .. } => match vm.settle_tie(context, *id) {
-            Err(fault) => Err(fault),
-            Ok(id) => match context.state.take_entry(id) {
+        Cause::Entry { id, .. } => {
+            renew_keys(context, vm)?;
+            let id = vm.settle_tie(context, *id)?;
+            match context.state.take_entry(id) {
                 None => Ok(Value::None),
                 Some(entry) if leaves_out(context, &entry.what) => Ok(Value::None),
                 Some(entry) => {
@@ -525,8 +517,8 @@ fn perform(context: &mut ActionContext, scenario: &Value, vm: &mut dyn Machine, 
                     let Entry { what, owner, args, key, .. } = &entry;
                     vm.call(context, &Call::Entry { what, owner: *owner, args, key: *key })
                 }
-            },
-        },
+            }
+        }
     }
 }
 

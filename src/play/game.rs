@@ -253,7 +253,6 @@ impl Game {
         open.tape = done.tape.get();
         open.seq = done.seq;
         open.fault = fault;
-        open.recorded = true;
         self.open = Some(open);
     }
 

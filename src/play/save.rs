@@ -145,7 +145,6 @@ impl SavedOpen {
         let mut open = Open::new(self.number, self.cause.clone(), self.before);
         open.tape = self.tape.clone();
         open.seq = self.seq;
-        open.recorded = true;
         open
     }
 
