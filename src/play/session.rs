@@ -12,7 +12,7 @@ use super::{
     Machine, MissingRoll, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
 };
 use crate::dice::DiceRng;
-use crate::state::{EntityId, Value};
+use crate::state::{Change, EntityId, Key, Value};
 
 /// A game of one ruleset: plain data that holds no thread and no script machine between calls.
 ///
@@ -670,6 +670,22 @@ impl Session {
     /// Whether the agenda has an entry of that name.
     pub(crate) fn is_due(&self, what: &str) -> bool {
         self.game().context.state.agenda().entries().iter().any(|entry| *entry.what == *what)
+    }
+
+    /// Where the entry stood on the agenda that is under way; `None` if none is.
+    pub(crate) fn key_under_way(&self) -> Option<Key> {
+        let game = self.game();
+        let super::Cause::Entry { id, .. } = &game.open.as_ref()?.cause else { return None };
+        game.context.state.since(0).iter().find_map(|change| match change {
+            Change::Unschedule { entry } if entry.id == *id => Some(entry.key.clone()),
+            _ => None,
+        })
+    }
+
+    /// Whether nobody is asked and the next entry of the agenda stands before this place.
+    pub(crate) fn is_due_before(&self, key: &Key) -> bool {
+        let game = self.game();
+        game.open.is_none() && game.context.state.agenda().first().is_some_and(|entry| entry.key < *key)
     }
 
     /// How often the boundary of the rules, such as the end of a round, has been passed.

@@ -687,7 +687,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "play",
         "t:play(about, card, answers?)",
         ("about: string, card: string, answers: { [string]: any }?", "()"),
-        "Plays until topic `card` is asked about that entity, answers it and what it asks in turn.",
+        "Plays until topic `card` is asked about that entity, answers it and what it asks in turn. Entries that the action puts before its own place on the agenda are played, too.",
     ),
     method(
         "turn",

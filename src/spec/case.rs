@@ -10,7 +10,7 @@ use crate::play::{
     Step, Viewer,
 };
 use crate::ruleset::{Breach, nearest};
-use crate::state::{EntityId, Value};
+use crate::state::{EntityId, Key, Value};
 
 /// A spec under way: `t`.
 pub(super) struct Case {
@@ -186,9 +186,29 @@ impl Case {
         }
     }
 
-    /// Answers an action by topic, the open one unless another is named, until everything given has been said. What only one
-    /// answer was possible to is not asked, and compared.
+    /// Answers an action by topic, the open one unless another is named, until everything given has been said, and plays
+    /// what the action has put before its own place on the agenda.
     pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
+        let place = self.session()?.key_under_way();
+        self.answer_action(answers, action)?;
+        self.play_before(place)
+    }
+
+    /// Plays the entries that stand before a place on the agenda, until somebody is asked.
+    fn play_before(&mut self, place: Option<Key>) -> Checked<()> {
+        let session = self.session()?;
+        while place.as_ref().is_some_and(|place| session.is_due_before(place)) {
+            match session.advance_by(1).map_err(wrong)? {
+                Step::Fault(fault) => return Err(wrong(fault)),
+                Step::Over(_) => break,
+                Step::Ask => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers an action by topic. What only one answer was possible to is not asked, and compared.
+    fn answer_action(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
         let mut left: Vec<Reply> = answers.into_iter().map(Reply::new).collect();
         let mut topics = BTreeSet::new();
         let session = self.session.as_mut().ok_or_else(|| wrong("t:given(...) comes first"))?;
@@ -272,6 +292,7 @@ impl Case {
             let asked = if names.is_empty() { String::new() } else { format!("; it is asked of {}", names.join(", ")) };
             return Err(wrong(format!("{}{asked}", error)));
         }
+        let place = self.session()?.key_under_way();
         loop {
             let mut taken = false;
             for question in self.session()?.questions().to_vec() {
@@ -296,7 +317,7 @@ impl Case {
                 return Err(session.take_refusal().map_or_else(|| wrong(fault), wrong));
             }
             if reply.is_spent() {
-                return Ok(());
+                return self.play_before(place);
             }
             if !taken {
                 let names: Vec<&str> = reply.unsaid().into_iter().filter_map(|(name, _)| name).collect();
