@@ -53,6 +53,13 @@ struct Code
     std::vector<int> before;     // the instruction before each
 };
 
+// A field of a live entity; of a part of what one holds, nothing.
+struct Field
+{
+    uint32_t id;
+    const TString* name;
+};
+
 struct Fingerprinter
 {
     // Code by its prototype.
@@ -82,6 +89,9 @@ struct Fingerprinter
     std::unordered_map<const void*, uint32_t> numbers;
     std::vector<std::pair<char, const void*>> open;
     bool has_fields = false; // whether the list of a field is among what was reached
+    // The tables that fields of live entities hold, and their parts, once one was looked for.
+    std::unordered_map<const LuaTable*, Field> fields;
+    bool knows_fields = false;
     lua_State* L = nullptr;
     StkId base = nullptr;
 };
@@ -332,59 +342,64 @@ void put_raw(Fingerprinter* f, const void* bytes, size_t count)
     f->out.append(static_cast<const char*>(bytes), count);
 }
 
-bool holds(const LuaTable* outer, const LuaTable* table, int depth)
+// Notes the tables inside a table that a field holds, as parts; what is an entity there has fields of its own.
+void note_parts(Fingerprinter* f, const LuaTable* outer, int depth)
 {
-    auto same = [&](const TValue* value) {
-        return ttistable(value) && (hvalue(value) == table || (depth > 0 && holds(hvalue(value), table, depth - 1)));
+    auto note = [&](const TValue* value) {
+        if (!ttistable(value) || f->entity_of(f->context, hvalue(value)))
+            return;
+        f->fields.emplace(hvalue(value), Field{0, nullptr});
+        if (depth > 0)
+            note_parts(f, hvalue(value), depth - 1);
     };
     for (int at = 0; at < outer->sizearray; at++)
-        if (same(&outer->array[at]))
-            return true;
+        note(&outer->array[at]);
     for (int at = 0; outer->node != &luaH_dummynode && at < sizenode(outer); at++)
-        if (same(gval(&outer->node[at])))
-            return true;
-    return false;
+        note(gval(&outer->node[at]));
+}
+
+void note_fields(Fingerprinter* f, const LuaTable* handle, uint32_t id)
+{
+    for (int at = 0; handle->node != &luaH_dummynode && at < sizenode(handle); at++)
+    {
+        const LuaNode* node = &handle->node[at];
+        if (!ttistable(&node->val) || node->key.tt != LUA_TSTRING || f->entity_of(f->context, hvalue(&node->val)))
+            continue;
+        f->fields.emplace(hvalue(&node->val), Field{id, &node->key.value.gc->ts});
+        note_parts(f, hvalue(&node->val), 3);
+    }
 }
 
 // Writes the name under which a field of a live entity holds this very table, if one does.
 bool put_field(Fingerprinter* f, const LuaTable* table)
 {
-    auto look = [&](const LuaTable* handle, uint32_t id) {
-        if (handle->node == &luaH_dummynode)
-            return false;
-        for (int at = 0; at < sizenode(handle); at++)
-        {
-            const LuaNode* node = &handle->node[at];
-            if (!ttistable(&node->val) || node->key.tt != LUA_TSTRING || f->entity_of(f->context, hvalue(&node->val)))
-                continue;
-            if (hvalue(&node->val) != table && holds(hvalue(&node->val), table, 3))
-                throw Refusal{"a part of a field"};
-            if (hvalue(&node->val) == table)
-            {
-                const TString* name = &node->key.value.gc->ts;
-                f->has_fields = true;
-                put_byte(f, 'H');
-                put_number(f, id);
-                put_number(f, name->len);
-                put_raw(f, name->data, name->len);
-                return true;
-            }
-        }
-        return false;
-    };
     if (!f->handles)
         return false;
-    for (int at = 0; at < f->handles->sizearray; at++)
-        if (ttistable(&f->handles->array[at]) && look(hvalue(&f->handles->array[at]), uint32_t(at + 1)))
-            return true;
-    if (f->handles->node != &luaH_dummynode)
-        for (int at = 0; at < sizenode(f->handles); at++)
+    if (!f->knows_fields)
+    {
+        f->knows_fields = true;
+        for (int at = 0; at < f->handles->sizearray; at++)
+            if (ttistable(&f->handles->array[at]))
+                note_fields(f, hvalue(&f->handles->array[at]), uint32_t(at + 1));
+        for (int at = 0; f->handles->node != &luaH_dummynode && at < sizenode(f->handles); at++)
         {
             const LuaNode* node = &f->handles->node[at];
-            if (node->key.tt == LUA_TNUMBER && ttistable(&node->val) && look(hvalue(&node->val), uint32_t(node->key.value.n)))
-                return true;
+            if (node->key.tt == LUA_TNUMBER && ttistable(&node->val))
+                note_fields(f, hvalue(&node->val), uint32_t(node->key.value.n));
         }
-    return false;
+    }
+    auto found = f->fields.find(table);
+    if (found == f->fields.end())
+        return false;
+    const TString* name = found->second.name;
+    if (!name)
+        throw Refusal{"a part of a field"};
+    f->has_fields = true;
+    put_byte(f, 'H');
+    put_number(f, found->second.id);
+    put_number(f, name->len);
+    put_raw(f, name->data, name->len);
+    return true;
 }
 
 void put_reference(Fingerprinter* f, char kind, const void* object)
@@ -582,6 +597,8 @@ void begin(Fingerprinter* f, lua_State* L)
     f->numbers.clear();
     f->open.clear();
     f->has_fields = false;
+    f->fields.clear();
+    f->knows_fields = false;
     f->L = L;
     f->base = nullptr;
 }
