@@ -142,12 +142,9 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             .collect();
     }
     if found.is_empty() {
-        // A word out of the middle of a name, where only one name has it.
+        // A word out of the middle of a name.
         let has = |option: &&Choice| option.label.to_lowercase().split([' ', '_']).any(|word| word == lower);
         found = options.iter().filter(has).collect();
-        if found.len() > 1 {
-            found.clear();
-        }
     }
     match found.as_slice() {
         [only] => Ok(only.id.clone()),
@@ -164,10 +161,12 @@ fn find_named(question: &Question, options: &[Choice], reply: &Value, by_place: 
             if let [only] = open.as_slice() {
                 return Ok(only.id.clone());
             }
+            let alike = several.iter().any(|option| option.label == several[0].label && option.id != several[0].id);
+            let name = |option: &&Choice| if alike { &option.id } else { &option.label }.to_string();
             Err(Refusal::Ambiguous {
                 topic: Some(question.topic.clone()),
                 given: text,
-                candidates: several.iter().map(|option| option.id.to_string()).collect(),
+                candidates: several.iter().map(name).collect(),
             })
         }
     }
@@ -268,6 +267,18 @@ mod tests {
         assert_eq!(told("run"), "`run` does not answer the question `card`. Type one of: Keep, Kick.");
         // Of two that begin alike the one that is open is meant.
         assert_eq!(cards().read(&"ki".into()), Ok(Answer::Choice("kick".into())));
+    }
+
+    #[test]
+    fn a_word_of_several_names_lists_them() {
+        let options = vec![option("a", "Walking Corpse", None), option("b", "Second Corpse", None), option("c", "Imp", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: false });
+        let told = asked.read(&"corpse".into()).unwrap_err().to_string();
+        assert_eq!(told, "`corpse` may be Walking Corpse or Second Corpse. Type more of the name.");
+        assert_eq!(asked.read(&"second".into()), Ok(Answer::Choice("b".into())));
+        let options = vec![option("a", "Walking Corpse", Some("is dead")), option("b", "Second Corpse", None)];
+        let asked = Question::for_test(Ask::Choose { options, other: false });
+        assert_eq!(asked.read(&"corpse".into()), Ok(Answer::Choice("b".into())));
     }
 
     #[test]

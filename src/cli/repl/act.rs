@@ -146,6 +146,14 @@ impl Repl {
         let next = self.questions_after(question, &option);
         let reads = next.iter().find(|next| next.read(&rest.as_str().into()).is_ok());
         let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
+        let unclear = next.iter().find_map(|next| match next.read(&rest.as_str().into()) {
+            Err(Refusal::Ambiguous { candidates, .. }) => Some((next, candidates)),
+            _ => None,
+        });
+        if let Some((next, candidates)) = unclear {
+            let (word, first) = (small(&next.topic), &candidates[0]);
+            return Complaint::Wrong(format!("`{rest}` may be {}. Type `{option} {word} {first}`.", candidates.join(" or ")));
+        }
         Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
             (Some(next), ..) => {
                 format!("{} Type `{option} {} {rest}`.", cannot(&rest), small(&next.topic))
