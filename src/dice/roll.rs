@@ -11,6 +11,8 @@ pub(super) const EXPLOSIONS: u32 = 1_000;
 /// How often in a row `rr` rolls one die again. A die never gets there (`rr` leaves 1 face in 100), a source that
 /// always gives the same face does.
 const REROLLS: u32 = 10_000;
+/// What stands between the faces of a sum.
+const SUM: &str = " + ";
 /// How many faces of a term [`Roll::explain`] lists one by one.
 const LISTED: usize = 30;
 
@@ -229,9 +231,9 @@ impl Roll {
             if of_pool.len() > 1
                 && (terms.len() > 1 || *times != 1 || (pool.successes.is_some() && self.dice.constant != 0))
             {
-                let _ = write!(sum, "[{}]", shown(of_pool, pool));
+                let _ = write!(sum, "[{}]", shown(of_pool, pool, SUM));
             } else {
-                sum += &shown(of_pool, pool);
+                sum += &shown(of_pool, pool, SUM);
             }
         }
         let constant = self.dice.constant;
@@ -248,6 +250,13 @@ impl Roll {
             let _ = write!(line, " = {total}");
         }
         line
+    }
+
+    /// The faces one after the other, for rolls of which the sum says nothing: `5, 4, 2 (dropped 1)`, pools joined by `and`.
+    pub(crate) fn list_faces(&self) -> String {
+        let lists: Vec<String> =
+            self.pools().zip(&self.dice.terms).map(|(faces, term)| shown(faces, &term.pool, ", ")).collect();
+        lists.join(" and ")
     }
 }
 
@@ -384,7 +393,8 @@ fn is_face(value: u32, sides: u32) -> bool {
 }
 
 /// The faces of a pool as a sum, and those that do not count behind it.
-fn shown(faces: &[Face], pool: &Pool) -> String {
+/// `between`: what stands between faces that are not counted as successes.
+fn shown(faces: &[Face], pool: &Pool, between: &str) -> String {
     let counts = pool.successes.is_some();
     let list = |fate: Fate, between: &str| {
         let of_fate = || faces.iter().filter(|face| face.fate == fate);
@@ -406,7 +416,7 @@ fn shown(faces: &[Face], pool: &Pool) -> String {
         }
         words.join(between)
     };
-    let mut text = list(Fate::Kept, if counts { " " } else { " + " });
+    let mut text = list(Fate::Kept, if counts { " " } else { between });
     let notes = [("rerolled", list(Fate::Rerolled, ", ")), ("dropped", list(Fate::Dropped, ", "))];
     let notes: Vec<String> =
         notes.iter().filter(|(_, l)| !l.is_empty()).map(|(word, l)| format!("{word} {l}")).collect();

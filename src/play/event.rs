@@ -51,7 +51,7 @@ pub enum Happening {
         /// What came of it besides, in the words of the rules: a degree of success, who beat whom.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         result: Option<String>,
-        /// How the total came about, where that is more than one die.
+        /// How the total came about, where that is more than one die; the faces, where the rules see those.
         #[serde(skip_serializing_if = "Option::is_none", default)]
         explain: Option<String>,
         /// What the number that was needed is made of, where the rules said so.

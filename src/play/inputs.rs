@@ -137,7 +137,7 @@ impl ActionContext {
         } else {
             let roll = self.draw(dice, label, need, &audience, &tell)?;
             self.note_roll(Thrown { total: roll.total(), shows_faces: sight.shows_faces(), unseen: None });
-            self.tell_roll(dice, &roll, need, audience, &tell);
+            self.tell_roll(dice, &roll, sight, audience, &tell);
             Rolled { seen: sight.of_roll(&roll), dice: roll.faces().len() }
         };
         if self.dealing {
@@ -226,14 +226,18 @@ impl ActionContext {
         &mut self,
         dice: &Dice,
         roll: &Roll,
-        need: Need,
+        sight: &Sight,
         audience: Audience,
         tell: &dyn Fn(&ActionContext) -> String,
     ) {
         if !self.listening || self.dealing {
             return;
         }
-        let (total, drawn) = (roll.total(), roll.drawn());
+        let (total, drawn, need) = (roll.total(), roll.drawn(), sight.need());
+        let explain = || match sight.shows_faces() {
+            true => format!("rolled {}", roll.list_faces()),
+            false => roll.explain(),
+        };
         let happening = Happening::Rolled {
             label: tell(self),
             dice: Arc::from(dice.to_string()),
@@ -241,7 +245,7 @@ impl ActionContext {
             need: need.words(),
             success: need.met(total),
             result: None,
-            explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(|| roll.explain()),
+            explain: (drawn.len() != 1 || i64::from(drawn[0]) != total).then(explain),
             terms: std::mem::take(&mut self.roll_terms),
             faces: drawn,
         };

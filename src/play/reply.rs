@@ -271,7 +271,8 @@ mod tests {
 
     #[test]
     fn a_word_of_several_names_lists_them() {
-        let options = vec![option("a", "Walking Corpse", None), option("b", "Second Corpse", None), option("c", "Imp", None)];
+        let options =
+            vec![option("a", "Walking Corpse", None), option("b", "Second Corpse", None), option("c", "Imp", None)];
         let asked = Question::for_test(Ask::Choose { options, other: false });
         let told = asked.read(&"corpse".into()).unwrap_err().to_string();
         assert_eq!(told, "`corpse` may be Walking Corpse or Second Corpse. Type more of the name.");

@@ -152,7 +152,10 @@ impl Repl {
         });
         if let Some((next, candidates)) = unclear {
             let (word, first) = (small(&next.topic), &candidates[0]);
-            return Complaint::Wrong(format!("`{rest}` may be {}. Type `{option} {word} {first}`.", candidates.join(" or ")));
+            return Complaint::Wrong(format!(
+                "`{rest}` may be {}. Type `{option} {word} {first}`.",
+                candidates.join(" or ")
+            ));
         }
         Complaint::Wrong(match (reads, nearest(behind[0], rules.words().keys().map(String::as_str)), next.first()) {
             (Some(next), ..) => {
