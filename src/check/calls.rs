@@ -1,7 +1,7 @@
-//! How functions are called: with how many values, and of what sort.
+//! Arguments of calls: their number, order and types.
 
-use super::names::Signature;
 use super::script::Reader;
+use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{constant, literal, text};
 use super::value_type::{ValueType, params_of, wanted};
@@ -9,7 +9,7 @@ use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, IndexNameOp, Location, TableItem};
 use crate::state::Value;
 
-/// A function whose way of being called is known.
+/// A function with a known signature.
 pub(super) struct Called {
     /// As it is written: `action.deal`.
     pub name: String,
@@ -58,7 +58,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What the libraries of Luau are given: `math` reckons with numbers, `table` and `ipairs` go through tables.
+    /// Arguments of the Luau libraries: numbers for `math`, tables for `table` and `ipairs`.
     fn of_library(&mut self, func: Expression<'_>, args: &[Expression<'_>]) {
         let (wanted, name) = match func.kind() {
             ExpressionKind::Global(name) if name == "ipairs" || name == "pairs" => (ValueType::Table, text(name)),
@@ -74,7 +74,7 @@ impl Reader<'_> {
         let looked_at = if wanted == ValueType::Number { args.len() } else { 1 };
         for arg in args.iter().take(looked_at) {
             let Some(given) = self.value_type(*arg) else { continue };
-            let fits = given == wanted || wanted == ValueType::Table && given == ValueType::Entity;
+            let fits = given == wanted || wanted == ValueType::Table && given.is_table();
             let digits = literal(*arg).is_some_and(|text| text.trim().parse::<f64>().is_ok());
             if fits {
                 continue;
@@ -85,6 +85,24 @@ impl Reader<'_> {
                 false => "name what is meant",
             };
             return self.problem(arg.location(), (wrong, cure.into()));
+        }
+        if name == "table.find"
+            && let [list, value, ..] = args
+            && self.value_type(*value) == Some(ValueType::List)
+            && self.value_type(*list) != Some(ValueType::List)
+        {
+            let wrong = "a list stands in the place of the value to look for".to_string();
+            self.problem(list.location(), (wrong, "it is written table.find(list, value)".into()));
+        }
+        if name == "table.insert"
+            && let [list, value] = args
+            && self.evidence.stays_empty(*value)
+        {
+            let wrong = format!(
+                "the list `{}` always stays empty, and is put into something else here",
+                name_of(*value).unwrap_or_default()
+            );
+            self.problem(list.location(), (wrong, "it is written table.insert(list, value)".into()));
         }
         if name == "math.clamp"
             && let [_, least, most] = args
@@ -172,7 +190,9 @@ impl Reader<'_> {
             (constant(at), constant(other)),
             (Some(true), Some(false) | None) | (Some(false) | None, Some(true))
         );
-        (back == signature.params[at] && differ).then_some(name)
+        let given = (self.value_type(args[at]), args.get(other).and_then(|arg| self.value_type(*arg)));
+        let given_differ = matches!(given, (Some(one), Some(two)) if is_constant(one) != is_constant(two));
+        (back == signature.params[at] && (differ || given_differ)).then_some(name)
     }
 
     /// A function of the ruleset's own.
@@ -274,8 +294,13 @@ fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
         (ValueType::Text, ValueType::Number) => {
             super::syntax::literal(arg).is_some_and(|text| text.trim().parse::<f64>().is_err())
         }
+        // `false` often stands for a value that is left out.
+        (ValueType::Truth, wanted) if wanted != ValueType::Number => {
+            matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth
+        }
         (ValueType::Table, ValueType::Entity) => is_plain_table(arg),
-        (ValueType::Table, ValueType::Table) | (ValueType::Entity, ValueType::Table) => false,
+        (ValueType::Table, wanted) if wanted.is_table() => false,
+        (ValueType::Record | ValueType::Entity, ValueType::Table) => false,
         (ValueType::Table, wanted) => is_constant(wanted) && matches!(arg.kind(), ExpressionKind::Table { .. }),
         (given, wanted) => given != wanted,
     }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::known::{Known, instead};
 use super::slip::is_slip;
@@ -38,6 +38,13 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
                     }
                     true
                 }
+                (key, DeValue::Table(seats))
+                    if inside.starts_with("scenarios/") && is_slip_of_seats(key) && reader.names_drivers(seats) =>
+                {
+                    let wrong = format!("`{key}` names policies, and nothing reads it");
+                    reader.problem(&entry.key_span, wrong, "did you mean `seats`?".into());
+                    true
+                }
                 _ => false,
             };
             if !named {
@@ -47,6 +54,10 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
         Ok(reader.found)
     });
     read.unwrap_or_default()
+}
+
+fn is_slip_of_seats(key: &str) -> bool {
+    key != "seats" && strsim::damerau_levenshtein(key, "seats") <= 2
 }
 
 struct Reader<'r> {
@@ -65,6 +76,14 @@ impl Reader<'_> {
         if let Some((message, cure)) = self.known.wrong_name(sort, name) {
             self.problem(span, message, cure);
         }
+    }
+
+    /// Whether all values of a table are policies, or other words for those who play a seat.
+    fn names_drivers(&self, table: &DeTable<'_>) -> bool {
+        let drivers: Vec<&str> =
+            self.rules.policies().iter().map(|policy| &**policy).chain(["human", "absent"]).collect();
+        let is_driver = |value: &DeValue<'_>| matches!(value, DeValue::String(name) if drivers.contains(&&**name));
+        !table.is_empty() && table.values().all(|value| is_driver(value.get_ref()))
     }
 
     /// Who plays a seat.

@@ -1,7 +1,7 @@
 use super::flow::{end_of, falls_through};
 use super::known::instead;
-use super::names::Signature;
 use super::script::Reader;
+use super::signature::Signature;
 use super::symbol::Symbol;
 use super::syntax::{literal, returned, text};
 use crate::ruleset::nearest;
@@ -100,6 +100,7 @@ impl Reader<'_> {
             }
             _ => {
                 self.fact(name, value);
+                self.words_of_a_fact(value);
                 self.expression(value);
             }
         }
@@ -123,10 +124,28 @@ impl Reader<'_> {
         if !a_word || self.known.names.times(&fact) > 1 {
             return;
         }
-        let words = self.known.names.texts().filter(|word| **word != *fact && !word.contains(' '));
+        let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+        let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
         if let Some(near) = nearest(&fact, words) {
             let wrong = format!("no script knows the {name} \"{fact}\"");
             self.problem(value.location(), (wrong, format!("did you mean \"{near}\"?")));
+        }
+    }
+
+    /// Words in the lists and tables of a fact that stand nowhere else, one slip away from one that does.
+    fn words_of_a_fact(&mut self, value: Expression<'_>) {
+        let ExpressionKind::Table { items } = value.kind() else { return };
+        if !self.is_fact_of_a_card() {
+            return;
+        }
+        for item in items {
+            match item {
+                TableItem::Record { key, .. } if matches!(literal(*key).as_deref(), Some("id" | "title" | "text")) => {}
+                TableItem::List { value } | TableItem::Record { value, .. } | TableItem::General { value, .. } => {
+                    self.slip(*value);
+                    self.words_of_a_fact(*value);
+                }
+            }
         }
     }
 
@@ -186,6 +205,16 @@ impl Reader<'_> {
     fn says_yes_by_a_text(&mut self, function: &Function<'_>) {
         let mut returns = Vec::new();
         returned(function.body, &mut returns);
+        for values in &returns {
+            if let [first, second, ..] = values
+                && matches!(second.kind(), ExpressionKind::Boolean(false))
+                && !matches!(first.kind(), ExpressionKind::Boolean(_) | ExpressionKind::Nil)
+            {
+                let wrong =
+                    "`when` returns its reason first and `false` second; only the first value decides".to_string();
+                self.problem(first.location(), (wrong, "write `return false, reason`".into()));
+            }
+        }
         for first in returns.iter().filter_map(|values| values.first()) {
             if let Some(reason) = literal(*first) {
                 let wrong = "`when` returns a text first, and that counts as yes".to_string();

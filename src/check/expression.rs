@@ -1,8 +1,8 @@
 //! Expressions of a script.
 
 use super::known::{Wrong, instead};
-use super::names::type_named;
 use super::script::Reader;
+use super::signature::type_named;
 use super::symbol::Symbol;
 use super::syntax::{literal, text};
 use super::value_type::ValueType;
@@ -113,14 +113,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Something of which it is asked whether it is there, or what it is.
+    /// An expression in a condition.
     pub(super) fn asking(&mut self, expression: Expression<'_>) {
         let asked = std::mem::replace(&mut self.asked, true);
         self.expression(expression);
         self.asked = asked;
     }
 
-    /// Something is taken out of a table by a number that is written down.
+    /// A table is read by a constant number.
     fn by_number(&mut self, table: Expression<'_>, index: Expression<'_>) {
         let text_map = match table.kind() {
             ExpressionKind::Local { local, .. } if self.text_maps.contains(&local.id) => Some(text(local.name)),
@@ -144,7 +144,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list out of which something is taken by a name.
+    /// A list is read by a name.
     fn by_name(&mut self, list: Expression<'_>, at: Location) {
         if let ExpressionKind::Local { local, .. } = list.kind()
             && self.lists.contains(&local.id)
@@ -154,7 +154,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Something off which more is read: it has to be there.
+    /// An expression off which something is read, and which must not be nil.
     fn base(&mut self, expression: Expression<'_>) {
         self.has_come_back(expression);
         let asked = std::mem::replace(&mut self.asked, false);
@@ -173,7 +173,7 @@ impl Reader<'_> {
             }
             None => match self.nearest_local(name) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => "declare it by `local`, put it in quotes if it is a text, or is it misspelt?".into(),
+                None => "declare it by `local`, put it in quotes if it is a text, or correct the name".into(),
             },
         };
         self.problem(at, (format!("there is no `{name}`"), cure));
@@ -273,9 +273,14 @@ impl Reader<'_> {
         {
             self.value_types.insert(question.id, ValueType::Table);
         }
-        for arg in function.args.iter().filter(|arg| !self.changing.contains(&arg.id)) {
+        for arg in function.args {
+            if self.changing.contains(&arg.id) {
+                continue;
+            }
             if let Some(sort) = arg.annotation.and_then(type_named) {
                 self.value_types.insert(arg.id, sort);
+            } else {
+                self.by_its_uses(arg);
             }
         }
         if self.is_spec()
@@ -286,13 +291,14 @@ impl Reader<'_> {
         let asked = std::mem::replace(&mut self.asked, false);
         self.depth += 1;
         self.pure.extend(pure);
-        // Keys of tables inside a function say nothing of where it stands.
+        // Keys of tables inside a function do not belong to the path of the function.
         let keys = std::mem::take(&mut self.keys);
         if !keys.is_empty() {
             self.keys.push("()".into());
         }
         self.promised(function);
         self.block(function.body);
+        self.last_answer(function);
         self.asked = asked;
         self.keys = keys;
         if pure.is_some() {
@@ -337,7 +343,7 @@ impl Reader<'_> {
         if let Some(word) = word {
             self.word(word, args, at);
         }
-        // What a declaration holds stands at its top.
+        // The keys in a declaration count from its own table.
         let keys = if word.is_some_and(declares) { std::mem::take(&mut self.keys) } else { Vec::new() };
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
@@ -345,7 +351,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What is called has to be a function.
+    /// Only functions can be called.
     fn is_function(&mut self, func: Expression<'_>) {
         let ExpressionKind::Local { local, .. } = func.kind() else { return };
         let Some(sort) = self.value_types.get(&local.id) else { return };
@@ -393,7 +399,7 @@ impl Reader<'_> {
     }
 }
 
-/// Words that mean something in other languages, or nothing before `rb` is there.
+/// Words of other languages, and `rb` before it is required.
 const ELSEWHERE: [(&str, &str); 7] = [
     ("rb", "write `local rb = require(\"@riskbreaker\")` at the top"),
     ("null", "Luau writes `nil` for it"),

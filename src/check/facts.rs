@@ -1,4 +1,4 @@
-//! Facts of cards, items and people of the cast that differ from those of all others under the same name.
+//! Facts of cards, items and the cast that differ from all other facts of the same name.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::dice::Dice;
 use crate::ruleset::{Card, Fact, Problem, Rulebook, Stack, nearest};
 use crate::state::Value;
 
-/// So many have to agree before one that differs is told.
+/// The number of facts that must agree before a different one is reported.
 const AGREEING: usize = 4;
 
 pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Problem> {
@@ -20,7 +20,7 @@ pub(super) fn findings(stack: &Stack, own: usize, rules: &Rulebook) -> Vec<Probl
     found
 }
 
-/// A fact that alone is no dice, and a text that is one slip away from what others say under the same name.
+/// A fact that is the only one without dice, or a misspelt text among equal ones.
 fn odd_facts(stack: &Stack, cards: &[Card]) -> Vec<Problem> {
     let mut facts: BTreeMap<&str, Vec<(&Card, &str)>> = BTreeMap::new();
     for card in cards {

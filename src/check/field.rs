@@ -41,6 +41,15 @@ impl Reader<'_> {
             return;
         }
         let (name, thing) = (text(index), self.symbol(expr));
+        if name == "kind" && !self.is_spec() {
+            let asks = api::QUESTIONS.iter().map(|(ask, _)| ask.to_string());
+            let kinds: Vec<String> = asks.chain(self.known.names("kind").unwrap_or_default()).collect();
+            let near = nearest(given, kinds.iter().map(String::as_str)).is_some();
+            if near && !kinds.iter().any(|kind| **kind == **given) && self.known.names.times(given) <= 1 {
+                let wrong = format!("there is no kind \"{given}\", neither of a question nor of an entity");
+                return self.problem(value.location(), (wrong, instead(given, &kinds)));
+            }
+        }
         if thing == Some(Symbol::Holder) {
             let wrong = self.known.wrong_name("hook", given).filter(|_| name == "hook");
             return self.tell(value.location(), wrong);
@@ -164,7 +173,8 @@ impl Reader<'_> {
         let Some(sort) = self.value_type(value).filter(|_| constant(value).is_none()) else { return false };
         let fits = |ty: &&Type| {
             let wanted = ValueType::of_type(ty);
-            wanted == sort || wanted == ValueType::Entity && sort == ValueType::Table
+            let tables = wanted.is_table() && sort.is_table();
+            wanted == sort || tables || wanted == ValueType::Entity && sort == ValueType::Table
         };
         if types.is_empty() || types.iter().any(fits) {
             return false;

@@ -1,9 +1,9 @@
-//! Where a script would go on for ever, or end without what it promises.
+//! Endless loops, and functions that can end without a result.
 
 use std::collections::BTreeSet;
 
-use super::names::type_named;
 use super::script::Reader;
+use super::signature::type_named;
 use super::syntax::leaves_loop;
 use super::value_type::ValueType;
 use crate::script::syntax::{
@@ -12,7 +12,7 @@ use crate::script::syntax::{
 };
 
 impl Reader<'_> {
-    /// A function whose type says that it gives something back, and that can end without doing so.
+    /// A function with a result type that can end without `return`.
     pub(super) fn promised(&mut self, function: &Function<'_>) {
         if promised_type(function).is_none() || !falls_through(function.body) {
             return;
@@ -26,7 +26,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A loop whose condition is made of local variables that nothing in it changes.
+    /// A loop whose condition uses only local variables that the loop does not change.
     pub(super) fn ends(&mut self, condition: Expression<'_>, body: Block<'_>) {
         let mut asked = BTreeSet::new();
         if !made_of_locals(condition, &mut asked) || asked.is_empty() || leaves_loop(body) {

@@ -174,7 +174,7 @@ impl Lints<'_> {
         while let Some(StatementView::If(branch)) = rest.map(|statement| statement.view()) {
             if asked.iter().any(|before| self.same(*before, branch.condition)) {
                 let cure = "remove one of the two, or write what was meant";
-                self.tell(branch.condition.location(), "this condition has been asked before", cure);
+                self.tell(branch.condition.location(), "an earlier branch has the same condition", cure);
             }
             asked.push(branch.condition);
             rest = branch.else_body;
@@ -329,7 +329,7 @@ impl Lints<'_> {
                 if (!inserts || args.len() == 3) && number(*place) == Some(0.0) {
                     self.tell(place.location(), "the first place of a list is 1, not 0", "write 1");
                 } else if inserts && args.len() == 3 && is_length(*place) {
-                    let wrong = "this puts it before the last one";
+                    let wrong = "this inserts before the last place of the list, not behind it";
                     self.tell(
                         place.location(),
                         wrong,

@@ -79,8 +79,7 @@ impl Reader<'_> {
         match near.map(str::to_string) {
             Some(near) => self.problem(at, (wrong, format!("did you mean `{near}`?"))),
             None if self.asked => {}
-            None => self
-                .problem(at, (wrong, "is it misspelt, or has it yet to be declared as a field in kinds.luau?".into())),
+            None => self.problem(at, (wrong, "correct the name, or declare it as a field in kinds.luau".into())),
         }
     }
 

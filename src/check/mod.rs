@@ -1,8 +1,9 @@
-//! What is wrong with a ruleset beyond what keeps it from loading: mistakes that show only when they are played, or never.
+//! The check of a ruleset: mistakes beside load errors, which would show only in play, or never.
 
 mod calls;
 mod data;
 mod declared;
+mod evidence;
 mod expression;
 mod facts;
 mod field;
@@ -14,12 +15,14 @@ mod names;
 mod open_block;
 mod question;
 mod script;
+mod signature;
 mod silent;
 mod slip;
 mod spec;
 mod statement;
 mod symbol;
 mod syntax;
+mod thrown_away;
 mod unreadable;
 mod value_type;
 mod word;
@@ -35,18 +38,18 @@ use crate::play::{Driver, MACHINE_STACK, Ruleset, Scenario, Session, Setup, Step
 use crate::ruleset::{Library, Problem, Rulebook, Source, SourceKind, Stack, nearest};
 use crate::script::meant;
 
-/// Everything that is wrong with a ruleset, in the order of its files and lines: what keeps it from loading, and names
-/// that nothing has, house rules that nothing reads, rules that stand in no text, state kept between calls, and the like.
+/// All problems of a ruleset, in the order of its files and lines: load errors, unknown names, switches that nothing
+/// reads, rules without a text, state kept between calls, and others.
 ///
-/// Of the rulesets below it, only what keeps it from loading is reported. `game+house` asks about `house` as it lies on
-/// `game`; the files of `game` are not checked then. The check never runs longer than the loading itself allows.
+/// Of the rulesets below it, only load errors are reported. `game+house` checks the layer `house` over `game`, without
+/// the files of `game`. The time limits of loading hold here, too.
 pub fn findings(library: &Library, id: &str, layers: &[String]) -> Vec<Problem> {
     run(library, id, layers, Depth::Everything, &Arc::default())
 }
 
-/// The same at a save, faster: no scenario is set up.
+/// The same without setting up the scenarios, which is fast enough for every save.
 ///
-/// The check stops soon after `stop` is set; what it gives then is incomplete.
+/// The check stops soon after `stop` is set, and then returns an incomplete list.
 pub fn findings_at_save(library: &Library, id: &str, layers: &[String], stop: &Arc<AtomicBool>) -> Vec<Problem> {
     run(library, id, layers, Depth::Files, stop)
 }
@@ -61,7 +64,7 @@ enum Depth {
 
 fn run(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Arc<AtomicBool>) -> Vec<Problem> {
     let (library, name, layers, stop) = (library.clone(), id.to_string(), layers.to_vec(), stop.clone());
-    // Deep nesting is read by recursion, and what an author wrote must not end the host.
+    // Nested code is read by recursion: a large stack keeps deep nesting from ending the host.
     let reader = thread::Builder::new().name("check".into()).stack_size(MACHINE_STACK);
     let found = reader.spawn(move || find(&library, &name, &layers, depth, &stop)).map(thread::JoinHandle::join);
     match found {
@@ -88,7 +91,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
     // `game+house` asks about the house rules alone.
     let own = stack.main().index + usize::from(id.contains('+'));
     for (part, path, source) in stack.scripts() {
-        // Specs of what lies below say nothing about what lies above.
+        // Specs of the rulesets below do not concern this one.
         if stopped() || stack.is_spec_of_another(part, path) || part < own && path.starts_with("specs/") {
             continue;
         }
@@ -102,7 +105,7 @@ fn find(library: &Library, id: &str, layers: &[String], depth: Depth, stop: &Ato
             if reader.reads && !reader.always {
                 idle.extend(unattached(&known, path, source));
             }
-            // What the loading says of a line is said with more care here.
+            // A finding of the check replaces the load error of the same line, since it is more precise.
             let surer = |problem: &Problem| {
                 let same = |found: &Problem| found.line == problem.line || !reader.reads;
                 problem.path == source.path && reader.found.iter().any(same)

@@ -1,31 +1,34 @@
-//! What the scripts and data files of a ruleset give names to, and how the functions that they share are called.
+//! The names in all scripts and data files of a ruleset, and the functions of its modules and verbs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::syntax::{is_text_map, literal, local_id, possible_texts, returned, text};
-use super::value_type::ValueType;
+use super::evidence::Fields;
+use super::signature::{Callee, Signature, Surroundings};
+use super::syntax::{is_text_map, literal, possible_texts, text};
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
 use crate::script::syntax::{
-    Arena, AstNode, AstVisitor, BinaryOp, Expression, ExpressionKind, Function, Local, Location, Statement,
-    StatementView, TableItem, Type, TypeKind, UnaryOp, parse,
+    Arena, AstNode, AstVisitor, Expression, ExpressionKind, Statement, StatementView, TableItem, UnaryOp, parse,
 };
 use crate::state::Schema;
+
+/// Through how many calls what a function needs goes on to those that call it.
+const CALLS_DEEP: usize = 4;
 
 /// Names over all files of a ruleset, those of its parents among them.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// Names that something has: keys of tables and of data, fields, texts that read like a name.
+    /// Known names: keys of tables and of data, fields, texts that read like a name.
     given: BTreeSet<String>,
     /// The same without the files that declare kinds.
     given_elsewhere: BTreeSet<String>,
     /// How often a name is read off something, or stands as a text, outside of specs.
     read: BTreeMap<String, usize>,
-    /// Hooks that some script attaches by their name; nothing is known where one is worked out.
+    /// Hooks that scripts attach by name; `None` if a script computes a name.
     attached: Option<BTreeSet<String>>,
     /// Keys of tables in scripts and data, specs left out.
     keys: BTreeSet<String>,
-    /// Members that are used as lists, and members of which something is read: `thing.name[1]`, `thing.name.other`.
+    /// Members that are read as lists, and members that are read by name: `thing.name[1]`, `thing.name.other`.
     listed: BTreeSet<String>,
     parted: BTreeSet<String>,
     /// Names that are assigned: `thing.name = ...`.
@@ -44,6 +47,9 @@ pub(super) struct Names {
     verbs: BTreeMap<String, (Signature, String)>,
     /// Verbs that are declared or wrapped in more than one place.
     again: BTreeSet<String>,
+    /// The functions that are local variables, by their files and numbers.
+    functions: BTreeMap<(String, u64), Signature>,
+    fields: Fields,
 }
 
 /// What a file returns, as far as that can be read off.
@@ -55,25 +61,10 @@ pub(super) struct Module {
     pub text_maps: BTreeSet<String>,
 }
 
-/// How a function of a script is called.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Signature {
-    pub params: Vec<String>,
-    /// How many of its parameters cannot be left out: the last of them is used as it is, whatever happens.
-    pub needed: usize,
-    /// Takes any number more.
-    pub spread: bool,
-    /// What each parameter is used as, where all its uses agree, or what its type says.
-    pub uses: Vec<Option<ValueType>>,
-    /// Where it ends, if it never returns anything.
-    pub silent: Option<Location>,
-    /// What its type says that it gives back.
-    pub gives: Option<ValueType>,
-}
-
 impl Names {
     pub fn new(stack: &Stack, schema: Option<&Schema>) -> Names {
-        let mut names = Names { attached: Some(BTreeSet::new()), ..Names::default() };
+        let fields = Fields::new(schema);
+        let mut names = Names { attached: Some(BTreeSet::new()), fields, ..Names::default() };
         for name in api::known_members() {
             names.give(name.to_string(), true);
             names.note_read(name.to_string(), 1);
@@ -98,7 +89,61 @@ impl Names {
                 }
             }
         }
+        names.learn(stack);
         names
+    }
+
+    /// What functions say of those that call them goes on to the callers of these, and so on.
+    fn learn(&mut self, stack: &Stack) {
+        for _ in 0..CALLS_DEEP {
+            let mut changed = false;
+            for path in self.modules.keys().cloned().collect::<Vec<_>>() {
+                for name in self.modules[&path].members.keys().cloned().collect::<Vec<_>>() {
+                    let Some(mut signature) = self.modules[&path].members[&name].clone() else { continue };
+                    changed |= signature.learn(&|callee| self.called(stack, &path, callee));
+                    if let Some(module) = self.modules.get_mut(&path) {
+                        module.members.insert(name, Some(signature));
+                    }
+                }
+            }
+            for name in self.verbs.keys().cloned().collect::<Vec<_>>() {
+                let (mut signature, file) = self.verbs[&name].clone();
+                changed |= signature.learn(&|callee| self.called(stack, &file, callee));
+                self.verbs.insert(name, (signature, file));
+            }
+            for key in self.functions.keys().cloned().collect::<Vec<_>>() {
+                let mut signature = self.functions[&key].clone();
+                changed |= signature.learn(&|callee| self.called(stack, &key.0, callee));
+                self.functions.insert(key, signature);
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// The function that a file means, by the file's path with the ruleset's id.
+    fn called(&self, stack: &Stack, file: &str, callee: &Callee) -> Option<Signature> {
+        match callee {
+            Callee::Local(id) => self.functions.get(&(file.to_string(), *id)).cloned(),
+            Callee::Verb(name) => self.verb(name).filter(|_| !self.again.contains(name)).cloned(),
+            Callee::Member(module, name) => {
+                let path = match module.as_str() {
+                    "" => file,
+                    module => stack.file(module)?.1.path.as_str(),
+                };
+                self.modules.get(path)?.members.get(name)?.clone()
+            }
+        }
+    }
+
+    pub fn fields(&self) -> &Fields {
+        &self.fields
+    }
+
+    /// A local variable of a file that is a function.
+    pub fn function(&self, file: &str, id: u64) -> Option<&Signature> {
+        self.functions.get(&(file.to_string(), id))
     }
 
     fn note_read(&mut self, name: String, times: usize) {
@@ -116,11 +161,15 @@ impl Names {
         let arena = Arena::new();
         let Ok(root) = parse(&arena, source) else { return };
         let (kinds, spec) = (path.starts_with("kinds"), path.starts_with("specs/"));
-        let mut gatherer = Gatherer { names: self, file: full, kinds, spec };
+        let modules = modules_of(root.as_slice());
+        let fields = std::mem::take(&mut self.fields);
+        let around = Surroundings { fields: &fields, modules: &modules };
+        let mut gatherer = Gatherer { names: self, file: full, kinds, spec, around };
         root.visit(&mut gatherer);
-        if let Some(module) = module_of(root.as_slice()) {
+        if let Some(module) = module_of(root.as_slice(), around) {
             self.modules.insert(full.to_string(), module);
         }
+        self.fields = fields;
     }
 
     fn data(&mut self, value: &serde_json::Value) {
@@ -146,7 +195,7 @@ impl Names {
         self.given.contains(name)
     }
 
-    /// Whether something else than a kind has a member of that name.
+    /// Whether a member of that name is given anywhere outside the kinds.
     pub fn is_given_elsewhere(&self, name: &str) -> bool {
         self.given_elsewhere.contains(name)
     }
@@ -193,8 +242,7 @@ impl Names {
         self.given.iter().map(String::as_str)
     }
 
-    /// What was meant by a member, or a key of data, that nothing knows: the nearest name, of several the one that is read
-    /// most often.
+    /// The nearest known name to an unknown member or key of data. Of several, the one that is read most often.
     pub fn meant(&self, name: &str) -> Option<&str> {
         let letters = name.chars().count();
         let small = |name: &str| !name.contains(|letter: char| letter.is_uppercase() || letter == ' ');
@@ -226,7 +274,7 @@ impl Names {
         &self.topics
     }
 
-    /// What a file returns; nothing where that cannot be read off.
+    /// The table that a file returns, if it is known.
     pub fn module(&self, path: &str) -> Option<&Module> {
         self.modules.get(path)
     }
@@ -242,130 +290,20 @@ impl Names {
 }
 
 impl Module {
-    fn insert(&mut self, name: String, value: Expression<'_>, functions: &BTreeMap<u64, Signature>) {
-        // Whoever assigns it twice may make something else of it.
+    fn insert(
+        &mut self,
+        name: String,
+        value: Expression<'_>,
+        functions: &BTreeMap<u64, Signature>,
+        around: Surroundings<'_>,
+    ) {
+        // A second assignment may store another type.
         if is_text_map(value) && !self.members.contains_key(&name) {
             self.text_maps.insert(name.clone());
         } else {
             self.text_maps.remove(&name);
         }
-        self.members.insert(name, signature_of(value, functions));
-    }
-}
-
-impl Signature {
-    pub fn of(function: &Function<'_>) -> Signature {
-        let params = function.args.iter().map(|arg| text(arg.name)).collect();
-        let used = certain_uses(function);
-        let needs = |arg: &Local<'_>| used.contains(&arg.id) || arg.annotation.is_some_and(is_needed);
-        let needed = function.args.iter().rposition(|arg| needs(arg));
-        let mut found = ParamUses::default();
-        function.body.visit(&mut found);
-        let use_of = |arg: &&Local<'_>| match arg.annotation {
-            Some(ty) => type_named(ty),
-            None => found.of(arg.id),
-        };
-        let uses = function.args.iter().map(use_of).collect();
-        let mut returns = Vec::new();
-        returned(function.body, &mut returns);
-        let silent = returns.iter().all(|values| values.is_empty()).then(|| super::flow::end_of(function));
-        let gives = super::flow::promised_type(function);
-        Signature { params, needed: needed.map_or(0, |last| last + 1), spread: function.vararg, uses, silent, gives }
-    }
-}
-
-/// The value that a type of one word says.
-pub(super) fn type_named(ty: Type<'_>) -> Option<ValueType> {
-    let TypeKind::Named(name) = ty.kind() else { return None };
-    match text(name).as_str() {
-        "number" => Some(ValueType::Number),
-        "string" => Some(ValueType::Text),
-        "boolean" => Some(ValueType::Truth),
-        _ => None,
-    }
-}
-
-/// Whether a parameter of that type cannot be left out: where it is plain, and not `T?`, `T | nil` or `any`.
-fn is_needed(ty: Type<'_>) -> bool {
-    type_named(ty).is_some() || matches!(ty.kind(), TypeKind::Table)
-}
-
-/// How the local variables of a function are used.
-#[derive(Default)]
-struct ParamUses {
-    /// With a colon: as an entity.
-    entities: BTreeSet<u64>,
-    /// Something is read off them by name: entities, or tables.
-    read: BTreeSet<u64>,
-    /// In arithmetic.
-    numbers: BTreeSet<u64>,
-    /// In any other way that says something, and those that are assigned.
-    others: BTreeSet<u64>,
-}
-
-impl ParamUses {
-    fn of(&self, id: u64) -> Option<ValueType> {
-        let read = self.read.contains(&id);
-        match (self.entities.contains(&id), self.numbers.contains(&id), self.others.contains(&id)) {
-            (true, false, false) => Some(ValueType::Entity),
-            (false, true, false) if !read => Some(ValueType::Number),
-            (false, false, false) if read => Some(ValueType::Table),
-            _ => None,
-        }
-    }
-}
-
-impl<'ast> AstVisitor<'ast> for ParamUses {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        match node {
-            AstNode::Statement(statement) => match statement.view() {
-                StatementView::Assign(assign) => {
-                    self.others.extend(assign.vars.iter().filter_map(|var| local_id(*var)))
-                }
-                StatementView::CompoundAssign(assign) => self.others.extend(local_id(assign.var)),
-                _ => {}
-            },
-            AstNode::Expression(expression) => match expression.kind() {
-                ExpressionKind::Call { func, self_call: true, .. } => {
-                    if let ExpressionKind::IndexName { expr, .. } = func.kind() {
-                        self.entities.extend(local_id(expr));
-                    }
-                }
-                // Whoever asks for the type of something expects more than one.
-                ExpressionKind::Call { func, args, .. } => {
-                    if matches!(func.kind(), ExpressionKind::Global(name) if name == "type" || name == "typeof" || name == "tonumber")
-                    {
-                        self.others.extend(args.iter().filter_map(|arg| local_id(*arg)));
-                    }
-                    if let ExpressionKind::IndexName { expr, .. } = func.kind()
-                        && matches!(expr.kind(), ExpressionKind::Global(name) if name == "math")
-                    {
-                        self.numbers.extend(args.iter().filter_map(|arg| local_id(*arg)));
-                    }
-                }
-                ExpressionKind::IndexName { expr, .. } => self.read.extend(local_id(expr)),
-                ExpressionKind::Binary {
-                    lhs,
-                    op: BinaryOp::Add | BinaryOp::Subtract | BinaryOp::Multiply | BinaryOp::Divide,
-                    rhs,
-                } => self.numbers.extend([local_id(lhs), local_id(rhs)].into_iter().flatten()),
-                // What may be left out, or be one of several things.
-                ExpressionKind::Binary { lhs, op: BinaryOp::Or | BinaryOp::And, rhs } => {
-                    self.others.extend([local_id(lhs), local_id(rhs)].into_iter().flatten());
-                }
-                ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } => {
-                    for (one, other) in [(lhs, rhs), (rhs, lhs)] {
-                        let number = matches!(other.kind(), ExpressionKind::Number { .. });
-                        if number { &mut self.numbers } else { &mut self.others }.extend(local_id(one));
-                    }
-                }
-                ExpressionKind::Unary { op: UnaryOp::Not | UnaryOp::Length, rhs } => self.others.extend(local_id(rhs)),
-                ExpressionKind::Unary { op: UnaryOp::Negate, rhs } => self.numbers.extend(local_id(rhs)),
-                ExpressionKind::If { condition, .. } => self.others.extend(local_id(condition)),
-                _ => {}
-            },
-        }
-        true
+        self.members.insert(name, signature_of(value, functions, around));
     }
 }
 
@@ -375,6 +313,7 @@ struct Gatherer<'n> {
     file: &'n str,
     kinds: bool,
     spec: bool,
+    around: Surroundings<'n>,
 }
 
 impl Gatherer<'_> {
@@ -425,7 +364,7 @@ impl<'ast> Gatherer<'_> {
         }
         let wraps = matches!(value.kind(), ExpressionKind::Call { func, .. }
             if matches!(func.kind(), ExpressionKind::IndexName { index, .. } if index == "wrapped"));
-        let verb = verb_of(value);
+        let verb = verb_of(value, self.around);
         let is_again = verb.is_some() && self.file.contains("/verbs") && self.names.verbs.contains_key(&name);
         if wraps || is_again {
             self.names.again.insert(name.clone());
@@ -442,6 +381,9 @@ impl<'ast> Gatherer<'_> {
 
 impl Gatherer<'_> {
     fn statement(&mut self, statement: Statement<'_>) {
+        for (id, signature) in functions_in(statement, self.around) {
+            self.names.functions.insert((self.file.to_string(), id), signature);
+        }
         let targets: &[Expression<'_>] = match statement.view() {
             StatementView::Assign(assign) => assign.vars,
             StatementView::FunctionDeclaration(declaration) => std::slice::from_ref(&declaration.name),
@@ -509,23 +451,23 @@ fn member(expression: Expression<'_>) -> Option<String> {
 }
 
 /// `rb.verb({ ... }, function)`, `rb.replace(rb.verb(...))` and the like.
-fn verb_of(value: Expression<'_>) -> Option<Signature> {
+fn verb_of(value: Expression<'_>, around: Surroundings<'_>) -> Option<Signature> {
     let ExpressionKind::Call { func, args, .. } = value.kind() else { return None };
     let ExpressionKind::IndexName { index, .. } = func.kind() else { return None };
     if index == "verb"
         && let Some(ExpressionKind::FunctionLiteral(function)) = args.get(1).map(|arg| arg.kind())
     {
-        return Some(Signature::of(function));
+        return Some(Signature::of(function, around));
     }
-    (index == "replace").then(|| verb_of(*args.first()?)).flatten()
+    (index == "replace").then(|| verb_of(*args.first()?, around)).flatten()
 }
 
 /// What a file returns, if it is a table whose names stand there.
-fn module_of(block: &[Statement<'_>]) -> Option<Module> {
+fn module_of(block: &[Statement<'_>], around: Surroundings<'_>) -> Option<Module> {
     let StatementView::Return(returned) = block.last()?.view() else { return None };
     let [value] = returned.expressions else { return None };
-    let functions = functions_of(block);
-    let ExpressionKind::Local { local, .. } = value.kind() else { return table_of(*value, &functions) };
+    let functions = functions_of(block, around);
+    let ExpressionKind::Local { local, .. } = value.kind() else { return table_of(*value, &functions, around) };
     let id = local.id;
     let mut module = None;
     let mut uses = Uses { id, plain: 0, by_name: 0 };
@@ -535,68 +477,103 @@ fn module_of(block: &[Statement<'_>]) -> Option<Module> {
             StatementView::Local(declared) => {
                 let places = declared.bindings.iter().zip(declared.values);
                 for (_, value) in places.filter(|(binding, _)| binding.id == id) {
-                    module = Some(table_of(*value, &functions)?);
+                    module = Some(table_of(*value, &functions, around)?);
                 }
             }
             StatementView::FunctionDeclaration(declaration) => {
                 if let Some(name) = member_of(declaration.name, id) {
-                    let signature = declaration.function.as_function().map(Signature::of);
+                    let signature = declaration.function.as_function().map(|function| Signature::of(function, around));
                     module.as_mut()?.members.insert(name, signature);
                 }
             }
             StatementView::Assign(assign) => {
                 for (target, value) in assign.vars.iter().zip(assign.values) {
                     if let Some(name) = member_of(*target, id) {
-                        module.as_mut()?.insert(name, *value, &functions);
+                        module.as_mut()?.insert(name, *value, &functions, around);
                     }
                 }
             }
             _ => {}
         }
     }
-    // Whoever is handed the whole table may put more into it. The one place left is where it is returned.
+    // A function that is given the whole table may add to it. Only the `return` may name the table alone.
     module.filter(|_| uses.plain == uses.by_name + 1)
 }
 
-fn table_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>) -> Option<Module> {
+fn table_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>, around: Surroundings<'_>) -> Option<Module> {
     let ExpressionKind::Table { items } = value.kind() else { return None };
     let mut module = Module::default();
     for item in items {
         let TableItem::Record { key, value } = item else { return None };
-        module.insert(literal(*key)?, *value, functions);
+        module.insert(literal(*key)?, *value, functions, around);
     }
     Some(module)
 }
 
-fn signature_of(value: Expression<'_>, functions: &BTreeMap<u64, Signature>) -> Option<Signature> {
+fn signature_of(
+    value: Expression<'_>,
+    functions: &BTreeMap<u64, Signature>,
+    around: Surroundings<'_>,
+) -> Option<Signature> {
     match value.kind() {
-        ExpressionKind::FunctionLiteral(function) => Some(Signature::of(function)),
+        ExpressionKind::FunctionLiteral(function) => Some(Signature::of(function, around)),
         ExpressionKind::Local { local, .. } => functions.get(&local.id).cloned(),
         _ => None,
     }
 }
 
 /// The local functions of a file.
-fn functions_of(block: &[Statement<'_>]) -> BTreeMap<u64, Signature> {
-    let mut functions = BTreeMap::new();
+fn functions_of(block: &[Statement<'_>], around: Surroundings<'_>) -> BTreeMap<u64, Signature> {
+    block.iter().flat_map(|statement| functions_in(*statement, around)).collect()
+}
+
+/// The local functions that a statement declares.
+fn functions_in(statement: Statement<'_>, around: Surroundings<'_>) -> Vec<(u64, Signature)> {
+    match statement.view() {
+        StatementView::LocalFunction(local) => {
+            let function = local.function.as_function();
+            function.map(|function| (local.name.id, Signature::of(function, around))).into_iter().collect()
+        }
+        StatementView::Local(local) => {
+            let declared = local.bindings.iter().zip(local.values);
+            let functions = declared.filter_map(|(binding, value)| match value.kind() {
+                ExpressionKind::FunctionLiteral(function) => Some((binding.id, Signature::of(function, around))),
+                _ => None,
+            });
+            functions.collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The local variables that hold other files, by the names under which these are required, and the file's own table,
+/// which has none.
+fn modules_of(block: &[Statement<'_>]) -> BTreeMap<u64, String> {
+    let mut modules = BTreeMap::new();
     for statement in block {
         match statement.view() {
-            StatementView::LocalFunction(local) => {
-                if let Some(function) = local.function.as_function() {
-                    functions.insert(local.name.id, Signature::of(function));
-                }
-            }
             StatementView::Local(local) => {
                 for (binding, value) in local.bindings.iter().zip(local.values) {
-                    if let ExpressionKind::FunctionLiteral(function) = value.kind() {
-                        functions.insert(binding.id, Signature::of(function));
+                    if let ExpressionKind::Call { func, args, .. } = value.kind()
+                        && matches!(func.kind(), ExpressionKind::Global(name) if name == "require")
+                        && let Some(path) =
+                            args.first().and_then(|arg| literal(*arg)).filter(|path| !path.starts_with('@'))
+                    {
+                        modules.insert(binding.id, path);
                     }
+                }
+            }
+            StatementView::Return(returned) => {
+                if let [value] = returned.expressions
+                    && let ExpressionKind::Local { local, .. } = value.kind()
+                {
+                    modules.insert(local.id, String::new());
                 }
             }
             _ => {}
         }
     }
-    functions
+    modules
 }
 
 /// The name of `local.name`, for the local variable that is meant.
@@ -626,167 +603,14 @@ impl<'ast> AstVisitor<'ast> for Uses {
     }
 }
 
-/// The parameters of a function that it reads from, calls or reckons with whatever else happens, and never asks
-/// whether they are there.
-fn certain_uses(function: &Function<'_>) -> BTreeSet<u64> {
-    let mut uses = CertainUses::default();
-    uses.block(function.body.as_slice());
-    let mut asked = Asked(BTreeSet::new());
-    function.body.visit(&mut asked);
-    uses.0.difference(&asked.0).copied().collect()
-}
-
-#[derive(Default)]
-struct CertainUses(BTreeSet<u64>);
-
-impl CertainUses {
-    fn block(&mut self, statements: &[Statement<'_>]) {
-        for statement in statements {
-            match statement.view() {
-                StatementView::Local(local) => local.values.iter().for_each(|value| self.expression(*value)),
-                StatementView::Assign(assign) => assign.values.iter().for_each(|value| self.expression(*value)),
-                StatementView::CompoundAssign(assign) => self.reckoned(assign.value),
-                StatementView::Expression(statement) => self.expression(statement.expr),
-                StatementView::Return(returned) => {
-                    returned.expressions.iter().for_each(|value| self.expression(*value));
-                    return;
-                }
-                StatementView::If(branch) => {
-                    self.expression(branch.condition);
-                    let mut leaves = Leaves(false);
-                    statement.visit(&mut leaves);
-                    if leaves.0 {
-                        return;
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn expression(&mut self, expression: Expression<'_>) {
-        match expression.kind() {
-            ExpressionKind::Grouped(inner) | ExpressionKind::TypeAssertion { expr: inner, .. } => {
-                self.expression(inner)
-            }
-            ExpressionKind::Unary { op, rhs } => match op {
-                UnaryOp::Not => self.expression(rhs),
-                _ => self.reckoned(rhs),
-            },
-            ExpressionKind::Binary { lhs, op, rhs } => match op {
-                BinaryOp::And | BinaryOp::Or => self.expression(lhs),
-                BinaryOp::Equal | BinaryOp::NotEqual => {
-                    self.expression(lhs);
-                    self.expression(rhs);
-                }
-                _ => {
-                    self.reckoned(lhs);
-                    self.reckoned(rhs);
-                }
-            },
-            ExpressionKind::IndexName { expr, .. } => self.reckoned(expr),
-            ExpressionKind::IndexExpr { expr, index } => {
-                self.reckoned(expr);
-                self.expression(index);
-            }
-            ExpressionKind::Call { func, args, .. } => {
-                self.reckoned(func);
-                args.iter().for_each(|arg| self.expression(*arg));
-            }
-            ExpressionKind::If { condition, .. } => self.expression(condition),
-            ExpressionKind::Table { items } => {
-                for item in items {
-                    match item {
-                        TableItem::List { value } | TableItem::Record { value, .. } => self.expression(*value),
-                        TableItem::General { key, value } => {
-                            self.expression(*key);
-                            self.expression(*value);
-                        }
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Something that fails where it is nothing.
-    fn reckoned(&mut self, expression: Expression<'_>) {
-        match expression.kind() {
-            ExpressionKind::Local { local, .. } => {
-                self.0.insert(local.id);
-            }
-            _ => self.expression(expression),
-        }
-    }
-}
-
-/// Local variables of which a script asks whether they are there, or to which it assigns.
-struct Asked(BTreeSet<u64>);
-
-impl Asked {
-    fn about(&mut self, expression: Expression<'_>) {
-        match expression.kind() {
-            ExpressionKind::Local { local, .. } => {
-                self.0.insert(local.id);
-            }
-            ExpressionKind::Grouped(inner) => self.about(inner),
-            _ => {}
-        }
-    }
-}
-
-impl<'ast> AstVisitor<'ast> for Asked {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        match node {
-            AstNode::Statement(statement) => match statement.view() {
-                StatementView::If(branch) => self.about(branch.condition),
-                StatementView::While(looped) => self.about(looped.condition),
-                StatementView::Assign(assign) => assign.vars.iter().for_each(|var| self.about(*var)),
-                StatementView::CompoundAssign(assign) => self.about(assign.var),
-                _ => {}
-            },
-            AstNode::Expression(expression) => match expression.kind() {
-                ExpressionKind::Unary { op: UnaryOp::Not, rhs } => self.about(rhs),
-                ExpressionKind::Binary { lhs, op: BinaryOp::And | BinaryOp::Or, rhs } => {
-                    self.about(lhs);
-                    self.about(rhs);
-                }
-                ExpressionKind::Binary { lhs, op: BinaryOp::Equal | BinaryOp::NotEqual, rhs } => {
-                    self.about(lhs);
-                    self.about(rhs);
-                }
-                ExpressionKind::If { condition, .. } => self.about(condition),
-                ExpressionKind::Call { func, args, .. } => {
-                    if let ExpressionKind::Global(_) = func.kind() {
-                        args.iter().for_each(|arg| self.about(*arg));
-                    }
-                }
-                _ => {}
-            },
-        }
-        true
-    }
-}
-
-/// Whether a piece of a function may end it.
-struct Leaves(bool);
-
-impl<'ast> AstVisitor<'ast> for Leaves {
-    fn visit_node(&mut self, node: AstNode<'ast>) -> bool {
-        if let AstNode::Statement(statement) = node {
-            self.0 |= matches!(statement.view(), StatementView::Return(_) | StatementView::Break);
-        }
-        // Functions inside it end only themselves, but that they do costs nothing but a finding.
-        true
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn signature(source: &str) -> Signature {
-        functions_of(parse(&Arena::new(), source).unwrap().as_slice()).into_values().next().unwrap()
+        let (fields, modules) = (Fields::default(), BTreeMap::new());
+        let around = Surroundings { fields: &fields, modules: &modules };
+        functions_of(parse(&Arena::new(), source).unwrap().as_slice(), around).into_values().next().unwrap()
     }
 
     #[test]
@@ -799,7 +623,10 @@ mod tests {
     }
 
     fn members(source: &str) -> Option<Vec<String>> {
-        module_of(parse(&Arena::new(), source).unwrap().as_slice()).map(|module| module.members.into_keys().collect())
+        let (fields, modules) = (Fields::default(), BTreeMap::new());
+        let around = Surroundings { fields: &fields, modules: &modules };
+        let module = module_of(parse(&Arena::new(), source).unwrap().as_slice(), around);
+        module.map(|module| module.members.into_keys().collect())
     }
 
     #[test]

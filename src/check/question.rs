@@ -43,7 +43,7 @@ impl Reader<'_> {
             && min > max
             && let Some(place) = value("max")
         {
-            let wrong = format!("nothing is between {min} and {max}");
+            let wrong = format!("no number is from {min} to {max}");
             self.problem(place.location(), (wrong, format!("write min = {max}, max = {min}")));
         }
         // A choice of cards may leave it to the host which of them are open.
@@ -80,7 +80,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Values of a question that are of another sort than it takes.
+    /// Fields of a question with values of a wrong type.
     fn fields_fit(&mut self, items: &[TableItem<'_>]) {
         for item in items {
             let TableItem::Record { key, value } = item else { continue };

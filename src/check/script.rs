@@ -1,7 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::evidence::Evidence;
 use super::known::{Known, Wrong};
-use super::names::Signature;
+use super::signature::Signature;
 use super::silent::Silent;
 use super::symbol::Symbol;
 use super::syntax::{Locals, literal};
@@ -9,7 +10,7 @@ use super::value_type::ValueType;
 use crate::ruleset::Problem;
 use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, parse};
 
-/// Reads one script for names that nothing has and symbols that it may not do.
+/// Reads one script and collects its problems.
 pub(super) struct Reader<'r> {
     pub known: &'r Known<'r>,
     part: usize,
@@ -35,6 +36,8 @@ pub(super) struct Reader<'r> {
     pub functions: BTreeMap<u64, Signature>,
     /// The sorts of local variables that are never assigned anew.
     pub value_types: BTreeMap<u64, ValueType>,
+    /// How local variables are used.
+    pub evidence: Evidence,
     /// Texts of local variables that are never assigned anew.
     pub constants: BTreeMap<u64, String>,
     /// Local variables that are assigned after they were declared.
@@ -47,7 +50,7 @@ pub(super) struct Reader<'r> {
     pub told: BTreeSet<String>,
     /// Texts of a spec file, in small letters, with how often each stands there and how it is written.
     pub spec_texts: BTreeMap<String, (usize, String)>,
-    /// Whether it is asked if what is read is there at all.
+    /// Whether the current expression is a condition, where nil is fine.
     pub asked: bool,
     /// Local tables that have entities as keys.
     pub keyed_by_entities: BTreeSet<u64>,
@@ -91,6 +94,7 @@ impl<'r> Reader<'r> {
             symbols: BTreeMap::new(),
             functions: BTreeMap::new(),
             value_types: BTreeMap::new(),
+            evidence: Evidence::default(),
             constants: BTreeMap::new(),
             changing: BTreeSet::new(),
             entities: BTreeSet::new(),
@@ -117,10 +121,12 @@ impl<'r> Reader<'r> {
         let arena = Arena::new();
         match parse(&arena, self.text) {
             Ok(root) => {
+                let known_fields = self.known.names.fields();
                 let mut locals = Locals::default();
                 root.visit(&mut locals);
                 (self.changing, self.locals) = (locals.changing, locals.names);
                 self.entities = locals.entities;
+                self.evidence = Evidence::of(root, known_fields);
                 (self.caught, self.filled) = (locals.caught, locals.filled);
                 if self.is_spec() {
                     self.spec_texts = super::spec::texts_of(root);

@@ -1,4 +1,4 @@
-//! Functions that return nothing, and of which something is wanted.
+//! Functions that return nothing, although their result is used.
 
 use super::script::Reader;
 use crate::ruleset::Problem;
@@ -28,7 +28,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Something is read off a value, or it is reckoned with: it must not come from a function that returns nothing.
+    /// A used value must not come from a function that returns nothing.
     pub(super) fn has_come_back(&mut self, expression: Expression<'_>) {
         let silent = match expression.kind() {
             ExpressionKind::Local { local, .. } => self.silent.get(&local.id).cloned(),

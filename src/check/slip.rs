@@ -1,4 +1,4 @@
-//! Slips of the pen: a word or a key that stands nowhere else, one letter away from another that is known.
+//! Misspelt words: a text or a key that occurs once, one letter away from a known one.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ const ROWS: usize = 3;
 const LETTERS: usize = 3;
 const LUAU_TYPES: [&str; 8] = ["nil", "boolean", "number", "string", "table", "function", "thread", "userdata"];
 
-/// Whether one letter too many, too few or two that are swapped make one word the other; a plural is no slip.
+/// Whether two words differ by one added, missing or swapped letter. A plural is no misspelling.
 pub(super) fn is_slip(word: &str, other: &str) -> bool {
     let (word, other) = (word.to_lowercase(), other.to_lowercase());
     let (letters, others) = (word.chars().count(), other.chars().count());
@@ -23,13 +23,13 @@ pub(super) fn is_slip(word: &str, other: &str) -> bool {
 }
 
 impl Reader<'_> {
-    /// A text that is handed to a function of the ruleset: only a letter that is missing or two swapped count there, since
-    /// names such as `whom` beside `who` are often given once.
+    /// A text argument of a ruleset function. An added letter does not count there, since names such as `whom` beside `who`
+    /// often occur once.
     pub(super) fn slip_in_call(&mut self, value: Expression<'_>) {
         self.slip_for(value, |word, other| other.len() >= word.len());
     }
 
-    /// A text that is compared, and that no other line or data file knows.
+    /// A compared text that occurs in no other line or data file.
     pub(super) fn slip(&mut self, value: Expression<'_>) {
         self.slip_for(value, |_, _| true);
     }
@@ -41,7 +41,10 @@ impl Reader<'_> {
         if LUAU_TYPES.contains(&word.as_str()) {
             return;
         }
-        let like_a_name = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && word.len() >= LETTERS;
+        let rest = word.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
+        let like_a_name = word.len() >= LETTERS
+            && rest.len() + 1 >= word.len()
+            && rest.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         if !like_a_name
             || names.times(&word) > 1
             || names.is_key(&word)

@@ -83,7 +83,7 @@ impl Reader<'_> {
             "dice" => {
                 for arg in args {
                     if let Some(sort) =
-                        self.value_type(*arg).filter(|sort| !matches!(sort, ValueType::Number | ValueType::Table))
+                        self.value_type(*arg).filter(|sort| *sort != ValueType::Number && !sort.is_table())
                     {
                         let wrong = format!("expected a number, found {}", sort.words());
                         self.problem(arg.location(), (wrong, "write the faces without quotes: t:dice(5, 4)".into()));
@@ -269,7 +269,7 @@ impl Reader<'_> {
             return;
         }
         if let Some(near) = nearest(topic, names.topics().iter().map(String::as_str)) {
-            self.problem(at, (format!("nothing is asked by the topic `{topic}`"), format!("did you mean `{near}`?")));
+            self.problem(at, (format!("no question has the topic `{topic}`"), format!("did you mean `{near}`?")));
         }
     }
 

@@ -1,6 +1,5 @@
 //! Statements of a script.
 
-use super::names::Signature;
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::{is_text_map, leaves_loop, literal, text};
@@ -30,7 +29,10 @@ impl Reader<'_> {
                 self.operands(assign.var, assign.op, assign.value);
                 self.written(assign.var);
             }
-            StatementView::Expression(statement) => self.expression(statement.expr),
+            StatementView::Expression(statement) => {
+                self.expression(statement.expr);
+                self.thrown_away(statement.expr);
+            }
             StatementView::NumericFor(numeric) => {
                 self.value_types.insert(numeric.name.id, ValueType::Number);
                 self.expression(numeric.start);
@@ -56,9 +58,7 @@ impl Reader<'_> {
                 branch.else_body.into_iter().for_each(|body| self.statement(body));
             }
             StatementView::LocalFunction(local) => {
-                if let Some(function) = local.function.as_function() {
-                    self.functions.insert(local.name.id, Signature::of(function));
-                }
+                self.local_function(local.name.id);
                 self.expression(local.function);
             }
             StatementView::Local(local) => {
@@ -87,8 +87,8 @@ impl Reader<'_> {
                     if matches!(value.kind(), ExpressionKind::Nil) {
                         self.nothing.insert(id);
                     }
-                    if let ExpressionKind::FunctionLiteral(function) = value.kind() {
-                        self.functions.insert(id, Signature::of(function));
+                    if matches!(value.kind(), ExpressionKind::FunctionLiteral(_)) {
+                        self.local_function(id);
                     } else if let Some(sort) = self.value_type(*value) {
                         self.value_types.insert(id, sort);
                     }
@@ -134,7 +134,24 @@ impl Reader<'_> {
         }
     }
 
-    /// Something is written to: a variable of the file from within a function is state that no game knows of.
+    /// The type of a variable that has none by its declaration: what most of its uses say.
+    pub(super) fn by_its_uses(&mut self, variable: &Local<'_>) {
+        if self.changing.contains(&variable.id) || self.symbols.contains_key(&variable.id) || self.is_spec() {
+            return;
+        }
+        let name = text(variable.name);
+        if let Some(ty) = self.evidence.mostly(variable.id, &name, self.known.names.fields()) {
+            self.value_types.entry(variable.id).or_insert(ty);
+        }
+    }
+
+    fn local_function(&mut self, id: u64) {
+        if let Some(signature) = self.known.names.function(self.full_path(), id) {
+            self.functions.insert(id, signature.clone());
+        }
+    }
+
+    /// An assignment. A function that changes a variable of the file would keep state outside the game.
     fn written(&mut self, target: Expression<'_>) {
         match target.kind() {
             ExpressionKind::Global(name) => {
@@ -186,7 +203,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A table is written into: one of the file's own, from within a function, is state between calls.
+    /// A write into a table. A function that changes a table of the file would keep state between calls.
     pub(super) fn fills(&mut self, table: Expression<'_>, at: Location) {
         let ExpressionKind::Local { local, upvalue } = table.kind() else { return };
         if upvalue && local.function_depth == 0 && self.depth > 0 && !self.is_spec() {
@@ -223,6 +240,16 @@ impl Reader<'_> {
         }
         if let (Some(Symbol::Entities(kind)), Some(name)) = (self.symbol(table), names.get(1)) {
             self.symbols.insert(name.id, Symbol::Entity(kind));
+        } else if let Some(name) = names.get(1) {
+            self.by_its_uses(name);
+        }
+        let places = matches!(value.kind(), ExpressionKind::Call { func, .. }
+            if matches!(func.kind(), ExpressionKind::Global(name) if name == "ipairs"));
+        if let Some(place) = names.first()
+            && (places || self.value_type(value) == Some(ValueType::List))
+            && !self.changing.contains(&place.id)
+        {
+            self.value_types.insert(place.id, ValueType::Number);
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What sort of value an expression has, as far as that is certain, and what the types of the vocabulary take.
+//! The type of an expression, where it is certain, and the types that the vocabulary takes.
 
 use super::script::Reader;
 use super::symbol::Symbol;
 use super::syntax::text;
 use crate::script::api;
-use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, IndexNameOp, Location, UnaryOp};
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, IndexNameOp, Location, TableItem, UnaryOp};
 use crate::state::{Type, Value};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,11 @@ pub(super) enum ValueType {
     Number,
     Text,
     Truth,
+    /// A table of which nothing else is known; an entity is read like one.
     Table,
+    List,
+    /// A table with names in it that no entity has.
+    Record,
     Function,
     Entity,
 }
@@ -25,6 +29,8 @@ impl ValueType {
             ValueType::Text => "a text",
             ValueType::Truth => "true or false",
             ValueType::Table => "a table",
+            ValueType::List => "a list",
+            ValueType::Record => "a table with names",
             ValueType::Function => "a function",
             ValueType::Entity => "an entity",
         }
@@ -36,12 +42,18 @@ impl ValueType {
             Type::Bool => ValueType::Truth,
             Type::Text | Type::Enum(_) => ValueType::Text,
             Type::Ref(_) => ValueType::Entity,
-            Type::Ratio | Type::List(_) | Type::Map(_) => ValueType::Table,
+            Type::List(_) => ValueType::List,
+            Type::Ratio | Type::Map(_) => ValueType::Table,
         }
+    }
+
+    /// Whether it is a table, whatever stands in it.
+    pub(super) fn is_table(self) -> bool {
+        matches!(self, ValueType::Table | ValueType::List | ValueType::Record)
     }
 }
 
-/// What a parameter takes that is no such value; `None` where it takes it, or where its type does not say.
+/// The type that a parameter wants, if a value does not fit; `None` if it fits or the type is unknown.
 pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
     let mut first = None;
     for one in pieces(ty, '|') {
@@ -55,11 +67,12 @@ pub(super) fn wanted(ty: &str, sort: ValueType) -> Option<&'static str> {
             function if function.contains("->") => ValueType::Function,
             table if table.starts_with('{') => ValueType::Table,
             "Entity" => ValueType::Entity,
-            "Key" if matches!(sort, ValueType::Number | ValueType::Table) => return None,
+            "Key" if sort == ValueType::Number || sort.is_table() => return None,
             "Key" => ValueType::Number,
             _ => return None,
         };
-        if takes == sort || takes == ValueType::Entity && sort == ValueType::Table {
+        let is_table = takes.is_table() && sort.is_table();
+        if takes == sort || is_table || takes == ValueType::Entity && sort == ValueType::Table {
             return None;
         }
         first.get_or_insert(takes.words());
@@ -100,6 +113,7 @@ fn result_of(ty: &str) -> Option<ValueType> {
         "number" => ValueType::Number,
         "string" => ValueType::Text,
         "boolean" => ValueType::Truth,
+        _ if rest.starts_with('{') && !rest.contains([':', '|']) => ValueType::List,
         _ if rest.starts_with('{') && !rest.contains('|') => ValueType::Table,
         _ => return None,
     })
@@ -147,14 +161,18 @@ impl Reader<'_> {
             ExpressionKind::Number { .. } | ExpressionKind::Integer { .. } => Some(ValueType::Number),
             ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
             ExpressionKind::Boolean(_) => Some(ValueType::Truth),
-            ExpressionKind::Table { .. } => Some(ValueType::Table),
+            ExpressionKind::Table { items: [] } => Some(ValueType::Table),
+            ExpressionKind::Table { items } => {
+                let list = items.iter().all(|item| matches!(item, TableItem::List { .. }));
+                Some(if list { ValueType::List } else { ValueType::Table })
+            }
             ExpressionKind::FunctionLiteral(_) => Some(ValueType::Function),
             ExpressionKind::Unary { op: UnaryOp::Not, .. } => Some(ValueType::Truth),
             ExpressionKind::Unary { .. } => Some(ValueType::Number),
             ExpressionKind::Binary { lhs, op, rhs } => match op {
                 BinaryOp::Concat => Some(ValueType::Text),
                 BinaryOp::And => None,
-                // What stands for a value that is not there is of its sort.
+                // A default has the type of the value that it replaces.
                 BinaryOp::Or => {
                     let sort = self.value_type(rhs)?;
                     let stands_for = self.value_type(lhs).or_else(|| is_default(rhs).then_some(sort));
@@ -176,7 +194,8 @@ impl Reader<'_> {
             }
             ExpressionKind::IndexName { expr, index, .. } => {
                 let name = text(index);
-                match self.symbol(expr)? {
+                let Some(symbol) = self.symbol(expr) else { return self.type_of_field(expr, &name) };
+                match symbol {
                     Symbol::Module(path) => {
                         let member = self.known.names.module(&path)?.members.get(&name)?;
                         member.as_ref().map(|_| ValueType::Function)
@@ -188,7 +207,7 @@ impl Reader<'_> {
                         }
                         Some(ValueType::of_type(&kind.field(kind.field_named(&name)?).ty))
                     }
-                    Symbol::Entity(None) => self.known.type_of_all(&name).map(ValueType::of_type),
+                    Symbol::Entity(None) => self.known.names.fields().type_of(&name),
                     Symbol::Word("switches") => {
                         let switch = self.known.rules?.switch(&name)?;
                         Some(match switch.default.as_value() {
@@ -207,11 +226,19 @@ impl Reader<'_> {
         }
     }
 
+    /// The type of a field of a variable that is an entity by its uses, if all kinds agree on it.
+    fn type_of_field(&self, of: Expression<'_>, name: &str) -> Option<ValueType> {
+        let ExpressionKind::Local { local, .. } = of.kind() else { return None };
+        let entity = self.value_types.get(&local.id) == Some(&ValueType::Entity);
+        self.known.names.fields().type_of(name).filter(|_| entity)
+    }
+
     fn type_of_symbol(&self, expression: Expression<'_>) -> Option<ValueType> {
         match self.symbol(expression)? {
-            // The first of a kind, and what a reference names, may be nothing; if it is there, it is an entity.
+            // A reference and the first of a kind may be nil; otherwise they are entities.
             Symbol::Entity(_) => Some(ValueType::Entity),
-            Symbol::Entities(_) | Symbol::Holder => Some(ValueType::Table),
+            Symbol::Entities(_) => Some(ValueType::List),
+            Symbol::Holder => Some(ValueType::Table),
             _ => None,
         }
     }
@@ -248,7 +275,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether something is read off an unknown thing that every kind keeps as a reference under this name.
+    /// Whether an expression reads a name off an unknown value, and all fields of that name are references.
     fn refers(&self, expression: Expression<'_>) -> bool {
         match expression.kind() {
             ExpressionKind::IndexName { expr, index, .. } => {
@@ -279,7 +306,7 @@ impl Reader<'_> {
                     ValueType::Text => "take the number itself, or tonumber(...)".to_string(),
                     ValueType::Entity => "name the field that is meant: entity.field".to_string(),
                     ValueType::Function => "call it: name(...), and with a colon if it is a derived value".to_string(),
-                    ValueType::Table => "count a list with `#`, or name what is meant in it".to_string(),
+                    table if table.is_table() => "count a list with `#`, or name what is meant in it".to_string(),
                     _ => "write `if ... then 1 else 0`".to_string(),
                 };
                 let wrong = format!("`{sign}` wants numbers, and this is {}", sort.words());
@@ -318,7 +345,7 @@ impl Reader<'_> {
                 (ValueType::Text, _) | (_, ValueType::Text) => {
                     "write a number without quotes, or name the field that holds one"
                 }
-                (ValueType::Table, _) | (_, ValueType::Table) => "count a list with `#`",
+                (table, _) | (_, table) if table.is_table() => "count a list with `#`",
                 _ => "name what is meant in it",
             };
             self.problem(lhs.location(), (wrong, cure.to_string()));
@@ -333,7 +360,7 @@ impl Reader<'_> {
             return;
         }
         let cure = match (one, other) {
-            (ValueType::Table, ValueType::Number) | (ValueType::Number, ValueType::Table) => "count a list with `#`",
+            (table, ValueType::Number) | (ValueType::Number, table) if table.is_table() => "count a list with `#`",
             (ValueType::Text, ValueType::Number) | (ValueType::Number, ValueType::Text) => {
                 "write a number without quotes, or name the field that holds one"
             }
@@ -354,7 +381,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A function of the vocabulary or of another file that is compared itself, and not what it gives.
+    /// A function that is compared itself, instead of its result.
     pub(super) fn function_compared(&mut self, side: Expression<'_>, other: Expression<'_>) {
         let ExpressionKind::IndexName { expr, index, .. } = side.kind() else { return };
         let name = text(index);
@@ -384,18 +411,19 @@ impl Reader<'_> {
         self.problem(side.location(), (wrong, "write a number, such as 0".into()));
     }
 
-    /// Something that cannot be counted, or has no opposite.
+    /// A value to which `#` or `-` cannot be applied.
     pub(super) fn one_operand(&mut self, op: UnaryOp, of: Expression<'_>) {
         let Some(sort) = self.value_type(of) else { return };
         let wrong = match (op, sort) {
-            (UnaryOp::Length, ValueType::Text | ValueType::Table) | (UnaryOp::Negate, ValueType::Number) => return,
+            (UnaryOp::Length, ValueType::Text) | (UnaryOp::Negate, ValueType::Number) => return,
+            (UnaryOp::Length, sort) if sort.is_table() => return,
             (UnaryOp::Length, _) => format!("`#` counts a list or the letters of a text, and this is {}", sort.words()),
             _ => format!("`-` wants a number, and this is {}", sort.words()),
         };
         self.problem(of.location(), (wrong, "name what is meant in it, or leave the sign out".into()));
     }
 
-    /// A function that is asked whether it is true, and always is.
+    /// A function as a condition, which is always true.
     pub(super) fn condition(&mut self, condition: Expression<'_>) {
         match condition.kind() {
             ExpressionKind::Grouped(inner) => self.condition(inner),
@@ -407,7 +435,7 @@ impl Reader<'_> {
             ExpressionKind::Local { .. } | ExpressionKind::IndexName { .. }
                 if self.value_type(condition) == Some(ValueType::Function) =>
             {
-                let wrong = "a function is asked here, not what it gives: that is always true".to_string();
+                let wrong = "this condition is a function, not its result, and so is always true".to_string();
                 self.problem(condition.location(), (wrong, "call it: put its values in brackets behind it".into()));
             }
             _ => {}

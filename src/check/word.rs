@@ -28,6 +28,17 @@ impl Reader<'_> {
         if let (Some(sort), Some((text, at))) = (sort, &first) {
             self.tell(*at, self.known.wrong_name(sort, text));
         }
+        if let ("each" | "first", Some(ExpressionKind::Table { .. })) = (name, args.first().map(|arg| arg.kind())) {
+            let wrong = format!("rb.{name} is given no kind");
+            self.problem(at, (wrong, format!("write rb.{name}(\"KIND\", {{ field = value }})")));
+        }
+        if let ("each" | "first", Some(ExpressionKind::Table { items })) = (name, args.get(1).map(|arg| arg.kind())) {
+            for item in items {
+                if let TableItem::Record { value, .. } = item {
+                    self.slip(*value);
+                }
+            }
+        }
         let label = match name {
             "roll" | "faces" | "ordered_faces" | "ranks" => Some(1),
             "under" | "at_most" | "at_least" | "check" | "band" => Some(2),

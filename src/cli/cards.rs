@@ -50,7 +50,7 @@ pub fn cards(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The whole document, and what is in it in words.
+/// The whole document, and a summary of its contents.
 fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     let mut html = String::new();
     // Some titles say the version themselves.
@@ -79,9 +79,9 @@ fn page(rules: &std::sync::Arc<Ruleset>) -> (String, String) {
     (html, told)
 }
 
-/// Nine cards; the backs stand in each row the other way round, so that both sides meet.
+/// Nine cards. The backs are mirrored in each row, so that they meet their fronts in double-sided print.
 fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
-    // Keeps the place of a card that is not there, with nothing drawn.
+    // An empty place keeps the grid.
     let empty = "<div></div>".to_owned();
     html.push_str("<section class=\"page cards\">\n");
     for row in 0..PER_PAGE / COLUMNS {
@@ -97,7 +97,7 @@ fn sheet_of_cards(html: &mut String, cards: &[String], mirrored: bool) {
 fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
     let (mut facts, mut lines) = (String::new(), lines_of(card.text.chars().count()));
     for (name, value) in rules::told_facts(card, rules) {
-        // The names take a third of the width. The text matters more than a fact that finds no room.
+        // The names take a third of the width. A fact without room is left out, since the text matters more.
         lines += value.chars().count().div_ceil(LETTERS * 2 / 3).max(1);
         if lines <= LINES {
             let _ = write!(facts, "<dt>{}</dt><dd>{}</dd>", escaped(&name), escaped(&value));
@@ -110,13 +110,13 @@ fn front(card: &Card, what: &str, rules: &Ruleset, title: &str) -> String {
     )
 }
 
-/// The back: the rules that the card is about, in the ruleset's own words, as many as there is room for.
+/// The back: the rules of the card, in the ruleset's own words, as many as fit.
 fn back(card: &Card, what: &str, rules: &Ruleset) -> String {
     let (mut told, mut left, mut lines) = (String::new(), Vec::new(), 0);
     for id in &card.rules {
         let Some(text) = rule_text(rules, id).filter(|text| !text.is_empty()) else { continue };
         let needed = lines_of(text.chars().count() + id.len() + 1);
-        // Three lines stay for the ids of those that find no room.
+        // Three lines are kept for the ids of rules that do not fit.
         if lines + needed > LINES - 3 {
             left.push(escaped(id));
             continue;
@@ -157,7 +157,7 @@ fn rule_text(rules: &Ruleset, id: &str) -> Option<String> {
     None
 }
 
-/// What is printed of a rule: of a row of a table the first cell, and nothing from where it lists the values of a house rule.
+/// The printed part of a rule: the first cell of a table row, without the values of a house rule.
 fn printed_rule(text: &str, is_switch: impl Fn(&str) -> bool) -> String {
     let first = text.split(" | ").next().unwrap_or(text);
     let values = first.match_indices('`').map(|(at, _)| at).find(|at| {
@@ -167,7 +167,7 @@ fn printed_rule(text: &str, is_switch: impl Fn(&str) -> bool) -> String {
     first[..values.unwrap_or(first.len())].trim_end().replace("**", "").replace('`', "")
 }
 
-/// What stands first in a line, with commas between: `X-1, X-2 | text`; and the rest.
+/// Splits a line into the ids at its start and the rest: `X-1, X-2 | text`.
 fn leading_ids(item: &str) -> (Vec<&str>, &str) {
     let (mut ids, mut rest) = (Vec::new(), item);
     loop {
@@ -181,7 +181,7 @@ fn leading_ids(item: &str) -> (Vec<&str>, &str) {
     }
 }
 
-/// The sheets of the characters in the scenario that is played where none is named, and empty ones.
+/// The sheets of the characters in the default scenario, and empty ones.
 fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
     let mut setup = Setup::default();
     for seat in rules.seats().keys() {
@@ -234,7 +234,7 @@ fn sheets(rules: &std::sync::Arc<Ruleset>, title: &str) -> (String, usize) {
     (html, count)
 }
 
-/// Millimetres for each of so many lines of a sheet.
+/// The height in millimetres of each of `lines` lines of a sheet.
 fn row_height(lines: usize) -> usize {
     (108 / lines.max(1)).clamp(3, 9)
 }

@@ -25,7 +25,7 @@ pub struct Args {
 pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let (library, ids) = chosen(args.path, folder)?;
     let mut screen = Screen::stdout(args.json);
-    // What is wrong with a layer is wrong over each ruleset that it lies on.
+    // A problem of a layer appears over each ruleset that it lies over, and is reported once.
     let mut told: Vec<Problem> = Vec::new();
     for id in &ids.iter().flat_map(|id| library.ways_to_play(id)).collect::<Vec<_>>() {
         let found = findings(&library, id, &[]);
@@ -55,7 +55,7 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells one problem: with its line for a person, in one line for a pipe.
+/// Prints one problem: with its source line for a person, as one line for a pipe.
 pub fn tell(id: &str, problem: &Problem, library: &Library, screen: &mut Screen) -> Result<()> {
     if screen.json() {
         screen.object(&json!({ "ruleset": id, "problem": problem }))?;

@@ -117,7 +117,7 @@ pub fn compare(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The two that are compared, the older one first, and the scenario if it is named.
+/// The two editions to compare, the older one first, and the scenario if one is named.
 fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<String>)> {
     let (mut named, mut scenario) = (Vec::new(), None);
     if let Some(folder) = &args.against {
@@ -134,7 +134,7 @@ fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<Strin
         (Some(only), None, _) if only.older => [only, editions.here("now")?],
         (Some(only), None, _) => {
             let usual = library::default_ruleset(editions.library())?;
-            // A ruleset is compared with the one that is played where none is named.
+            // A single ruleset is compared with the default ruleset.
             match only.set.is_empty() && args.rules.is_none() {
                 true if only.name == usual => {
                     return Err(call_error(format!("say what {usual} is compared with: `compare {usual} WHAT`")));
@@ -156,7 +156,7 @@ fn sides(args: &Args, editions: &Editions) -> Result<([Edition; 2], Option<Strin
     Ok((sides, scenario))
 }
 
-/// The scenario that both play where none is named: the usual one of the second, or else of the first, if the other has it.
+/// The scenario for both, if none is named: the default of the second, or else of the first, if the other has it.
 fn shared_scenario(sides: &[Edition; 2]) -> Option<String> {
     let usual = sides.iter().rev().filter_map(|side| side.rules.default_scenario());
     let mut shared = usual.filter(|name| sides.iter().all(|side| side.rules.scenarios().contains_key(*name)));
@@ -193,7 +193,7 @@ impl Comparison {
         }
     }
 
-    /// Why no cards are listed, or nothing if some are.
+    /// The reason why no cards are listed; `None` if some are.
     fn without_cards(&self) -> Option<String> {
         match &self.cards {
             Err(refusal) => Some(refusal.to_string()),
@@ -212,7 +212,7 @@ impl Comparison {
         format!("With the same dice, {} of the games have another result.", rate_text(&Rate::of(games - same, games)))
     }
 
-    /// The games that do not count, a line for each side that has some.
+    /// The games that were not finished, one line for each edition that has some.
     fn left_out(&self, seed: u64) -> Vec<String> {
         let both = self.names.iter().zip(&self.findings.tallies);
         let lines = both.filter_map(|(name, tally)| {
@@ -237,8 +237,10 @@ impl Comparison {
             let cells = cells.map(|(name, odds)| vec![Span::faint(name), Span::plain(told(odds))]);
             screen.columns(4, cells.to_vec())?;
             if told(&card.before) == told(&card.now) {
-                screen
-                    .row(&Row::prose(4).faint("What differs is rarer than these, or in values that are not shown."))?;
+                screen.row(
+                    &Row::prose(4)
+                        .faint("The differences are rarer than these outcomes, or in values that are not shown."),
+                )?;
             }
         }
         if !self.gone.is_empty() {

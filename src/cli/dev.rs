@@ -85,7 +85,7 @@ pub fn dev(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 struct Room {
     library: Library,
     id: String,
-    /// The names under which it is played: of a layer one for each ruleset that it lies over.
+    /// The ids under which it is played. A layer has one for each ruleset that it lies over.
     ways: Vec<String>,
     layers: Vec<String>,
     screen: Screen,
@@ -153,7 +153,7 @@ impl Room {
             found.extend(findings(&self.library, way, &self.layers));
         }
         found.sort();
-        // Over several rulesets a layer's mistake is one mistake, whatever the two call its cure.
+        // A problem of a layer over several rulesets counts once, even if the remedies differ.
         found.dedup_by(|one, two| (&one.path, one.line, one.column) == (&two.path, two.line, two.column));
         for told in reports {
             for fault in &told.broken {
@@ -164,7 +164,7 @@ impl Room {
             }
             test::tell_overruled(told, &mut self.screen)?;
         }
-        // Last, next to the verdict: it may be why specs fail.
+        // Printed last, next to the verdict: it may be the reason why specs fail.
         for finding in &found {
             check::tell(&self.id, finding, &self.library, &mut self.screen)?;
         }
@@ -207,12 +207,12 @@ impl Room {
     }
 }
 
-/// The spec files of cards and specs that changed; nothing where something changed that any spec may rest on.
+/// The spec files of changed cards and specs; `None` if a changed file may affect all specs.
 fn touched_specs(changed: &[String]) -> Option<Vec<String>> {
     let mut specs: Vec<String> = Vec::new();
     for line in changed {
         let path = line.split(": ").next()?;
-        // A file of a parent or a layer is told with its ruleset's id before it, and counts for all.
+        // A file of a parent or a layer has the id of its ruleset in front, and affects all specs.
         let (folder, _) = path.split_once('/')?;
         let stem = path.trim_end_matches(".luau").trim_end_matches(".lua");
         match folder {

@@ -1,4 +1,4 @@
-//! One of the sets of rules that are compared: a ruleset, a house rule, another folder, a git revision.
+//! One side of a comparison: a ruleset, a house rule, another folder, or a git revision.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use super::nearest::nearest;
 use super::revision::Revision;
 use super::{CallError, call_error, library};
 
-/// Rules with a name, and the house rules that are set in them.
+/// Rules with a name, and the house rules set in them.
 pub struct Edition {
     pub name: String,
     pub rules: Arc<Ruleset>,
     pub set: Vec<(String, String)>,
-    /// Whether these are older rules than those that are here.
+    /// Whether these rules are older than the current ones.
     pub older: bool,
 }
 
@@ -25,7 +25,7 @@ pub enum Named {
     Scenario(String),
 }
 
-/// Where editions come from: the rules that are here.
+/// The source of editions: the current rules.
 pub struct Editions {
     folder: PathBuf,
     library: Library,
@@ -33,7 +33,7 @@ pub struct Editions {
 }
 
 impl Editions {
-    /// The ruleset is the one that is named, or the first one among the words, or the usual one.
+    /// The ruleset of `--rules`, or the first one among the words, or the default.
     pub fn open(folder: Option<&Path>, rules: Option<&str>, words: &[String]) -> Result<Editions> {
         let library = library::open(folder)?;
         let named = words.iter().find(|word| library::is_ruleset(&library, word)).map(String::as_str);

@@ -1,4 +1,4 @@
-//! `export`, `import`: a campaign as text, and back.
+//! `export` and `import`: a campaign as text, and a campaign from text.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -41,7 +41,7 @@ pub fn export(args: &ExportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     let mut campaign = campaigns::read(&campaigns::file_of(&args.file), &library)?;
     let mut write = |to: &mut dyn Write| if args.json { campaign.export(to) } else { campaign.story(to) };
     match &args.out {
-        // The file is there whole or not at all, also where the program is ended on the way.
+        // The file is written whole or not at all, even if the program is stopped.
         Some(path) => {
             let mut text = Vec::new();
             write(&mut text)?;
@@ -64,7 +64,7 @@ pub fn import(args: &ImportArgs, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     let from =
         File::open(&args.from).map_err(|error| call_error(format!("{}: {}", args.from.display(), system(&error))))?;
-    // The file gets its name when it is whole: an import that is interrupted leaves no campaign behind.
+    // The file gets its name when it is complete, so that an interrupted import leaves no campaign.
     let part = path.with_extension("import");
     for left in [part.clone(), part.with_extension("import-journal")] {
         let _ = std::fs::remove_file(left);

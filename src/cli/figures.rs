@@ -1,4 +1,4 @@
-//! Numbers as they are shown: fractions, percents, bars, pictures.
+//! Numbers for output: fractions, percentages, bars, pictures.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use riskbreaker::Value;
 use riskbreaker::lab::Odds;
 use serde_json::{Value as Json, json};
 
-/// A fraction longer than this is told in percent only; `--json` has it whole.
+/// A longer fraction is printed in percent only; `--json` has it in full.
 const LONGEST_FRACTION: usize = 24;
 
 /// A chance as the nearest number of the machine.
@@ -16,7 +16,7 @@ pub fn float(chance: &BigRational) -> f64 {
     chance.to_f64().unwrap_or(0.0)
 }
 
-/// `12.35 %`; what is not nothing never shows as nothing.
+/// `12.35 %`. A chance above zero is never printed as zero.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p > 0.0 && p < 0.005 => format!("{p:.1e} %"),
@@ -24,7 +24,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// The fraction, where it is short enough to be read.
+/// The fraction, if it is short enough.
 pub fn fraction(chance: &BigRational) -> String {
     let text = chance.to_string();
     if text.len() > LONGEST_FRACTION { String::new() } else { text }
@@ -50,7 +50,7 @@ pub fn chance_of(odds: &Odds, chance: &BigRational) -> String {
     format!("{} ({:.1} to {:.1})", rough_percent(float(chance)), low * 100.0, high * 100.0)
 }
 
-/// `35.0 %`, as far as an estimate can be told.
+/// `35.0 %`, with the digits that an estimate has.
 fn rough_percent(share: f64) -> String {
     match share * 100.0 {
         p if p > 0.0 && p < 0.05 => format!("{p:.2} %"),
@@ -58,7 +58,7 @@ fn rough_percent(share: f64) -> String {
     }
 }
 
-/// The fraction of a chance where the odds are exact and it is short enough to be read.
+/// The fraction of a chance, if the odds are exact and it is short enough.
 pub fn fraction_of(odds: &Odds, chance: &BigRational) -> String {
     if odds.is_exact() { fraction(chance) } else { String::new() }
 }
@@ -97,7 +97,7 @@ pub fn escaped(text: &str) -> String {
     super::row::harmless(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// A picture of bars, each with its label and what stands behind it.
+/// A picture of bars, each with its label and its figure.
 pub fn svg_bars(title: &str, rows: &[(String, f64, String)]) -> String {
     const ROW: usize = 22;
     let letters = rows.iter().map(|(label, ..)| label.chars().count()).max().unwrap_or(0).min(60);

@@ -1,11 +1,11 @@
-//! Files that the program writes and reads for people: regular ones, never through a link, whole or not at all.
+//! Files that the user names: regular files only, never through a link, written whole or not at all.
 
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 
-/// Bytes of a saved game, a program or another file that is read whole.
+/// The most bytes of a file that is read whole, such as a saved game.
 const MOST_READ: u64 = 256 << 20;
 
 /// Writes a file so that the old one stays until the new one is complete and on the disk.
@@ -67,7 +67,7 @@ pub fn can_be_written(path: &Path) -> io::Result<()> {
     fs::remove_file(draft)
 }
 
-/// Reads a text file. A pipe is not waited for, and a device that never ends is not read.
+/// Reads a text file. Pipes and devices are refused.
 ///
 /// # Errors
 ///
@@ -92,7 +92,7 @@ pub fn read(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }
 
-/// What stands in a place now: nothing, or a regular file.
+/// What is at a path now: nothing, or a regular file.
 fn regular(path: &Path) -> io::Result<Option<Metadata>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => Ok(Some(found)),
@@ -111,7 +111,7 @@ fn is_a_folder() -> io::Error {
     io::Error::from(io::ErrorKind::IsADirectory)
 }
 
-/// A new file beside a path, which nobody else has made.
+/// A new file next to a path, which did not exist before.
 fn draft_of(path: &Path) -> io::Result<(PathBuf, File)> {
     let name = path.file_name().ok_or_else(is_a_folder)?;
     for number in 0_u32.. {
@@ -128,7 +128,7 @@ fn draft_of(path: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::Error::other("no name is left for a draft"))
 }
 
-/// A file that was renamed is there after a power cut only if its folder is on the disk, too.
+/// Syncs the folder, so that a renamed file survives a power cut.
 fn sync_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {

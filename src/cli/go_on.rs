@@ -21,7 +21,7 @@ pub enum Choice {
     Nothing,
 }
 
-/// Asks whether a campaign is to be gone on with. Nobody is asked where nobody sits at a terminal, or where there is none.
+/// Asks whether to continue a campaign. It asks only at a terminal, and only if there is a campaign.
 pub fn offer(folder: Option<&Path>) -> Result<Choice> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Ok(Choice::New);
@@ -62,13 +62,13 @@ pub fn offer(folder: Option<&Path>) -> Result<Choice> {
                 if let Some((_, name)) = number.or_else(named) {
                     return Ok(Choice::Campaign(name.clone()));
                 }
-                screen.row(&Row::at(2).plain(format!("`{other}` is none of them.")))?;
+                screen.row(&Row::at(2).plain(format!("`{other}` is neither a number nor a name in the list.")))?;
             }
         }
     }
 }
 
-/// Where a campaign stands, or why it cannot be opened.
+/// The position of a campaign, or the reason why it cannot be opened.
 fn described(path: &Path, library: &Library) -> Vec<Span> {
     let found = Store::read(path, library).and_then(|store| store.first()).and_then(|first| {
         first.map(|campaign| Ok((campaign.scene_title()?, campaign.head(), campaign.played().to_owned()))).transpose()

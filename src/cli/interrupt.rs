@@ -1,4 +1,4 @@
-//! Ctrl-C: long work ends soon with what is known; a second one ends the program at once.
+//! Ctrl-C: long work stops early with a partial result. A second Ctrl-C ends the program at once.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -6,16 +6,16 @@ use std::sync::{Arc, OnceLock};
 /// How a program ends that was interrupted.
 pub const INTERRUPTED: u8 = 130;
 
-/// Pieces of work that look out for Ctrl-C. While there is none, Ctrl-C ends the program as ever.
+/// The number of pieces of work that watch for Ctrl-C. At zero, Ctrl-C ends the program.
 static WATCHING: AtomicUsize = AtomicUsize::new(0);
 
-/// Set by Ctrl-C from now on, to the end of the program.
+/// A flag that Ctrl-C sets, to the end of the program.
 pub fn watched() -> Arc<AtomicBool> {
     static FOR_EVER: OnceLock<Watch> = OnceLock::new();
     FOR_EVER.get_or_init(Watch::begin).wanted()
 }
 
-/// Looks out for Ctrl-C during one piece of work at the prompt.
+/// Watches for Ctrl-C during one piece of work at the prompt.
 pub struct Watch(Arc<AtomicBool>);
 
 impl Watch {
@@ -25,7 +25,7 @@ impl Watch {
         let watch = || {
             let wanted = Arc::new(AtomicBool::new(false));
             let seen = wanted.clone();
-            // Where it cannot be had, Ctrl-C ends the program as ever.
+            // Without a handler, Ctrl-C ends the program.
             let _ = ctrlc::set_handler(move || {
                 if WATCHING.load(Ordering::Relaxed) == 0 || seen.swap(true, Ordering::Relaxed) {
                     std::process::exit(INTERRUPTED.into());

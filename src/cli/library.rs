@@ -7,9 +7,9 @@ use riskbreaker::{Library, LoadError, Ruleset};
 use super::screen::Screen;
 use super::{call_error, report};
 
-/// Finds the rulesets: in the folder that is named, in `rulesets` here, or in the program.
+/// Finds the rulesets: in the named folder, in `./rulesets`, or in the program.
 pub fn open(folder: Option<&Path>) -> Result<Library> {
-    // What a ruleset on the disk extends may be one of those in the program.
+    // A ruleset on the disk may extend a built-in one.
     let found = Library::locate(folder).map_err(|error| call_error(error.to_string()))?;
     Ok(found.backed_by(Library::embedded()))
 }
@@ -34,7 +34,7 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
         .ok_or_else(|| call_error("There is no ruleset to play; `riskbreaker new ruleset NAME` writes one."))
 }
 
-/// The rulesets in the folder, and those elsewhere that they extend or lie over: what can be named here.
+/// The rulesets in the folder, and those elsewhere that they extend or lie over.
 pub fn listed(library: &Library) -> Result<Vec<String>> {
     let mut found = all(library)?;
     let mut at = 0;
@@ -52,7 +52,7 @@ pub fn listed(library: &Library) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// House rules of the folder that lie over a ruleset, and are not in force by themselves.
+/// Layers of the folder that lie over a ruleset and are not in force by default.
 pub fn layers_over(library: &Library, id: &str) -> Vec<String> {
     let lies_over = |layer: &String| {
         let over = library.manifest(layer).map(|manifest| manifest.over).unwrap_or_default();
@@ -61,7 +61,7 @@ pub fn layers_over(library: &Library, id: &str) -> Vec<String> {
     library.ids().into_iter().filter(lies_over).collect()
 }
 
-/// Loads a ruleset with house rules on top; what is wrong with it is told on standard error, all of it.
+/// Loads a ruleset with house rules on top. All its problems are printed on standard error.
 pub fn load(library: &Library, id: &str, layers: &[String]) -> Result<Arc<Ruleset>> {
     std::iter::once(id).chain(layers.iter().map(String::as_str)).try_for_each(|id| known(library, id))?;
     if layers.is_empty() && !id.contains('+') {
@@ -83,7 +83,7 @@ pub fn is_ruleset(library: &Library, name: &str) -> bool {
     name.split('+').all(|id| library.contains(id))
 }
 
-/// Makes sure that a name is that of a ruleset, be it whole or broken; `game+house` names two.
+/// Requires that a name is that of a ruleset, working or broken; `game+house` names two.
 pub fn known(library: &Library, name: &str) -> Result<()> {
     match name.split('+').find(|id| !library.contains(id)) {
         None => Ok(()),
@@ -100,7 +100,7 @@ pub fn all(library: &Library) -> Result<Vec<String>> {
     Ok(ids)
 }
 
-/// What to name instead of an id that is not there.
+/// A suggestion for an unknown id.
 pub fn instead(library: &Library, id: &str) -> String {
     let ids = listed(library).unwrap_or_default();
     match super::nearest::nearest(id, ids.iter().map(String::as_str)) {
@@ -110,7 +110,7 @@ pub fn instead(library: &Library, id: &str) -> String {
     }
 }
 
-/// Tells all problems of a ruleset and sums them up in the error.
+/// Prints all problems of a ruleset and returns their sum as an error.
 fn broken(error: &LoadError, library: &Library) -> anyhow::Error {
     let screen = Screen::stderr();
     for problem in &error.problems {

@@ -1,4 +1,4 @@
-//! The program around the host: its commands, and the table at which games are played.
+//! The command line program: its commands, and the prompt for games.
 
 mod campaigns;
 mod cards;
@@ -117,29 +117,29 @@ enum Command {
     Man,
 }
 
-/// A call that cannot be carried out as it stands; the exit code is 2 and not 1.
+/// A wrong call. The exit code is 2 instead of 1.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct CallError(String);
 
-/// Says that the call is wrong, and not what it asks about.
+/// Makes the error of a wrong call.
 pub fn call_error(message: impl Into<String>) -> anyhow::Error {
     CallError(message.into()).into()
 }
 
-/// On terminals that are narrower, `--help` tells what an option does below it.
+/// On narrower terminals, `--help` prints the description of an option below it.
 const NARROW: usize = 80;
 
-/// Does what the command line says: 0 if all is well, 1 if what was asked about is wrong, 2 if the call is.
+/// Runs the command line. The exit code is 0 for success, 1 if the checked thing is wrong, 2 if the call is wrong.
 pub fn run() -> ExitCode {
     let (call, around) = ruleset_path::as_ids(call());
-    // Beside long options a narrow terminal leaves no room for what they do.
+    // A narrow terminal has no room beside long options.
     let narrow = screen::terminal_width() < NARROW;
     let parsed = Cli::command().next_line_help(narrow).try_get_matches_from(call);
     let cli = match parsed.and_then(|found| Cli::from_arg_matches(&found)) {
         Ok(cli) => Cli { rulesets: cli.rulesets.or(around), ..cli },
         Err(error) => {
-            // If even this cannot be written there is nobody to tell.
+            // A failed write to standard error cannot be reported.
             let _ = error.print();
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
@@ -229,7 +229,7 @@ fn manual(program: &clap::Command, text: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether whoever read our output has gone, as `head` does when it has enough.
+/// Whether the reader of the output has closed it, as `head` does.
 fn reader_left(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -91,7 +91,7 @@ pub fn new(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(if written.well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What was written, and what can be done with it.
+/// The written files, and what to do with them.
 struct Written {
     files: Vec<PathBuf>,
     then: Vec<String>,
@@ -196,26 +196,26 @@ fn rule_prefix(id: &str) -> String {
     short.to_uppercase()
 }
 
-/// A ruleset on the disk that something is added to.
+/// A ruleset on the disk to which a part is added.
 struct Scaffold {
     name: String,
     library: Library,
     id: String,
     folder: PathBuf,
-    /// The names under which it is played: of a layer one for each ruleset that it lies over.
+    /// The ids under which it is played. A layer has one for each ruleset that it lies over.
     ways: Vec<String>,
-    /// The one of them that is looked at now, and its rules.
+    /// The current one of them, and its rules.
     way: String,
     rules: Arc<Ruleset>,
 }
 
-/// How a card is played in the scenario that is at hand: whose, with which dice.
+/// How a card is played in the default scenario: by whom, with which dice.
 struct Trial {
     about: String,
     kind: String,
     faces: Vec<u32>,
     said: Vec<String>,
-    /// What had to be answered by hand, by topic, as a script writes it.
+    /// The answers that were needed, by topic, as Luau source.
     answers: Vec<(String, String)>,
 }
 
@@ -263,7 +263,7 @@ impl Scaffold {
         Ok(Scaffold { name, library, id, folder, ways, way, rules })
     }
 
-    /// The same for each ruleset that a layer lies over, with that ruleset's id; once and without an id for any other.
+    /// The result for each ruleset that a layer lies over, with its id; for other rulesets one, without an id.
     fn over_each(&self) -> Result<Vec<(Option<String>, Scaffold)>> {
         let one = |way: &String| {
             let rules = library::load(&self.library, way, &[])?;
@@ -331,7 +331,7 @@ impl Scaffold {
         Ok(())
     }
 
-    /// Writes files and the rule that they are about, and sees to it that all is well with them.
+    /// Writes files and their rule, and checks the result.
     fn finish(&self, files: Vec<(String, String)>, rule: Option<(String, String)>) -> Result<Written> {
         let mut written = Vec::new();
         for (path, text) in files {
@@ -368,7 +368,7 @@ impl Scaffold {
         Ok(Written { files: written, then: specs.into_iter().chain(wrong).collect(), well })
     }
 
-    /// Facts that a card or an item of this ruleset must have, as another has them; none where it may go without.
+    /// The required facts of a card or an item, copied from another one.
     fn facts(&self, what: &str) -> String {
         let (folder, others) = match what {
             "item" => ("items", self.rules.items()),
@@ -396,13 +396,13 @@ impl Scaffold {
         lines
     }
 
-    /// The ruleset with some files more, if it is sound.
+    /// The ruleset with additional files, if it has no problem.
     fn with(&self, files: &[(String, String)]) -> Option<std::sync::Arc<Ruleset>> {
         let library = self.library_with(files)?;
         Ruleset::load(&library, &self.way).ok()
     }
 
-    /// The first of some specs that holds beside some files; the last one if none does.
+    /// The first of some specs that passes with these files; the last one if none does.
     fn first_that_holds(&self, files: &[(String, String)], path: &str, specs: Vec<String>) -> String {
         let holds = |spec: &String| {
             let mut files = files.to_vec();
@@ -433,7 +433,7 @@ impl Scaffold {
         Some(Library::from_files(all))
     }
 
-    /// Plays a card once in the scenario at hand, everything else by its default.
+    /// Plays a card once in the default scenario, with defaults for all other answers.
     fn try_card(rules: &std::sync::Arc<Ruleset>, card: &str) -> Option<Trial> {
         for seed in 1..6 {
             let mut setup = Setup::default().seed(seed);
@@ -469,7 +469,7 @@ impl Scaffold {
         )
     }
 
-    /// A spec that plays a card where that can be done, and else only starts the game.
+    /// A spec that plays a card if that is possible, and otherwise only starts the game.
     fn card_spec(
         &self,
         files: &[(String, String)],
@@ -484,7 +484,7 @@ impl Scaffold {
         self.spec_that_holds(files, path, rule, name, trial.as_ref().map(|trial| (trial, card, said)))
     }
 
-    /// A spec of a card that was tried, as far as it goes; where none did, the game starts.
+    /// A spec from the trial of a card; without a trial it only starts the game.
     fn spec_that_holds(
         &self,
         files: &[(String, String)],
@@ -504,7 +504,7 @@ impl Scaffold {
         self.first_that_holds(files, path, specs)
     }
 
-    /// What is rolled before the first question of the scenario at hand.
+    /// The dice before the first question of the default scenario.
     fn faces_at_the_start(&self) -> Vec<u32> {
         let mut setup = Setup::default().seed(1);
         for seat in self.rules.seats().keys() {
@@ -543,7 +543,7 @@ impl Scaffold {
             "-- {title}. It follows up on a verb while somebody has it.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.item({{\n\tid = \"{name}\",\n\ttitle = \"{title}\",\n\trules = {{ \"{rule}\" }},\n\ttext = \"Stirs when something happens to anybody.\",\n{}{follows}}})\n",
             self.facts("item")
         );
-        // Whoever plays a card is `ctx.actor` where other cards say so.
+        // The player of a card is `ctx.actor` if other cards use that name.
         let texts = self.rules.cards().iter().flat_map(|card| card.origins.values());
         let mut texts = texts.filter_map(|path| self.rules.source(path));
         let acts = texts.any(|text| text.contains("ctx.actor"));
@@ -573,7 +573,7 @@ impl Scaffold {
                 "-- {title}. A house rule that follows up on the verb `{verb}`.\nlocal rb = require(\"@riskbreaker\")\n\nreturn rb.hook({{\n\tid = \"{name}\",\n\trules = {{ \"{rule}\" }},\n\talways = true, -- in force without being attached to anybody\n\tafter = {{\n\t\t{verb} = function(e)\n\t\t\trb.say(\"{title}: {verb} was done\")\n\t\tend,\n\t}},\n}})\n"
             )
         };
-        // A verb that a card leads to in the scenario at hand, so that the spec can show it.
+        // A verb that a card reaches in the default scenario, so that the spec can show it.
         let mut chosen = None;
         'search: for verb in self.rules.verbs() {
             let Some(rules) = self.with(&[(paths[0].clone(), text(verb))]) else { continue };
@@ -594,7 +594,7 @@ impl Scaffold {
         };
         let said = format!("{title}: {verb} was done");
         let files = self.with_specs(vec![(paths[0].clone(), text(&verb))], &paths[1], |scaffold, files, path| {
-            // The card that led there in the first ruleset, or one that does in this.
+            // The card that reached it in the first ruleset, or one that does in this ruleset.
             let tried = scaffold.with(files).and_then(|rules| {
                 let first = chosen.iter().map(|(_, card, ..)| card.clone());
                 let cards = rules.cards().iter().map(|card| card.id.to_string());
@@ -612,14 +612,14 @@ impl Scaffold {
         self.copy("cast", "a character", None)
     }
 
-    /// A scenario like the one that is played where none is named.
+    /// A scenario like the default one.
     fn scenario(&self) -> Result<Written> {
         let written = self.copy("scenarios", "a scenario", self.rules.default_scenario())?;
         let play = format!("Play it: riskbreaker play {} --rules {}", self.name, self.way);
         Ok(Written { then: written.then.into_iter().chain([play]).collect(), ..written })
     }
 
-    /// Writes a data file like another one in the folder: the one that is named, or the first.
+    /// Writes a copy of another data file in the folder: the named one, or the first.
     fn copy(&self, folder: &str, what: &str, named: Option<&str>) -> Result<Written> {
         let path = format!("{folder}/{}.toml", self.name);
         self.refuse_taken(std::slice::from_ref(&path))?;
@@ -705,7 +705,7 @@ fn dice(faces: &[u32]) -> String {
     if faces.is_empty() { String::new() } else { format!("\tt:dice({})\n", faces.join(", ")) }
 }
 
-/// `run`: what lets the game go on before it is looked at what was said.
+/// `run`: the call that continues the game before the log is compared.
 fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option<&str>) -> String {
     let mut body = given(scenario);
     body.push_str(&dice(&trial.faces));
@@ -719,7 +719,7 @@ fn played(trial: &Trial, card: &str, run: &str, said: &str, scenario: Option<&st
     body
 }
 
-/// Plays to the first card that is asked for, plays this one, and tells what it took.
+/// Plays to the first question for a card, plays this card, and returns the dice and answers.
 fn play_once(session: &mut Session, card: &str) -> Option<Trial> {
     let mut action = None;
     let mut trial = None;
@@ -776,7 +776,7 @@ fn some_answer(question: &Question) -> Option<Value> {
     tried.into_iter().find(|value| question.read(value).is_ok())
 }
 
-/// A rule text with one rule more: behind the last one that is numbered before what is the GM's.
+/// A rule text with one more rule, after the last numbered one before the section of the GM.
 fn with_rule(text: &str, id: &str, rule: &str) -> String {
     let line = format!("- **{id}** {rule}");
     let mut lines: Vec<&str> = text.lines().collect();

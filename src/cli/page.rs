@@ -1,4 +1,4 @@
-//! The report of a simulation as one page that needs nothing else: text, tables and pictures.
+//! The report of a simulation as one self-contained HTML page.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -73,7 +73,7 @@ pub fn page(findings: &Findings, folder: Option<&Path>) -> String {
     page
 }
 
-/// The variants that follow a number, in groups: what other rulesets call by the same name has a picture of its own.
+/// The variants with a number of that name, in groups. Numbers of different rulesets get separate pictures.
 fn by_ruleset(findings: &Findings, label: &str) -> Vec<Vec<usize>> {
     let mut groups: Vec<(&str, Vec<usize>)> = Vec::new();
     for (at, variant) in findings.plan.variants.iter().enumerate() {
@@ -88,7 +88,7 @@ fn by_ruleset(findings: &Findings, label: &str) -> Vec<Vec<usize>> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-/// How many games stand behind the first and the last figure of each line of a picture.
+/// The number of games behind the first and the last point of each line.
 fn behind(findings: &Findings, label: &str, variants: &[usize]) -> String {
     let told = variants.iter().filter_map(|at| {
         let tally = &findings.tallies[*at];
@@ -105,11 +105,13 @@ fn colour(at: usize) -> &'static str {
     COLOURS[at % COLOURS.len()]
 }
 
-/// Columns of a picture on a large page, and on the screen of a telephone.
+/// The width of a picture on a large page, and on the screen of a telephone.
 const WIDE: usize = 800;
 const NARROW: usize = 360;
+/// The most letters of a result that stand beside its bar.
+const BESIDE: usize = 24;
 
-/// A picture in both widths; the page shows the one that fits. It is drawn in a width, and told with its height.
+/// A picture in both widths; the page shows the one that fits. `draw` takes a width, and gives the picture and its height.
 fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
     let one = |class: &str, wide: usize| {
         let (body, tall) = draw(wide as f64);
@@ -121,10 +123,11 @@ fn pictures(draw: impl Fn(f64) -> (String, usize)) -> String {
     one("wide", WIDE) + &one("narrow", NARROW)
 }
 
-/// The shares of the results, each with its interval. Where there is little room, what is said of a bar stands above it.
+/// The shares of the results, each with its interval. On a narrow page the text of a bar stands above it.
 fn ends(findings: &Findings) -> String {
     pictures(|wide| {
-        let beside = wide > NARROW as f64;
+        // A long name stands above its bar, too, so that it is not cut.
+        let beside = wide > NARROW as f64 && results(findings).iter().all(|result| result.chars().count() <= BESIDE);
         let (left, long) = if beside { (190.0, 390.0) } else { (2.0, wide - 20.0) };
         let mut body = String::new();
         for quarter in 0..=4 {
@@ -139,7 +142,8 @@ fn ends(findings: &Findings) -> String {
         }
         let mut top = 24.0;
         for result in results(findings) {
-            let short: String = result.chars().take(if beside { 26 } else { 48 }).collect();
+            let longest = if wide > NARROW as f64 { 100 } else { 48 };
+            let short: String = result.chars().take(longest).collect();
             let short = escaped(&short);
             if beside {
                 let middle = top + 11.0 * findings.tallies.len() as f64 + 4.0;
@@ -208,8 +212,9 @@ fn lengths(findings: &Findings) -> String {
                     percent(share(tally, round))
                 );
             }
-            if (round - first) % every == 0 {
-                let more = if round == last && every == 1 && more { "+" } else { "" };
+            let gathers = round == last && more;
+            if gathers || (round - first) % every == 0 && !(more && last - round < every) {
+                let more = if gathers { "+" } else { "" };
                 let middle = left + wide * 0.4;
                 let _ = write!(
                     body,
@@ -279,7 +284,7 @@ fn course(findings: &Findings, label: &str, variants: &[usize]) -> String {
     })
 }
 
-/// The distance between marks of a scale that is so long: 1, 2 or 5 times a power of ten, four to eight of them.
+/// The distance between four to eight marks of a scale: 1, 2 or 5 times a power of ten.
 fn step(long: f64) -> f64 {
     let rough = long / 4.0;
     let power = 10_f64.powf(rough.log10().floor());
@@ -298,11 +303,18 @@ fn cards(findings: &Findings, names: &[&str]) -> String {
     if keys.is_empty() {
         return String::new();
     }
+    // Cards that roll nothing, or several dice, have no share of success.
+    let rolled = findings.tallies.iter().flat_map(|tally| tally.cards.values());
+    let rolled = rolled.flat_map(|cards| cards.values()).any(|count| count.rolled > 0);
     let mut table = String::from("<h2>Cards</h2>\n<table><tr><th rowspan=\"2\">seat</th><th rowspan=\"2\">card</th>");
     for name in names {
-        let _ = write!(table, "<th colspan=\"2\">{}</th>", escaped(name));
+        let _ = write!(table, "<th colspan=\"{}\">{}</th>", 1 + usize::from(rolled), escaped(name));
     }
-    let _ = writeln!(table, "</tr>\n<tr>{}</tr>", "<th>a game</th><th>works</th>".repeat(names.len()));
+    let _ = writeln!(
+        table,
+        "</tr>\n<tr>{}</tr>",
+        if rolled { "<th>a game</th><th>works</th>" } else { "<th>a game</th>" }.repeat(names.len())
+    );
     for (seat, card) in keys {
         let _ = write!(table, "<tr><td>{}</td><td>{}</td>", escaped(seat), escaped(&readable_name(card)));
         for tally in &findings.tallies {
@@ -313,7 +325,10 @@ fn cards(findings: &Findings, names: &[&str]) -> String {
                     (format!("{:.2}", count.used as f64 / tally.trials.max(1) as f64), works.unwrap_or_default())
                 }
             };
-            let _ = write!(table, "<td class=\"n\">{each}</td><td class=\"n\">{works}</td>");
+            let _ = write!(table, "<td class=\"n\">{each}</td>");
+            if rolled {
+                let _ = write!(table, "<td class=\"n\">{works}</td>");
+            }
         }
         table.push_str("</tr>\n");
     }

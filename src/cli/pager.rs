@@ -9,7 +9,7 @@ pub struct Pager {
 }
 
 impl Pager {
-    /// Starts the pager; nothing where there is none, or where `PAGER` is empty or `cat`.
+    /// Starts the pager. Returns `None` if there is none, or if `PAGER` is empty or `cat`.
     pub fn start() -> Option<Pager> {
         let named = env::var("PAGER").unwrap_or_else(|_| "less".to_owned());
         let mut words = named.split_whitespace();
@@ -26,7 +26,7 @@ impl Pager {
 }
 
 impl Write for Pager {
-    /// Takes everything: whoever leaves the pager has read enough.
+    /// Accepts all output, even after the reader has left the pager.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if let Some(input) = &mut self.input {
             match input.write(bytes) {

@@ -105,9 +105,9 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         }
         _ => open(args.scenario, args.begin, &table, &library)?,
     };
-    // With written dice nothing is left to chance, unless a seed is named for what else may draw on it.
+    // Written dice need no seed, except for policies that draw from it.
     let random = table.seed.is_some() || !matches!(table.dice, Some(DiceSource::Written(_)));
-    // Whoever knows the seed can look what is hidden.
+    // The seed would reveal hidden information.
     let told = table.only.is_empty() && !table.curtain;
     head(&mut screen, &session, &title, &library, random, told)?;
     for note in &notes {
@@ -116,7 +116,7 @@ pub fn play(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if !lines.scripted() {
         introduce(&mut screen, &about, &library, session.ruleset())?;
     }
-    // A script is played by the rules as they are when it begins.
+    // A script does not reload rules.
     let lookout = (table.script.is_none() && notes.is_empty())
         .then(|| Lookout::start(&library, session.ruleset(), bell))
         .flatten();
@@ -171,7 +171,7 @@ impl Args {
         Ok(self)
     }
 
-    /// These, and for what they leave open those of `other`.
+    /// These options, completed by those of `other`.
     fn or(self, other: Args) -> Args {
         let (own, other_table) = (self.table, other.table);
         let both = |first: Vec<(String, String)>, then: Vec<(String, String)>| [first, then].concat();
@@ -207,7 +207,7 @@ struct Opening {
     notes: Vec<String>,
 }
 
-/// Starts a game, or opens the campaign of that name; what is neither a scenario nor there yet is a new campaign.
+/// Starts a game, or opens the campaign of that name. A name that is neither a scenario nor a file begins a campaign.
 fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library: &Library) -> Result<Opening> {
     let path = name.as_deref().map(campaigns::file_of);
     let mut unbegun = false;
@@ -223,7 +223,7 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
             }
             return open_campaign(path, campaign, library);
         }
-        // The program that made the file ended before the first scene was kept: the scene begins now.
+        // The program ended before it wrote the first scene: the scene begins now.
         unbegun = true;
     }
     // The name of a ruleset plays it: `play contest`, `play contest ford`.
@@ -258,7 +258,7 @@ fn open(name: Option<String>, begin: Option<String>, table: &TableArgs, library:
     };
     let mut session = Session::start(&rules, setup.clone()).map_err(wrong)?;
     if !table.only.is_empty() {
-        // The others' seats are not asked at this screen.
+        // Other seats are not asked at this screen.
         for (seat, driver) in session.seats().clone() {
             let asked = driver == Driver::Human && !table.only.iter().any(|own| **own == *seat);
             if asked && !table.seat.iter().any(|(named, _)| **named == *seat) {
@@ -294,7 +294,7 @@ fn open_campaign(path: &Path, mut campaign: Campaign, library: &Library) -> Resu
     Ok(Opening { session, setup, title, about: String::new(), campaign: Some(campaign), notes })
 }
 
-/// What has to be said where the rules on the disk are not those that the game is played by.
+/// The notice for a game whose rules differ from those on the disk.
 fn rules_note(session: &Session, library: &Library) -> Option<String> {
     let rules = session.ruleset();
     let name = rules.name();
@@ -323,7 +323,7 @@ fn resume(path: &Path, library: &Library) -> Result<Session> {
     Session::load(library, &text).map_err(|error| anyhow::anyhow!("{name}: {error}"))
 }
 
-/// The first line: what is played, and by which dice.
+/// The first line of output: the ruleset, the scenario and the dice.
 fn head(
     screen: &mut Screen,
     session: &Session,
@@ -333,7 +333,7 @@ fn head(
     told: bool,
 ) -> Result<()> {
     let rules = session.ruleset().id();
-    // A folder may lie before the rulesets in the program, and not hold this one.
+    // The folder may not have this ruleset, which is then built in.
     let built_in = library.folder_of(rules).is_none() && Library::embedded().contains(rules);
     let from = if built_in { Library::embedded() } else { library.clone() }.describe();
     if screen.json() {
@@ -352,7 +352,7 @@ fn head(
     Ok(())
 }
 
-/// What this is, for somebody who has never seen it, and what the scenario is about.
+/// The greeting for newcomers, and the text of the scenario.
 fn introduce(screen: &mut Screen, about: &str, library: &Library, rules: &Ruleset) -> Result<()> {
     let welcome = "You play a tabletop game. The program asks; type the number or the name of an answer. `hint` advises you, `help` \
                    explains the game and its words, `new` lists other scenarios, `quit` leaves.";
@@ -376,7 +376,7 @@ fn introduce(screen: &mut Screen, about: &str, library: &Library, rules: &Rulese
     Ok(())
 }
 
-/// What the scenario says that it is about, or else what the rules say of themselves.
+/// The text of the scenario, or else the summary of the ruleset.
 fn scenario_text(rules: &Ruleset, setup: &Setup) -> String {
     let text = match rules.scenarios().get(scenario_name(rules, setup)) {
         Some(Value::Map(fields)) => fields.get("text").and_then(Value::as_text),
@@ -392,7 +392,7 @@ fn scenario_name<'s>(rules: &'s Ruleset, setup: &'s Setup) -> &'s str {
     }
 }
 
-/// What the scenario calls itself, or else its name.
+/// The title of the scenario, or else its name.
 fn scenario_title(rules: &Ruleset, setup: &Setup) -> String {
     let name = scenario_name(rules, setup);
     rules.scenarios().get(name).and_then(super::rules::scenario_title).unwrap_or(name).to_owned()

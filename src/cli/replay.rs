@@ -1,4 +1,4 @@
-//! `replay`: a campaign or a saved game played again, as it was or under other rules.
+//! `replay`: plays a campaign or a saved game again, with the same or other rules.
 
 use std::io::BufRead as _;
 use std::ops::ControlFlow;
@@ -79,7 +79,7 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             }
         });
     }
-    // Somebody who is waited for ends the program by Ctrl-C as ever.
+    // While the program waits for input, Ctrl-C ends it.
     let interrupted = if args.step { Default::default() } else { watched() };
     let (mut failed, mut stopped) = (None, None);
     let played = campaign.replay(args.to, |entry| {
@@ -148,7 +148,7 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// A saved game has no entries: its events are told.
+/// A saved game has no entries, so its events are printed.
 fn replay_save(args: &Args, library: &riskbreaker::Library, screen: &mut Screen) -> Result<ExitCode> {
     if args.under.is_some() || args.to.is_some() || args.step {
         return Err(call_error(

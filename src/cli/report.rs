@@ -10,12 +10,12 @@ use super::call_error;
 use super::row::{folded, harmless};
 use super::screen::colour_wanted;
 
-/// Tells on standard error why the program ends.
+/// Prints the reason for the exit on standard error.
 pub fn error(error: &anyhow::Error) {
     let mut text = String::new();
     for (depth, cause) in error.chain().enumerate() {
         let cause = cause.to_string();
-        // A cause that its own cause already ends with says nothing new.
+        // A cause whose text is already part of the message is left out.
         if depth > 0 && text.contains(&cause) {
             continue;
         }
@@ -27,13 +27,13 @@ pub fn error(error: &anyhow::Error) {
     eprintln!("{word}: {}", lines.join("\n"));
 }
 
-/// What the system says, without its number for it.
+/// The message of the system, without its error number.
 pub fn system(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-/// A file that was named to be written, and cannot be.
+/// A named output file that cannot be written.
 pub fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir());
     call_error(match folder {
@@ -42,7 +42,7 @@ pub fn unwritable(path: &Path, error: &io::Error) -> anyhow::Error {
     })
 }
 
-/// A broken script as its author wants to see it: the line, what is wrong with it, what to do.
+/// A script error for its author: the source line, the problem, the remedy.
 pub fn fault(fault: &Fault, colour: bool, width: Option<usize>) -> String {
     let mut message = fault.message.clone();
     if let Some(action) = &fault.action {
@@ -92,11 +92,11 @@ struct Told<'a> {
     path: Option<&'a str>,
     line: Option<u32>,
     column: Option<u32>,
-    /// Characters that are meant; 0 for the word that begins at the column.
+    /// The number of marked characters; 0 for the word at the column.
     length: usize,
     source: Option<&'a str>,
     cure: Option<&'a str>,
-    /// What is told below: the calls that led there, what the action was about.
+    /// Notes below: the calls that led there, and the action.
     notes: &'a [String],
 }
 
@@ -117,7 +117,7 @@ impl Told<'_> {
             group = group.element(Level::NOTE.message(harmless(note)));
         }
         if let Some(cure) = self.cure {
-            // What is beside the text of a help takes a dozen columns.
+            // The margin beside the text of a help note takes a dozen columns.
             let room = width.unwrap_or(usize::MAX).saturating_sub(14).max(20);
             group = group.element(Level::HELP.message(folded(cure, room)));
         }

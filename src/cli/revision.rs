@@ -8,7 +8,7 @@ use riskbreaker::Library;
 
 use super::call_error;
 
-/// A copy of the rulesets in a folder of its own, which goes when this is dropped.
+/// A copy of the rulesets in a temporary folder, which is removed on drop.
 pub struct Revision {
     copy: PathBuf,
 }
@@ -45,7 +45,7 @@ impl Revision {
 
 impl Drop for Revision {
     fn drop(&mut self) {
-        // What is left in the folder for temporary files does no harm.
+        // A leftover temporary folder does no harm.
         let _ = std::fs::remove_dir_all(&self.copy);
     }
 }

@@ -1,4 +1,4 @@
-/// How a piece of text stands out, where there is colour.
+/// The style of a piece of text on a colour terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     #[default]
@@ -21,7 +21,7 @@ pub struct Span {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     indent: usize,
-    /// Where the lines start that are left over when the row is wrapped.
+    /// The indent of the wrapped lines.
     hang: usize,
     spans: Vec<Span>,
 }
@@ -45,12 +45,12 @@ impl Span {
 }
 
 impl Row {
-    /// An empty row that starts `indent` columns in; what is wrapped starts two columns further.
+    /// An empty row with an indent. Wrapped lines are indented by two more columns.
     pub fn at(indent: usize) -> Row {
         Row { indent, hang: indent + 2, spans: Vec::new() }
     }
 
-    /// A row of prose: its lines all start where the first does.
+    /// A row of prose: all its lines have the same indent.
     pub fn prose(indent: usize) -> Row {
         Row { indent, hang: indent, spans: Vec::new() }
     }
@@ -86,7 +86,7 @@ impl Row {
     fn lines(&self, width: Option<usize>) -> Vec<Vec<Span>> {
         let mut lines = vec![vec![Span::plain(" ".repeat(self.indent))]];
         let mut column = self.indent;
-        // A terminal narrower than its own indent still gets its words, one under the other.
+        // A terminal narrower than the indent gets one word per line.
         let width = width.map_or(usize::MAX, |width| width.max(8));
         let hang = if self.hang + 8 > width { 0 } else { self.hang };
         for span in &self.spans {
@@ -128,7 +128,7 @@ impl Row {
 
 /// Rows whose cells stand under each other, two blanks between them.
 ///
-/// Where the terminal is too narrow for that, a row is its cells one after the other.
+/// On a terminal too narrow for columns, the cells of a row follow each other.
 pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Vec<Row> {
     let count = cells.iter().map(Vec::len).max().unwrap_or(0);
     let mut wides = vec![0; count];
@@ -137,7 +137,7 @@ pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Ve
             wides[at] = wides[at].max(width_of(&cell.text));
         }
     }
-    // A column that is empty in every row takes no room.
+    // A column that is empty in every row is left out.
     let start: usize = wides.iter().take(count.saturating_sub(1)).filter(|wide| **wide > 0).map(|wide| wide + 2).sum();
     let last = wides.last().copied().unwrap_or(0);
     let fits = width.is_none_or(|width| indent + start + last.min(12.max(width / 3)) <= width);
@@ -179,7 +179,7 @@ pub fn harmless(text: &str) -> String {
         .collect()
 }
 
-/// A text with line breaks where lines of that width end.
+/// A text wrapped at that width.
 pub fn folded(text: &str, width: usize) -> String {
     Row::prose(0).plain(text).printed(Some(width), false).join("\n")
 }

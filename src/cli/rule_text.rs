@@ -1,9 +1,9 @@
-//! Reading rule texts: their items and rows, and the one that says what a word means.
+//! Reads rule texts: their items and table rows, and the line that explains a word.
 
-/// The lines of a rule text, each with what is wrapped below it: a heading, an item, a row of a table or a paragraph.
+/// The blocks of a rule text, each joined into one line: headings, items, table rows and paragraphs.
 pub fn paragraphs(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    // Whether the next line of plain text belongs to the last one found.
+    // Whether a plain line continues the last block.
     let mut goes_on = false;
     for line in text.lines() {
         let trimmed = line.trim();
@@ -22,7 +22,7 @@ pub fn paragraphs(text: &str) -> Vec<String> {
     found
 }
 
-/// Whether a line is an item, a row, a heading or the edge of a block, and so no part of the line above it.
+/// Whether a line begins a new block: an item, a table row, a heading or a code fence.
 fn begins_anew(line: &str) -> bool {
     let item = line.strip_prefix(['-', '*', '+']).is_some_and(|rest| rest.starts_with(' '));
     item || line.starts_with(['#', '|', '`'])
@@ -39,11 +39,11 @@ pub fn line_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<St
 /// The same, in parts: the heads of the columns with the cells. What has no column has no head, nor has the only cell of a
 /// row.
 pub fn cells_of<'t>(texts: impl Iterator<Item = &'t str>, key: &str) -> Option<Vec<(String, String)>> {
-    // The topmost ruleset's own text comes last, and goes first.
+    // The text of the topmost ruleset is last in the list, and is searched first.
     let texts: Vec<&str> = texts.collect();
     let mut found = texts.iter().rev().flat_map(|text| rows_of(text, key));
     let first = found.next()?;
-    // A word may stand in several tables: that of the questions says what it answers.
+    // If a word is in several tables, the table of questions wins.
     let asks = |(head, _): &(String, Vec<(String, String)>)| head == "topic";
     let asked = if asks(&first) { None } else { found.find(asks) };
     Some(asked.unwrap_or(first).1)

@@ -216,7 +216,7 @@ fn show(rules: &Arc<Ruleset>, library: &Library, mut screen: Screen) -> Result<E
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a ruleset is and has, as label and text.
+/// A summary of a ruleset, as labels and texts.
 pub fn summary(rules: &Ruleset, library: &Library) -> Vec<(String, String)> {
     let list = |names: Vec<String>| names.join(", ");
     let scenario = |name: &String| match rules.scenarios().get(name).and_then(scenario_title) {
@@ -264,10 +264,10 @@ pub fn list_cards(rules: &Ruleset, screen: &mut Screen) -> io::Result<()> {
     screen.columns(2, cells.collect())
 }
 
-/// Functions of a card that are no facts about it.
+/// Functions of a card that are not facts.
 const RUN_BY_THE_HOST: &[&str] = &["when", "resolve", "note", "before", "after", "wrap"];
 
-/// A fact of a card as it is told to those who play; nothing where it says nothing.
+/// A fact of a card for players; `None` if it has no content.
 pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
     fn words(value: &Value) -> String {
         match value {

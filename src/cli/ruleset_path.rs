@@ -1,13 +1,13 @@
-//! Rulesets that a call names by the path of their folder instead of their id.
+//! Rulesets named by the path of their folder instead of their id.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Commands that take paths by themselves.
 const BY_THEMSELVES: [&str; 5] = ["check", "dev", "cards", "types", "new"];
-/// Commands whose first word is something else than a ruleset: a path is what `--rules` takes there.
+/// Commands whose first argument is not a ruleset. There only `--rules` takes a path.
 const BY_OPTION: [&str; 3] = ["play", "sim", "odds"];
-/// Words behind which a name is that of a ruleset.
+/// Options and commands that are followed by the name of a ruleset.
 const BEFORE_A_NAME: [&str; 5] = ["--rules", "--compare", "test", "show", "diff"];
 
 /// A call in which each path of a ruleset's folder is its id, and the folder in which those rulesets lie.

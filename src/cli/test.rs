@@ -320,9 +320,12 @@ fn tell_coverage(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     }
 }
 
-/// What of the scripts neither a spec nor random play has reached.
+/// Prints the lines of the scripts that neither a spec nor random play reached.
 fn tell_lines(ruleset: &str, lines: &LineCoverage, screen: &mut Screen) -> Result<()> {
     let range = |(first, last): &(u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
+    if !lines.files.is_empty() {
+        screen.row(&Row::at(0).plain("lines that were never reached:"))?;
+    }
     let cells = lines.files.iter().map(|file| {
         let ranges: Vec<String> = file.unreached.iter().map(range).collect();
         vec![Span::plain(&file.path), Span::new(ranges.join(", "), Tone::Bad)]

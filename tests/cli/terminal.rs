@@ -112,7 +112,7 @@ fn the_first_screen_lists_everybody_and_what_is_unsaved_is_asked_about_once() {
     assert_eq!(first.to_lowercase().matches("round 1\r\n").count(), 1, "{first}");
     terminal.types("ok", "which action?");
     terminal.types("restart", "This game is not saved.");
-    terminal.types("look", "is in");
+    terminal.types("look", "where");
     terminal.types("quit", "This game is not saved.");
     terminal.types("quit", "");
     assert!(terminal.has_left());
@@ -124,7 +124,7 @@ fn a_free_act_that_asks_nothing_says_first_what_it_would_do() {
         Terminal::open(&["play", "duel", "--rules", "riskbreaker-0.0.3", "--seed", "1"], "terminal-free");
     terminal.shows("declare");
     terminal.types("surrender", "Type `surrender yes` to do it.");
-    let after = terminal.types("look", "is in");
+    let after = terminal.types("look", "where");
     assert!(after.contains("Fighter") && after.contains("Duellist"), "{after}");
     terminal.types("quit", "");
     assert!(terminal.has_left());

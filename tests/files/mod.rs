@@ -1,18 +1,27 @@
 //! The files of rulesets, to be changed at will.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Every file of some rulesets, by path from the folder of rulesets, `/` between its parts. Those of the tests come before
 /// those that ship: of the games with both, the tests mean the slice.
 pub fn of(ids: &[&str]) -> BTreeMap<String, String> {
-    let (mut files, mut folders) = (BTreeMap::new(), Vec::new());
-    for id in ids {
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let of_tests = here.join("tests/rulesets");
-        let root = if of_tests.join(id).is_dir() { of_tests } else { here.join("rulesets") };
-        folders.push((root.clone(), root.join(id)));
-    }
+    let of_tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rulesets");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+    let root = |id: &&str| if of_tests.join(id).is_dir() { of_tests.clone() } else { shipped.clone() };
+    read(ids.iter().map(|id| (root(id), root(id).join(id))).collect())
+}
+
+/// Every file of some rulesets that ship.
+#[allow(dead_code)]
+pub fn shipped(ids: &[&str]) -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets");
+    read(ids.iter().map(|id| (root.clone(), root.join(id))).collect())
+}
+
+/// The files in some folders, each with the folder from which their paths are counted.
+fn read(mut folders: Vec<(PathBuf, PathBuf)>) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
     while let Some((root, folder)) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

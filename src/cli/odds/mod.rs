@@ -168,7 +168,7 @@ fn edit(text: &str) -> Result<(String, String, String), String> {
         let (name, field) = left.rsplit_once('.')?;
         Some((name.trim().to_owned(), field.trim().to_owned(), value.trim().to_owned()))
     });
-    parts.filter(|(name, field, _)| !name.is_empty() && !field.is_empty()).ok_or("NAME.FIELD=VALUE is wanted".into())
+    parts.filter(|(name, field, _)| !name.is_empty() && !field.is_empty()).ok_or("write NAME.FIELD=VALUE".into())
 }
 
 pub fn odds(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {

@@ -29,7 +29,7 @@ impl Phrase {
     }
 }
 
-/// What is said in answer to a question, by topic.
+/// Answers by topic.
 fn replies_of(
     question: &Question,
     head: Phrase,
@@ -75,7 +75,7 @@ impl Repl {
         })
     }
 
-    /// What has to be said first, where a card is named and something else is asked.
+    /// What to answer first, if a card is named while another question is open.
     pub(super) fn asked_first(&self, question: &Question, head: &Phrase) -> Option<String> {
         if head.is_empty() || question.read(&head.value()).is_ok() {
             return None;
@@ -113,14 +113,14 @@ impl Repl {
     /// The card that is named, by id.
     pub(super) fn card_meant(&self, head: &Phrase) -> Option<String> {
         let rules = self.session.ruleset();
-        // What follows the card's name may be meant for its own questions.
+        // The words after the card's name may answer its own questions.
         let words: Vec<&str> = head.text.split_whitespace().collect();
         let cards = (1..=words.len()).rev().map(|count| words[..count].join(" "));
         let card = cards.filter(|name| name.len() >= 3).find_map(|name| find_card(rules, &name).ok())?;
         Some(card.id.to_string())
     }
 
-    /// A refusal with what to type instead, where that can be known.
+    /// A refusal with a line to type instead, if one can be found.
     fn advised(&self, question: &Question, typed: &str, refusal: Refusal) -> Complaint {
         let rules = self.session.ruleset();
         let small = |topic: &str| {
@@ -136,13 +136,19 @@ impl Repl {
         }
         let known = self.words().words_of_option(typed);
         let mut rest = typed.split_whitespace().skip(known).peekable();
+        if known == 0
+            && let Refusal::NotAnOption { near: None, .. } = &refusal
+            && self.meaning_of(typed).is_some()
+        {
+            return Complaint::Wrong(format!("{refusal} `help {typed}` explains the word."));
+        }
         if known == 0 || rest.peek().is_none() || !matches!(refusal, Refusal::NotAnOption { .. }) {
             return refusal.into();
         }
         let behind: Vec<&str> = rest.collect();
         let option = typed.split_whitespace().take(known).collect::<Vec<_>>().join(" ");
         let rest = behind.join(" ");
-        // Words that answer a question that comes lack only the word for it.
+        // The words answer a later question; only the word that names it is missing.
         let next = self.questions_after(question, &option);
         let reads = next.iter().find(|next| next.read(&rest.as_str().into()).is_ok());
         let cannot = |what: &str| format!("Cannot read `{what}` after `{option}`.");
@@ -170,8 +176,7 @@ impl Repl {
         })
     }
 
-    /// The questions that follow in the same action once `option` answers a question, as a copy of the game with other dice
-    /// comes to them.
+    /// The questions that follow in the same action after `option`, found by playing a copy of the game with other dice.
     fn questions_after(&self, question: &Question, option: &str) -> Vec<Question> {
         let Ok(answer) = question.read(&option.into()) else { return Vec::new() };
         let mut ahead = self.session.fork();
@@ -263,7 +268,7 @@ impl Repl {
             Ask::ChooseMany { min: 0, .. } => {
                 self.reply_all(&question, vec![(question.topic.to_string(), Value::text("none"))])
             }
-            _ => Err(Complaint::wrong("The rules offer no pass here. `options` lists the answers.")),
+            _ => Err(Complaint::wrong("You cannot pass here. `options` lists the answers.")),
         }
     }
 
@@ -289,7 +294,7 @@ impl Repl {
     /// Does an act that is nobody's turn, for the seat that is named, asked, or played by a person; `rest` answers what it asks.
     pub(super) fn take_free_act(&mut self, act: &str, rest: &str, words: &Vocabulary) -> Done {
         let acts = self.session.free_acts();
-        // Where nobody may, one who could is told why not.
+        // If nobody may, the first seat that could is told the reason.
         let nobody = !acts.iter().any(|free| *free.name == *act && free.enabled);
         let may = acts.iter().filter(|free| *free.name == *act && (free.enabled || nobody));
         let may: Vec<String> = may.map(|free| free.seat.to_string()).collect();
@@ -310,7 +315,7 @@ impl Repl {
         let yes = rest.eq_ignore_ascii_case("yes");
         if rest.is_empty() || yes {
             self.step = self.session.advance()?;
-            // Its own questions come with a number of their own; until they are answered it can be thought over.
+            // The act asks questions of its own, and `undo` is possible until they are answered.
             let asks = self.session.questions().iter().any(|question| question.id.action > last);
             match before {
                 Some(before) if !yes && !asks => return self.preview_free_act(act, title, &before),
@@ -366,11 +371,11 @@ impl Repl {
         self.turn(lines, SessionSlot::redo, false)
     }
 
-    /// Goes back or forth, line by line: a line may have held several decisions.
+    /// Goes back or forth by lines. A line may hold several decisions.
     fn turn(&mut self, lines: usize, step: fn(&mut SessionSlot) -> Result<Undone, Refusal>, back: bool) -> Done {
         self.turned = true;
         let before = Picture::of(&self.session.view());
-        // What went back or forth, line by line.
+        // The decisions of each line.
         let mut lines_turned: Vec<Vec<Undone>> = Vec::new();
         for _ in 0..lines {
             let mut turned = Vec::new();
@@ -388,7 +393,7 @@ impl Repl {
             while !arrived {
                 match step(&mut self.session) {
                     Ok(undone) => turned.push(undone),
-                    // What is not in memory any more is in the campaign.
+                    // Older decisions are in the campaign file.
                     Err(refusal) => match self.turn_in_campaign(back)? {
                         Some(text) => {
                             if turned.is_empty() {
@@ -407,7 +412,7 @@ impl Repl {
                 break;
             }
             if back {
-                // Told in the order in which it was decided.
+                // Printed in the order of the decisions.
                 turned.reverse();
             }
             lines_turned.push(turned);
@@ -420,7 +425,7 @@ impl Repl {
         }
         self.step = self.session.advance()?;
         self.follow_rules();
-        // What people decided, and what does not stand any more, has just been said.
+        // The undone decisions have just been printed.
         let people: Vec<Arc<str>> = self.seats_of_people();
         let events = self.session.take_events().into_iter().filter(|event| match &event.happening {
             Happening::Withdrawn { .. } | Happening::Changed { .. } => false,
@@ -459,8 +464,7 @@ impl Repl {
         self.settle()
     }
 
-    /// `skip NAME`, `restore NAME`: leaves something of the rules out of the game, or takes it in again. What failed is
-    /// tried again.
+    /// `skip NAME`, `restore NAME`: turns off a part of the rules, or turns it on again, and tries the failed action again.
     pub(super) fn leave_out(&mut self, rest: &str, out: bool) -> Done {
         let sorts = ["hook ", "item ", "card ", "entry ", "act "];
         let name = sorts.iter().find_map(|sort| rest.strip_prefix(sort)).unwrap_or(rest).trim().to_string();
@@ -593,7 +597,7 @@ fn is_pass(name: &str) -> bool {
     name.eq_ignore_ascii_case("pass")
 }
 
-/// What several steps back or forth did, the word for it said once.
+/// The summary of several steps back or forth.
 fn sentence(turned: &[Undone]) -> String {
     let texts: Vec<&str> = turned.iter().map(|undone| undone.text.as_str()).collect();
     let word = texts.first().and_then(|text| text.split_once(' ')).map_or("", |(word, _)| word);
@@ -604,7 +608,7 @@ fn sentence(turned: &[Undone]) -> String {
     }
 }
 
-/// So many lines that went back or forth are told, and so many decisions of each are named.
+/// The most lines that are listed after an undo or redo, and the most decisions of each.
 const TOLD_TURNED: usize = 8;
 
 /// A count behind a command: nothing means `default`.

@@ -1,4 +1,4 @@
-//! The commands that tell what can come: odds and advice.
+//! The commands `odds` and `hint`.
 
 use std::time::Duration;
 
@@ -20,17 +20,17 @@ use crate::cli::interrupt::Watch;
 use crate::cli::odds;
 use crate::cli::row::{Row, Span};
 
-/// How many ways `odds` follows while people wait.
+/// The most ways that `odds` explores at the prompt.
 const ODDS_WAYS: u64 = 200_000;
-/// How long `hint` thinks.
+/// The time limit of `hint`.
 const TIME: Duration = Duration::from_secs(1);
-/// Outcomes that a hint names.
+/// The most outcomes that a hint lists for an answer.
 const NAMED: usize = 2;
-/// Answers that a hint lists.
+/// The most answers that a hint lists.
 const MOST_ROWS: usize = 8;
 
 impl Repl {
-    /// `odds ANSWER [TOPIC ANSWER]... [--compare SWITCH=VALUE]...`: what an answer can come to.
+    /// `odds ANSWER [TOPIC ANSWER]... [--compare SWITCH=VALUE]...`: the possible outcomes of an answer.
     pub(super) fn odds(&mut self, rest: &str, words: &Vocabulary) -> Done {
         let question = self.wanted_question()?;
         let mut parts = rest.split("--compare");
@@ -42,7 +42,7 @@ impl Repl {
         let head = answers(rest, words).head;
         let Some(sentence) = self.asked_first(&question, &head) else {
             let told = self.odds_of(&question, rest, words, &compared);
-            // Nothing has asked yet for what comes further on: the rules know its topics.
+            // Later questions are not open yet; the rules know their topics.
             let wider = words.with_topics(self.session.ruleset().topics());
             let read = |words: &Vocabulary| given_by(&question, rest, words).ok();
             let (narrow, wide) = (read(words), read(&wider));
@@ -53,8 +53,8 @@ impl Repl {
                 told => told,
             };
         };
-        // Something else is asked first: the odds are those from where the card can be played.
-        // Not where somebody else's secrets would decide what comes before it.
+        // Another question comes first: the odds are those of the moment when the card can be played.
+        // Except where hidden information of others would decide what comes before.
         let told_all = self.viewer().is_master() || !self.session.ruleset().schema().has_secrets();
         let ahead = self.card_meant(&head).filter(|_| told_all);
         let ahead = ahead.and_then(|card| Some((self.session.ahead_to(&card).ok()?, card)));
@@ -163,7 +163,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).faint(text))?)
     }
 
-    /// `hint`: what each answer is worth, the best first.
+    /// `hint`: ranks the answers, the best first.
     pub(super) fn hint(&mut self) -> Done {
         let question = self.wanted_question()?;
         let watch = Watch::begin();
@@ -181,7 +181,7 @@ impl Repl {
         self.tell_unseen(advised.unseen_in_words())
     }
 
-    /// Says what this screen does not see, and how it was treated.
+    /// Prints what this screen may not see, and what was assumed for it.
     fn tell_unseen(&mut self, unseen: Option<String>) -> Done {
         match unseen {
             Some(text) => Ok(self.screen.row(&Row::at(2).faint(text))?),
@@ -201,11 +201,11 @@ impl Repl {
         let wins = answers.iter().filter_map(|one| one.played).any(|played| played.win_rate().is_some());
         let untold = self.untold();
         let games: u64 = answers.iter().filter_map(|one| one.played).chain(*now).map(|played| played.games).sum();
-        // Of a handful of games the shares say nothing.
+        // The shares of a few games mean nothing.
         let ranked = measured && !now.iter().chain(answers.iter().filter_map(|one| one.played.as_ref())).any(too_few);
         let mut rows: Vec<Ranked> = Vec::new();
         for mut one in answers.iter().map(|one| Ranked::of(one, &untold)) {
-            // One ranking has one number: where some were played out, the worth of the next step is another.
+            // All answers are ranked by the same number: if some were played to the end, the value of the next step is not used.
             if games > 0 && one.played.is_none() || !ranked {
                 one.number = None;
             }
@@ -248,7 +248,8 @@ impl Repl {
                     "After the next step no answer is better than another. `odds ANSWER` shows what one leads to."
                         .to_owned()
                 }
-                0 => "Ranked by the average position after the next step.".to_owned(),
+                0 => "Ranked by the average value of the position after the next step, as the ruleset counts it."
+                    .to_owned(),
                 games if !ranked => {
                     let times = if games == 1 { "game" } else { "games" };
                     format!(
@@ -268,16 +269,16 @@ fn too_few(played: &PlayedOut) -> bool {
     played.win_rate().is_some_and(|(_, margin)| margin > 0.25)
 }
 
-/// An answer, or several that do not differ, with the one number that it is ranked by.
+/// One row of the ranking: an answer, or several with the same outcomes, and the number that ranks it.
 struct Ranked {
     answer: String,
-    /// What would be answered further to make the most of it; nothing for several answers.
+    /// The best answers to the questions that follow; none for a row of several answers.
     best: Vec<String>,
     played: Option<PlayedOut>,
     /// `wins 64 %`, or the average worth, and how far it may be off.
     number: Option<String>,
     margin: Option<String>,
-    /// The odds of the next step, in a few words; nothing where several answers have different ones.
+    /// The odds of the next step in a few words; none for several answers with different odds.
     odds: Option<String>,
 }
 
@@ -305,8 +306,8 @@ impl Ranked {
         }
     }
 
-    /// Whether the two are worth a row each. Numbers within each other's margin do not tell answers with the same odds
-    /// apart; positions that are worth the same after the next step are not ranked at all.
+    /// Whether two answers get a row each. Answers with the same odds share a row if their numbers differ by less than the
+    /// margin.
     fn differs_from(&self, other: &Ranked, measured: bool) -> bool {
         match (&self.played, &other.played) {
             _ if !measured => self.odds != other.odds,
@@ -319,7 +320,7 @@ impl Ranked {
         }
     }
 
-    /// Takes an answer in that does not differ.
+    /// Adds an answer with the same outcomes.
     fn join(&mut self, other: Ranked) {
         self.answer = format!("{}, {}", self.answer, other.answer);
         self.best.clear();
@@ -327,7 +328,7 @@ impl Ranked {
     }
 }
 
-/// The likeliest outcomes of the next step, by what is told of them at the table.
+/// The likeliest outcomes of the next step, as the log would print them.
 fn next_step(odds: &Odds, untold: &Untold) -> String {
     let mut told: Vec<(String, BigRational)> = Vec::new();
     for (outcome, chance) in &odds.outcomes {
@@ -366,14 +367,14 @@ fn played_json(played: &PlayedOut) -> serde_json::Value {
     json!({ "games": played.games, "wins": wins, "average": played.average, "margin": played.margin() })
 }
 
-/// What would be answered further to make the most of it.
+/// The best answers to the questions that follow.
 fn with_best(advice: &Advice) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
     let best = odds.answers.iter().filter(|(.., how)| *how == "the best");
     best.map(|(topic, answer, _)| format!("{} {}", readable_name(topic), readable_name(answer))).collect()
 }
 
-/// What stands behind `--compare` at the prompt: other rules have no such moment, only other house rules have.
+/// The value of `--compare` at the prompt: house rules only, since other rulesets have no such position.
 fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     match text.split_once('=') {
         Some((switch, value)) if !switch.trim().is_empty() => Ok((switch.trim().into(), value.trim().into())),
@@ -384,7 +385,7 @@ fn switch_value(text: &str) -> Result<(String, String), Complaint> {
     }
 }
 
-/// The likeliest outcomes, or why they cannot be told.
+/// The likeliest outcomes, or the reason why they are unknown.
 fn summary(odds: &Result<Odds, Refusal>) -> String {
     let odds = match odds {
         Ok(odds) => odds,
@@ -400,7 +401,7 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
     parts.join("; ")
 }
 
-/// The likeliest outcomes, and what else would be answered.
+/// The likeliest outcomes, and the answers assumed for later questions.
 fn why(advice: &Advice) -> String {
     let best = with_best(advice);
     let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };

@@ -1,4 +1,4 @@
-//! The campaign behind the table: every line is kept before anything is told of it, and nothing that was played is lost.
+//! The campaign of the game at the prompt. Each line is written to the file before its result is printed.
 
 use std::path::PathBuf;
 
@@ -14,18 +14,18 @@ use crate::cli::campaigns;
 use crate::cli::nearest::nearest;
 use crate::cli::row::{Row, Span, Tone};
 
-/// How many lines of a campaign that was opened again are taken back one by one; beyond them, entry by entry.
+/// The number of lines of a reopened campaign that `undo` takes back as lines. Older ones are undone entry by entry.
 const LINES_BACK: usize = 200;
 
 impl Repl {
-    /// Keeps what happens at this table in a campaign.
+    /// Records this game in a campaign.
     pub fn in_campaign(mut self, campaign: Option<Campaign>) -> Repl {
         self.campaign = campaign;
         self.mark_lines();
         self
     }
 
-    /// Everything that happened in the campaign and stands, scene by scene; in another game, what is in memory.
+    /// The events of the campaign by scene, without undone ones. Without a campaign, the events in memory.
     pub(super) fn whole_log(&self) -> Result<Vec<SceneLog>, Complaint> {
         let Some(campaign) = &self.campaign else {
             return Ok(vec![SceneLog { title: String::new(), events: self.session.log() }]);
@@ -37,17 +37,18 @@ impl Repl {
         Ok(scenes)
     }
 
-    /// Where each line began that can be taken back: an entry of the campaign is a line.
+    /// The start of each line that can be undone. One entry of the campaign is one line.
     fn mark_lines(&mut self) {
         let marks = self.campaign.as_ref().and_then(|campaign| campaign.decisions_before(LINES_BACK).ok());
         self.done = marks.unwrap_or_default();
     }
 
-    /// Writes what was done since the last call into the campaign. Nothing is told before that.
+    /// Writes what was done since the last call to the campaign file. This comes before any output.
     pub(super) fn keep(&mut self) -> Done {
         let Some(campaign) = &mut self.campaign else { return Ok(()) };
         let Err(error) = campaign.keep(&mut self.session) else { return Ok(()) };
-        let sentence = format!("This line was not taken, since it cannot be kept: {error}.");
+        let sentence =
+            format!("This line was not carried out, because it cannot be written to the campaign file: {error}.");
         if !campaign.has_scene() {
             return Err(Complaint::Broken(anyhow::anyhow!(error)));
         }
@@ -56,7 +57,7 @@ impl Repl {
         Err(Complaint::Wrong(sentence))
     }
 
-    /// Puts the session of another moment of the campaign on the table.
+    /// Continues with the session of another entry of the campaign.
     fn take_session(&mut self, session: Session) {
         self.session.replace(session);
         self.mark_lines();
@@ -68,7 +69,7 @@ impl Repl {
         self.look_out_anew();
     }
 
-    /// An undo or a redo that reaches beyond what the session remembers: the campaign does.
+    /// An undo or a redo beyond the memory of the session, done by the campaign.
     pub(super) fn turn_in_campaign(&mut self, back: bool) -> Result<Option<String>, Complaint> {
         let Some(campaign) = &mut self.campaign else { return Ok(None) };
         let here = campaign.head();
@@ -128,7 +129,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with(hint, Tone::Faint))?)
     }
 
-    /// `roster`: the characters that go from scene to scene.
+    /// `roster`: the characters that are kept from scene to scene.
     pub(super) fn roster(&mut self, rest: &str) -> Done {
         let (act, rest) = split_first(rest);
         match act.to_lowercase().as_str() {
@@ -235,7 +236,7 @@ impl Repl {
         let mut edits = Vec::new();
         for (field, value) in &character.fields {
             match view.field(entity, field) {
-                // Somebody with another name keeps it.
+                // A character with another name keeps it.
                 Some(_) if titled.as_deref() == Some(field) => {}
                 Some(now) if now == value => {}
                 Some(_) => edits.push(Edit::Set { entity, field: field.clone(), value: value.clone() }),
@@ -314,7 +315,7 @@ impl Repl {
         Ok(self.screen.columns(2, cells.collect())?)
     }
 
-    /// `recap`: what happened since people sat down.
+    /// `recap`: the events since the program was started.
     pub(super) fn recap(&mut self, rest: &str) -> Done {
         let Some(campaign) = &self.campaign else { return Err(no_campaign("recap")) };
         let told = match rest {

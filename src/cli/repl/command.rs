@@ -163,7 +163,7 @@ pub static COMMANDS: &[Command] = &[
         "undo",
         "[N]",
         "takes back the last line, or the last N lines",
-        "A line of Lua and an `auto` are taken back as a whole. Dice stay as they fell: the same choice meets the same dice."
+        "A line of Lua and an `auto` are taken back as a whole. Dice are kept: the same choice gets the same dice again."
     ),
     command!(Redo, Play, "redo", "[N]", "does again what `undo` took back", ""),
     command!(
@@ -337,7 +337,7 @@ pub static COMMANDS: &[Command] = &[
         "note" | "notes",
         "[TEXT]",
         "writes a note into the campaign, with the date; alone: lists them",
-        "A note is no part of the game: no `undo` takes it back. `say` writes into the log of the game."
+        "A note does not belong to the game, so `undo` does not remove it. `say` writes into the log."
     ),
     command!(
         Recap,
@@ -353,7 +353,7 @@ pub static COMMANDS: &[Command] = &[
         "goto",
         "N",
         "goes to entry N of the campaign",
-        "`log --all` lists the entries. Nothing is lost: what was decided after it, or instead of it, stays in the file."
+        "`log --all` lists the entries. Later decisions and other branches stay in the file."
     ),
     command!(
         Branch,

@@ -1,4 +1,4 @@
-//! Several people at one screen, each with secrets: between two of them the screen is empty.
+//! Several people with secrets at one screen: the screen is cleared between two turns.
 
 use super::{Complaint, Done, Repl};
 use crate::cli::row::{Row, Tone};
@@ -7,7 +7,7 @@ use crate::cli::row::{Row, Tone};
 const CLEAR: &str = "\x1b[2J\x1b[3J\x1b[H";
 
 impl Repl {
-    /// Shows only what these seats may see, and plays only for them. With a curtain the seats take turns at the screen.
+    /// Shows only what these seats may see and plays only for them. With a curtain, one seat at a time uses the screen.
     pub fn seen_by(mut self, seats: Vec<String>, curtain: bool) -> Repl {
         if curtain || !seats.is_empty() {
             self.session.sit(seats);
@@ -16,7 +16,7 @@ impl Repl {
         self
     }
 
-    /// Draws the curtain where somebody else has to come to the screen; says whether it is drawn.
+    /// Clears the screen if another seat must answer now. Returns whether it is clear.
     pub(super) fn is_hidden(&mut self) -> Result<bool, Complaint> {
         if !self.curtain {
             return Ok(false);
@@ -34,7 +34,7 @@ impl Repl {
         Ok(self.drawn)
     }
 
-    /// Opens the curtain for whoever has come to the screen.
+    /// Shows the screen to the player who has sat down.
     pub(super) fn open_curtain(&mut self, line: &str) -> Done {
         if !line.trim().is_empty() {
             return Err(Complaint::wrong("Press Enter first: the screen is meant for somebody else."));
@@ -45,7 +45,7 @@ impl Repl {
         self.ask(true)
     }
 
-    /// Says who is waited for, where nobody at the screen is asked.
+    /// Prints whose answers are awaited, if no seat at the screen is asked.
     pub(super) fn wait_for_others(&mut self) -> Done {
         if !self.session.is_restricted() {
             return Ok(());

@@ -5,15 +5,15 @@ use serde::Serialize;
 
 use crate::cli::row::Span;
 
-/// What stood in the fields that are told, in words.
+/// The values of the visible fields, as text.
 #[derive(Debug, Default)]
 pub struct Picture(BTreeMap<EntityId, (String, Vec<(String, String)>)>);
 
-/// What is different between two pictures, for one entity and field.
+/// One difference between two pictures: an entity and a field.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Difference {
     pub title: String,
-    /// Nothing where the entity itself came or went.
+    /// `None` if the entity itself was added or removed.
     pub label: Option<String>,
     pub text: String,
 }
@@ -28,7 +28,7 @@ impl Picture {
         Picture(view.entities().map(entity).collect())
     }
 
-    /// What is different in `later`.
+    /// The differences in `later`.
     pub fn changes(&self, later: &Picture) -> Vec<Difference> {
         let mut found = Vec::new();
         for (id, (title, fields)) in &self.0 {

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use reedline::{
-    ColumnarMenu, Emacs, FileBackedHistory, Highlighter, KeyCode, KeyModifiers, MenuBuilder, Reedline, ReedlineEvent,
-    ReedlineMenu, Signal, StyledText, default_emacs_keybindings,
+    ColumnarMenu, EditCommand, EditMode, Emacs, FileBackedHistory, Highlighter, KeyCode, KeyModifiers, MenuBuilder,
+    PromptEditMode, Reedline, ReedlineEvent, ReedlineMenu, ReedlineRawEvent, Signal, StyledText,
+    default_emacs_keybindings,
 };
 
 use super::complete::Tab;
@@ -17,19 +18,20 @@ use crate::cli::state_folder;
 /// The line editor of a terminal: history, Tab, cursor keys.
 pub struct Editor {
     line: Reedline,
-    /// Whether something stands in the line.
+    /// Whether the line has text.
     written: Arc<AtomicBool>,
+    ahead: Arc<Mutex<TypedAhead>>,
 }
 
 const MENU: &str = "words";
 const REMEMBERED: usize = 2000;
-/// How often the waiting editor looks whether something is to be told.
+/// How often the waiting editor checks for something to print.
 const POLL: Duration = Duration::from_millis(20);
 
 impl Editor {
-    /// Makes one that completes by `words`. The history is kept in a file where a folder for it can be had.
+    /// Makes an editor that completes from `words`. The history is kept in a file if the state folder exists.
     ///
-    /// When `bell` is set the reading is interrupted; what is written stays for the next.
+    /// Setting `bell` interrupts the reading; the typed text stays for the next call.
     pub fn new(words: Arc<Mutex<Vocabulary>>, colour: bool, bell: Arc<AtomicBool>) -> Editor {
         let mut keys = default_emacs_keybindings();
         let tab = vec![ReedlineEvent::Menu(MENU.to_owned()), ReedlineEvent::MenuNext];
@@ -37,25 +39,30 @@ impl Editor {
         keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
         let menu = ColumnarMenu::default().with_name(MENU).with_marker("» ").with_columns(4).with_column_padding(2);
         let written = Arc::new(AtomicBool::new(false));
+        let ahead = Arc::new(Mutex::new(TypedAhead::default()));
         let mut line = Reedline::create()
             .with_completer(Box::new(Tab { words }))
             .with_menu(ReedlineMenu::EngineCompleter(Box::new(menu)))
-            .with_edit_mode(Box::new(Emacs::new(keys)))
+            .with_edit_mode(Box::new(Keys { emacs: Emacs::new(keys), ahead: ahead.clone() }))
             .with_quick_completions(true)
             .with_partial_completions(true)
-            .with_highlighter(Box::new(Watch { written: written.clone() }))
+            .with_highlighter(Box::new(Watch { written: written.clone(), ahead: ahead.clone() }))
             .with_break_signal(bell)
             .with_poll_interval(POLL)
             .with_ansi_colors(colour);
         if let Some(history) = history() {
             line = line.with_history(Box::new(history));
         }
-        Editor { line, written }
+        Editor { line, written, ahead }
     }
 
-    /// Lets the person write a line.
+    /// Reads a line.
     pub fn read(&mut self, prompt: &str) -> anyhow::Result<Next> {
         let prompt = Shown(prompt.to_owned());
+        if let Some(line) = self.typed_ahead() {
+            println!("{}» {line}", prompt.0);
+            return Ok(Next::Line(line));
+        }
         loop {
             self.written.store(false, Ordering::Relaxed);
             let signal = self.line.read_line(&prompt).context("the terminal cannot be read")?;
@@ -70,21 +77,92 @@ impl Editor {
     }
 }
 
-/// The lines of earlier evenings, if there is a folder that may keep them.
+/// Keys that were pressed while the program was busy, and came in one batch with an Enter before them.
+///
+/// The terminal hands over lines that were typed then with a line feed behind each. The line editor submits the first
+/// and drops the rest of the batch, so the rest is kept here.
+#[derive(Default)]
+struct TypedAhead {
+    submitted: bool,
+    text: String,
+}
+
+impl Editor {
+    /// The next whole line that was typed ahead; what is left of a begun one goes into the editor.
+    fn typed_ahead(&mut self) -> Option<String> {
+        let mut ahead = self.ahead.lock().ok()?;
+        ahead.submitted = false;
+        if let Some((line, rest)) = ahead.text.split_once('\n') {
+            let (line, rest) = (line.to_owned(), rest.to_owned());
+            ahead.text = rest;
+            return Some(line);
+        }
+        let begun = std::mem::take(&mut ahead.text);
+        drop(ahead);
+        if !begun.is_empty() {
+            self.line.run_edit_commands(&[EditCommand::InsertString(begun)]);
+        }
+        None
+    }
+}
+
+/// The keys of Emacs; those that follow an Enter in the same batch are kept for the next line.
+struct Keys {
+    emacs: Emacs,
+    ahead: Arc<Mutex<TypedAhead>>,
+}
+
+impl EditMode for Keys {
+    fn parse_event(&mut self, event: ReedlineRawEvent) -> ReedlineEvent {
+        let event = self.emacs.parse_event(event);
+        let Ok(mut ahead) = self.ahead.lock() else { return event };
+        if !ahead.submitted {
+            ahead.submitted = matches!(event, ReedlineEvent::Enter);
+            return event;
+        }
+        match &event {
+            ReedlineEvent::Enter => ahead.text.push('\n'),
+            ReedlineEvent::Edit(edits) => {
+                for edit in edits {
+                    match edit {
+                        EditCommand::InsertChar(letter) => ahead.text.push(*letter),
+                        EditCommand::Backspace => {
+                            ahead.text.pop();
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        ReedlineEvent::None
+    }
+
+    fn edit_mode(&self) -> PromptEditMode {
+        self.emacs.edit_mode()
+    }
+}
+
+/// The history of earlier runs, if the state folder exists.
 fn history() -> Option<FileBackedHistory> {
     let folder = state_folder()?.join("riskbreaker");
     std::fs::create_dir_all(&folder).ok()?;
     FileBackedHistory::with_file(REMEMBERED, folder.join("history.txt")).ok()
 }
 
-/// Leaves the line unpainted, and notes whether there is one: Ctrl-C drops a line that is written, and leaves only from an empty one.
+/// Does not colour the line, but records whether it has text: Ctrl-C drops a typed line, and leaves from an empty one.
 struct Watch {
     written: Arc<AtomicBool>,
+    ahead: Arc<Mutex<TypedAhead>>,
 }
 
 impl Highlighter for Watch {
     fn highlight(&self, line: &str, _: usize) -> StyledText {
         self.written.store(!line.is_empty(), Ordering::Relaxed);
+        // The editor goes on with this line: an Enter before it chose from the menu.
+        if let Ok(mut ahead) = self.ahead.lock() {
+            ahead.submitted = false;
+        }
         let mut text = StyledText::new();
         text.push((Default::default(), line.to_owned()));
         text

@@ -1,4 +1,4 @@
-//! `encounter`: a new scene from the roster and the cast, with how likely each side wins, by simulation.
+//! `encounter`: a new scene from the roster and the cast, and the chances of each side by simulation.
 
 use std::time::{Duration, Instant};
 
@@ -13,20 +13,20 @@ use super::{Complaint, Done, Repl};
 use crate::cli::interrupt::Watch;
 use crate::cli::row::{Row, Span, Tone};
 
-/// How long games are simulated.
+/// The time limit of the simulation.
 const TIME: Duration = Duration::from_millis(850);
-/// Games that are simulated first, to find out how long one takes.
+/// The number of games simulated first, to measure how long one takes.
 const FIRST: u64 = 4;
-/// No more games than so.
+/// The most games that are simulated.
 const MOST: u64 = 4_000;
 /// A game that has not ended after so many actions counts as undecided.
 const ACTIONS: u64 = 2_000;
-/// What the first sides are called where nobody says so.
+/// Default names of the first sides.
 const SIDES: [&str; 2] = ["Heroes", "Foes"];
-/// Most people on a side.
+/// The most characters on a side.
 const MOST_PEOPLE: usize = 50;
 
-/// A scene that has been put together and not begun.
+/// A scene that was prepared and has not begun.
 #[derive(Clone, Debug)]
 pub struct Encounter(Setup);
 
@@ -92,7 +92,7 @@ impl Repl {
             }
             _ => return Err(Complaint::wrong("creation.position must return a table.")),
         };
-        // Switches and seats are those of the table; what the position says of seats counts where nobody said otherwise.
+        // Switches and seats are those of this game. The seats of the position count only if the command line names none.
         let setup = Setup { scenario: riskbreaker::Scenario::Table(scenario), ..self.next_setup() };
         for note in notes {
             self.screen.row(&Row::at(2).with(note, Tone::Note))?;
@@ -102,7 +102,7 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with("`encounter yes` begins it.", Tone::Faint))?)
     }
 
-    /// A sheet without what these rules have no key for, and what is to be said of it.
+    /// A sheet without the keys that these rules do not know, and a note about them.
     fn fitting(&self, name: &str, sheet: Value, notes: &mut Vec<String>) -> Result<Value, Complaint> {
         let (rules, switches) = (self.session.ruleset(), self.session.switches().clone());
         let steps = rules.sheet_steps(switches.clone()).map_err(fault)?;
@@ -128,7 +128,7 @@ impl Repl {
         Ok(sheet)
     }
 
-    /// Plays the scene by policies for less than a second, and says how it ended how often.
+    /// Plays the scene with policies for less than a second, and prints how often each side won.
     fn foretell(&mut self, setup: &Setup, title: &str) -> Done {
         let rules = self.session.ruleset().clone();
         let began = Instant::now();
@@ -154,14 +154,14 @@ impl Repl {
                 tally.add(part);
             }
             games += wanted;
-            // As many as are sure to be over in half the time that is left.
+            // As many games as fit into half of the time that is left.
             let (spent, left) = (began.elapsed(), TIME.saturating_sub(began.elapsed()));
             let fit = (games as f64 * left.as_secs_f64() / spent.as_secs_f64() / 2.0) as u64;
             wanted = fit.min(MOST - games.min(MOST)).min(250);
         }
         if tally.trials == 0 && watch.is_over() {
             return Err(Complaint::wrong(
-                "It was interrupted before a game was over. `encounter yes` begins the scene.",
+                "The simulation was interrupted before a game ended. `encounter yes` begins the scene.",
             ));
         }
         if let Some(failed) = tally.left_out.first().filter(|_| tally.trials == 0) {

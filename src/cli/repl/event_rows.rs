@@ -7,11 +7,11 @@ use riskbreaker::{Event, Happening};
 
 use crate::cli::row::{Row, Span, Tone, columns};
 
-/// What goes without saying: that something of these kinds comes and goes, and what was taken for an absent seat about them.
+/// Events that are not printed: entities of these kinds that come and go, and answers taken for an absent seat about them.
 #[derive(Debug, Default)]
 pub struct Untold {
     pub kinds: Vec<Arc<str>>,
-    /// What the entities of those kinds are called.
+    /// The titles of the entities of those kinds.
     pub titles: Vec<Arc<str>>,
 }
 
@@ -27,10 +27,10 @@ impl Untold {
     }
 }
 
-/// Tells events as rows, a line each; titles of changes that follow each other stand in one column.
+/// Turns events into rows. Consecutive changes are aligned in columns.
 ///
-/// `own` are the answers that the person has just typed, as topic and title or seat: they are not told back. What was taken for
-/// the `absent` seats is told, but does not stand out.
+/// `own` are the answers that the person has just typed, as topic and title or seat; they are left out. Answers taken for
+/// the `absent` seats are printed in a faint style.
 pub fn tell(
     events: &[Event],
     own: &mut Vec<(Arc<str>, Arc<str>)>,
@@ -54,6 +54,10 @@ pub fn tell(
             let who = about.as_ref().unwrap_or(seat);
             if let Some(at) = own.iter().position(|(known, name)| known == topic && name == who) {
                 own.remove(at);
+                continue;
+            }
+            // An empty text was answered for nobody: there is nothing to print.
+            if text.is_empty() {
                 continue;
             }
             let said = format!("{} {}", readable_name(topic), in_one_line(text));
@@ -89,17 +93,17 @@ pub fn tell(
     rows
 }
 
-/// Something that became different, or came or went.
+/// A change, or an entity that was added or removed.
 struct Changed<'e> {
     title: Cow<'e, str>,
     label: Cow<'e, str>,
     text: Cow<'e, str>,
 }
 
-/// So many equal changes are told in one row.
+/// The number of equal changes that are put into one row.
 const MANY: usize = 3;
 
-/// Changes in columns; what happened to many alike is one row, where the first of them stood.
+/// Changes in columns. Equal changes of many entities become one row, in the place of the first.
 fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     let alike = |one: &Changed<'_>, other: &Changed<'_>| one.label == other.label && one.text == other.text;
     let mut rows = Vec::new();
@@ -119,7 +123,7 @@ fn changed(changes: Vec<Changed<'_>>, width: Option<usize>) -> Vec<Row> {
     rows
 }
 
-/// The first action builds the starting position: that everything in it is there needs no telling.
+/// Whether it is the first action, which builds the starting position and is not printed.
 fn is_setting_up(event: &Event) -> bool {
     event.action == 1 && matches!(event.happening, Happening::Spawned { .. } | Happening::Changed { .. })
 }
@@ -134,7 +138,7 @@ fn standing(events: &[Event]) -> Vec<&Event> {
         };
         let before = standing.len();
         standing.retain(|told| told.action != event.action || told.n < from);
-        // Something that was told earlier, and not only in this batch, is gone: that has to be said.
+        // An event that an earlier batch printed was undone, so this one says so.
         if standing.len() == before {
             standing.push(event);
         }

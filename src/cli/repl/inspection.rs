@@ -10,6 +10,7 @@ use super::act::count;
 use super::command::{COMMANDS, Command, Group};
 use super::line::split_first;
 use super::master::driver_name;
+use super::question::with_capital;
 use super::vocabulary::Vocabulary;
 use super::{Complaint, Done, Repl, names};
 use crate::cli::nearest::{Named, named, nearest};
@@ -176,7 +177,12 @@ impl Repl {
         for (kind, rows) in &tables {
             self.show_overview(kind, rows)?;
         }
-        names.retain(|(_, titles)| !titles.is_empty());
+        // Names that the tables above show in a column are not listed again.
+        let shown = |titles: &str| {
+            let cells = || tables.iter().flat_map(|(_, rows)| rows).flat_map(|(_, cells)| cells);
+            titles.split(", ").all(|title| cells().any(|(_, text)| text == title))
+        };
+        names.retain(|(_, titles)| !titles.is_empty() && !shown(titles));
         let cells = names.iter().map(|(kind, titles)| vec![Span::faint(kind), Span::plain(titles)]).collect();
         Ok(self.screen.columns(2, cells)?)
     }
@@ -203,7 +209,7 @@ impl Repl {
                 let mut built = Row::at(2).strong(title);
                 for label in &labels {
                     let text = value(row, label);
-                    if !text.is_empty() {
+                    if !text.is_empty() && text != "-" {
                         built = built.plain(" · ").faint(format!("{label} ")).plain(text);
                     }
                 }
@@ -235,6 +241,11 @@ impl Repl {
         let (entity, field) = match self.value_named(rest) {
             Ok(found) => found,
             Err(complaint) if self.session.view().find(rest).is_ok() => return Err(complaint),
+            Err(complaint) if self.column_of(rest).is_some() => {
+                let Some((told, label)) = self.column_of(rest) else { return Err(complaint) };
+                self.told(told)?;
+                return self.help_on(&label, words).unwrap_or(Ok(()));
+            }
             // A card that is not asked for now, a rule, a word of the rules.
             Err(complaint) => return self.help_on(rest, words).unwrap_or(Err(complaint)),
         };
@@ -264,6 +275,16 @@ impl Repl {
             Ok((entity, field)) => of(entity, field).or_else(|complaint| own().ok_or(complaint)),
             Err(complaint) => own().ok_or(complaint),
         }
+    }
+
+    /// A column of `look` that is named behind somebody's name: what stands there, and the heading.
+    fn column_of(&mut self, text: &str) -> Option<(String, String)> {
+        let view = self.session.view();
+        let (entity, heading) = names::entity(&view, text).ok()?;
+        let (heading, title) = (heading.to_owned(), view.title(entity).to_string());
+        let cells = self.session.overview(entity).ok()?;
+        let (label, text) = cells.into_iter().find(|(label, _)| label.eq_ignore_ascii_case(&heading))?;
+        Some((format!("{title}: {label} {text}"), label))
     }
 
     /// The rolls of the game that may be seen here, the last one first.
@@ -297,7 +318,9 @@ impl Repl {
         }
         if let Some(question) = question {
             let asked = if question.why.is_empty() { readable_name(&question.topic) } else { question.why.clone() };
-            self.screen.row(&Row::at(0).strong("Question").plain(format!("  {}: {asked}", self.whom(&question))))?;
+            let whom = self.whom(&question);
+            let asked = if asked.contains(&whom) { with_capital(&asked) } else { format!("{whom}: {asked}") };
+            self.screen.row(&Row::at(0).strong("Question").plain(format!("  {asked}")))?;
             self.show_rules_of(&question.why)?;
             let closed: Vec<Vec<Span>> = question
                 .ask
@@ -478,7 +501,8 @@ impl Repl {
             "words" => return self.help_words(words),
             _ => {}
         }
-        if let Some(command) = Command::find(rest) {
+        let word = if matches!(rest, "house rule" | "house rules") { "switches" } else { rest };
+        if let Some(command) = Command::find(word) {
             return self.help_command(command);
         }
         self.help_on(rest, words).unwrap_or_else(|| {
@@ -520,6 +544,12 @@ impl Repl {
             }));
         }
         let id = rest.trim_matches(['(', ')']);
+        // The row of a table may be about a key of a data file: what the word means in play comes before it.
+        let is_id = id.contains('-') || id.bytes().any(|byte| byte.is_ascii_digit());
+        let meaning = if is_id { None } else { self.meaning_of(rest) };
+        if let Some(entry) = meaning {
+            return Some(self.show_pairs("meaning", rest, &entry));
+        }
         if let Some(line) = rule_line(&rules, id) {
             return Some(self.show_pairs("rule", &id.to_uppercase(), &[(String::new(), line)]));
         }

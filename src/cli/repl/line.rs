@@ -9,26 +9,26 @@ pub struct Word {
     pub start: usize,
     pub end: usize,
     pub quoted: bool,
-    /// A comma stands between it and the word before: it goes on with a list.
+    /// A comma stands before it, so it continues a list.
     pub continues: bool,
 }
 
-/// A line cut at its small words: what stands before the first of them, and what each of them says.
+/// A line split at its small words: the text before the first of them, and the text after each.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Phrases {
     pub head: Phrase,
     pub named: Vec<(String, Phrase)>,
 }
 
-/// What was typed for one thing: the text as it stands, and its items where quotes or commas cut it.
+/// The text typed for one answer, and its items if quotes or commas split it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phrase {
     pub text: String,
-    /// Filled only where a quote makes the cut certain.
+    /// Set only if quotes show where the items end.
     pub items: Option<Vec<String>>,
 }
 
-/// Cuts a line into words at blanks and commas; `"..."` holds a word together. A quote that is not closed ends with the line.
+/// Splits a line into words at blanks and commas. `"..."` is one word; an open quote ends with the line.
 pub fn words(line: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut letters = line.char_indices().peekable();
@@ -60,7 +60,7 @@ pub fn words(line: &str) -> Vec<Word> {
     words
 }
 
-/// The first word of a line and what follows it.
+/// Splits a line into its first word and the rest.
 pub fn split_first(line: &str) -> (&str, &str) {
     let line = line.trim();
     match line.find(char::is_whitespace) {
@@ -69,9 +69,10 @@ pub fn split_first(line: &str) -> (&str, &str) {
     }
 }
 
-/// Cuts a line at the words for which `topic_of` knows a topic.
+/// Splits a line at the words for which `topic_of` knows a topic.
 ///
-/// The words in `whole` cut nothing, whatever they are; nor does a word in quotes, and one after a comma belongs to the list before it.
+/// It does not split at the words in `whole`, at a word in quotes, or at a word after a comma, which belongs to the list
+/// before it.
 pub fn phrases(line: &str, whole: Range<usize>, topic_of: impl Fn(&str) -> Option<String>) -> Phrases {
     let words = words(line);
     let mut cuts = Vec::new();

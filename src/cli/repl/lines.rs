@@ -10,7 +10,7 @@ use super::prompt::Prompt;
 use crate::cli::call_error;
 use crate::cli::report::system;
 
-/// Where the lines come from that are played: a person at a terminal, a pipe, or a file.
+/// The source of the lines: a person at a terminal, a pipe, or a file.
 pub enum Lines {
     Terminal(Box<Editor>),
     /// A terminal that cannot move its cursor: the prompt is printed.
@@ -18,18 +18,18 @@ pub enum Lines {
     Script(Feed),
 }
 
-/// What came.
+/// The next input.
 #[derive(Debug)]
 pub enum Next {
     Line(String),
     /// Ctrl-C: the line is dropped.
     Interrupted,
-    /// Something is to be told; what is written stays.
+    /// The program has something to print; the text in the editor stays.
     Called,
     End,
 }
 
-/// Lines of text from somewhere that is no terminal.
+/// Lines of text from a file or a pipe.
 pub struct Feed {
     /// What messages call it: the file as it was named, or `stdin`.
     name: String,
@@ -39,7 +39,7 @@ pub struct Feed {
     call: Option<String>,
 }
 
-/// How the first line of a script begins that says how it is to be played.
+/// The start of a first line that holds the options of a script.
 const CALL: &str = "# riskbreaker play ";
 
 /// What messages call standard input.
@@ -48,7 +48,7 @@ const STDIN: &str = "stdin";
 /// Bytes of the longest script.
 const LONGEST_SCRIPT: u64 = 16 << 20;
 
-/// Bytes of the longest line: something that sends more has sent no line.
+/// Bytes of the longest line. Longer input is refused.
 const LONGEST_LINE: u64 = 1 << 20;
 
 impl Lines {
@@ -64,12 +64,12 @@ impl Lines {
         }
     }
 
-    /// Whether nobody sits there: lines are echoed, and the first that goes wrong is the last.
+    /// Whether no person is there. Then lines are echoed, and the first wrong line ends the input.
     pub fn scripted(&self) -> bool {
         matches!(self, Lines::Script(_))
     }
 
-    /// The call that a script begins with: the options by which it wants to be played, unless the command line has others.
+    /// The options in the first line of a script. Options of the command line go before them.
     pub fn call(&self) -> Option<&str> {
         match self {
             Lines::Script(feed) => feed.call.as_deref(),

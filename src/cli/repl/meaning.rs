@@ -23,7 +23,7 @@ pub enum Meaning {
     View(String),
     /// A program for the table.
     Lua(String),
-    /// Plain words that nothing here answers to.
+    /// Unknown words.
     Unknown {
         word: String,
         near: Option<&'static str>,
@@ -42,10 +42,10 @@ impl Meaning {
     }
 }
 
-/// Finds out what a line means; `accepts` tells whether the open question would take a text as it stands.
+/// Finds out what a line means. `accepts` says whether the open question takes a text as it is.
 ///
-/// A command's word comes first, then an answer to the open question, then the ruleset's own words; whatever does not look like
-/// plain words is Lua, and so is all that follows a `=`.
+/// Commands come first, then answers to the open question, then the ruleset's own words. Lua is whatever does not look like
+/// plain words, and everything after a `=`.
 pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -> Meaning {
     let line = line.trim();
     if is_comment(line) {
@@ -74,7 +74,7 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
         return Meaning::Lua(line.to_owned());
     }
     if let Some((act, rest)) = words.free_act(line)
-        // A question of that very name that is open is answered; and an option whose name goes on where that of the act ends is meant first.
+        // An open question of the same name comes first, and so does an option with a longer name.
         && (rest.is_empty() || !words.is_open(act))
         && words.words_of_option(line) + rest.split_whitespace().count() <= line.split_whitespace().count()
     {
@@ -83,7 +83,7 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     if words.focus().is_some() || words.topic_of(first).is_some() {
         let cut = answers(line, words);
         let near = nearest(first, Command::names());
-        // A slip in a command's word is likelier than an answer that the question does not know.
+        // A misspelt command is likelier than an unknown answer.
         if near.is_none() || !cut.named.is_empty() || accepts(&cut.head.text) || is_name(first, words) {
             return Meaning::Answer { head: cut.head, named: cut.named };
         }
@@ -112,7 +112,7 @@ pub fn answers(line: &str, words: &Vocabulary) -> super::line::Phrases {
     phrases(line, whole, |word| words.topic_of(word))
 }
 
-/// A question that is meant by name: `Foe: ...` gives the name and what follows.
+/// A question addressed by name: `Foe: ...` gives the name and the rest.
 pub fn addressed(line: &str) -> Option<(&str, &str)> {
     let (name, rest) = line.trim().split_once(": ")?;
     let plain = |letter: char| letter.is_alphanumeric() || " _-'#".contains(letter);
@@ -140,13 +140,13 @@ pub fn is_comment(line: &str) -> bool {
     line.is_empty() || line.starts_with('#') || line.starts_with("--")
 }
 
-/// What follows a name shows that the name is a Lua variable: `set = 1`, `log(3)`.
+/// Whether the rest of a line shows that its first word is a Lua variable: `set = 1`, `log(3)`.
 fn begins_code(rest: &str) -> bool {
     let assigns = rest.starts_with('=') || ["+=", "-=", "*=", "/=", "..="].iter().any(|sign| rest.starts_with(sign));
     assigns || rest.starts_with('(')
 }
 
-/// Whether a line begins with an option, an act or a small word: what follows may have signs in its name, as `Charm (lantern)` has.
+/// Whether a line begins with an option, an act or a small word. The name after it may contain signs: `Charm (lantern)`.
 fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
     let (first, _) = split_first(line);
     let known = words.words_of_option(line) > 0 || words.free_act(line).is_some() || words.topic_of(first).is_some();
@@ -156,7 +156,7 @@ fn begins_an_answer(line: &str, words: &Vocabulary) -> bool {
 /// The words with which Lua begins.
 const STARTS: [&str; 10] = ["local", "for", "while", "if", "function", "repeat", "return", "not", "nil", "break"];
 
-/// Whether a line can hardly be plain words.
+/// Whether a line cannot be plain words.
 fn looks_like_code(line: &str) -> bool {
     let (first, _) = split_first(line);
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! The table at the prompt: reads a line, finds out what it means, does it, and tells what came of it.
+//! The prompt: reads a line, finds out what it means, carries it out, and prints the result.
 
 mod act;
 mod advise;
@@ -71,56 +71,56 @@ pub struct Repl {
     screen: Screen,
     words: Arc<Mutex<Vocabulary>>,
     step: Step,
-    /// The question that a bare answer goes to, where another than the first is meant.
+    /// The question that an answer without a name goes to, if it is not the first.
     focus: Option<QuestionId>,
-    /// What was asked last, so that it is not asked twice in the same words.
+    /// The question printed last. The same question is not printed twice.
     asked: Option<Question>,
-    /// For whom something was asked last.
+    /// The entity that the last question was about.
     about: Option<EntityId>,
     /// Topics that have been asked for in this game.
     topics: BTreeSet<String>,
-    /// Answers of the line that is being carried out: they are not told back.
+    /// Answers in the current line. They are not printed again.
     own: Vec<(Arc<str>, Arc<str>)>,
     /// Dice outside the game.
     chance: DiceRng,
-    /// How many decisions stood before each line that can be taken back, the last one last.
+    /// The number of decisions before each line that `undo` can take back, oldest first.
     done: Vec<u32>,
-    /// How many stood after each line that can be done again.
+    /// The number of decisions after each line that `redo` can repeat.
     undone: Vec<u32>,
-    /// The line that is being carried out goes back or forth, or to another game: it is none to be taken back.
+    /// The current line is an undo, a redo or a change to another game, so `undo` skips it.
     turned: bool,
     machine: Option<Table>,
-    /// Lua that is not complete yet.
+    /// Lines of a Lua chunk that is not complete yet.
     chunk: String,
     left: bool,
-    /// What is saved of the game.
+    /// Which state of the game is saved.
     saved: Saved,
-    /// Where every line is kept.
+    /// The campaign file that keeps every line.
     campaign: Option<Campaign>,
     /// A sheet that is being written.
     sheet_entry: Option<SheetEntry>,
-    /// A scene that has been put together and not begun.
+    /// A scene that was prepared and has not begun.
     encounter: Option<Encounter>,
     /// How the game was started, for a rematch; `None` of a game that was loaded.
     setup: Option<Setup>,
     /// Whether the end of the game has been told.
     ended: bool,
-    /// Whether somebody sits at a terminal: then what cannot be taken back is asked once more.
+    /// Whether a person sits at a terminal. Then a command that cannot be undone asks for confirmation.
     attended: bool,
-    /// Looks out for changes of the rules.
+    /// Watches the files of the rules.
     lookout: Option<Lookout>,
     /// Whether the seats take turns at the screen.
     curtain: bool,
-    /// Whether the screen is empty until the next one sits before it.
+    /// Whether the screen stays empty until the next player sits down.
     drawn: bool,
 }
 
 /// Why a line was not carried out.
 #[derive(Debug)]
 pub enum Complaint {
-    /// A sentence for whoever typed it.
+    /// A sentence for the person who typed the line.
     Wrong(String),
-    /// What the game refused, with its data.
+    /// A refusal of the game, with its data.
     Refused(Refusal),
     /// The program cannot go on.
     Broken(anyhow::Error),
@@ -170,7 +170,7 @@ impl Repl {
         self
     }
 
-    /// Plays line by line until there is no more line, or somebody leaves. In a script the first line that goes wrong is the last.
+    /// Plays line by line to the end of the input or until `quit`. A script stops at its first wrong line.
     pub fn run(mut self, mut lines: Lines) -> Result<ExitCode> {
         let scripted = lines.scripted();
         self.attended = !scripted;
@@ -220,7 +220,7 @@ impl Repl {
                     return Ok(ExitCode::FAILURE);
                 }
             }
-            // Lines can be pasted together, or written below each other.
+            // A pasted text can hold several lines.
             let carried_out = if let Err(complaint) = self.take_news_before(&line) {
                 Err(complaint)
             } else if line.is_empty() {
@@ -230,7 +230,7 @@ impl Repl {
             };
             let carried_out = carried_out.and_then(|()| self.keep());
             if let Err(complaint) = carried_out {
-                // What was refused may have closed the question on its way; nothing of it stands, and nothing is told.
+                // A refused line may have closed the question for a moment. Nothing of it stays, so nothing is printed.
                 self.step = self.session.advance()?;
                 self.session.take_events();
                 self.own.clear();
@@ -245,14 +245,14 @@ impl Repl {
         self.close(&lines)
     }
 
-    /// Begins the game: for a person with who is there, and with the game that was left unsaved.
+    /// Begins the game. A person sees the table first, and is offered the game that was left unsaved.
     fn open_table(&mut self, scripted: bool) -> Done {
         if scripted {
             return self.settle();
         }
         self.play_on()?;
         if matches!(self.step, Step::Ask) && !self.screen.json() {
-            // The prompt says where the game stands; everybody is listed above it.
+            // The prompt names the round; the list above it shows everybody.
             self.gather_words();
             self.who("")?;
         }
@@ -260,7 +260,7 @@ impl Repl {
         self.show_standing()
     }
 
-    /// What is said at the end of the input.
+    /// The message at the end of the input.
     fn close(self, lines: &Lines) -> Result<ExitCode> {
         let complaint = match &self.step {
             _ if !lines.scripted() || self.left => None,
@@ -274,7 +274,7 @@ impl Repl {
         Ok(ExitCode::FAILURE)
     }
 
-    /// Why a script cannot go on.
+    /// The reason why a script stops.
     fn stopped_by(&self, fault: &Fault) -> String {
         match self.session.missing_roll() {
             Some(roll) => {
@@ -296,14 +296,14 @@ impl Repl {
         Ok(self.screen.row(&Row::at(2).with(text, Tone::Note))?)
     }
 
-    /// Carries out one line, and notes what it decided.
+    /// Carries out one line and records its decisions for `undo`.
     fn line(&mut self, line: &str) -> Done {
         let before = self.session.decisions();
         self.turned = false;
         let done = self.carry_out(line);
         if !self.turned {
             let now = self.session.decisions();
-            // A program may have taken back more than it did.
+            // A Lua program may have undone more decisions than it made.
             self.done.retain(|mark| *mark < now);
             if now > before {
                 self.done.push(before);
@@ -356,7 +356,7 @@ impl Repl {
         }
     }
 
-    /// Carries out a command; at a terminal, what is longer than the screen comes page by page.
+    /// Carries out a command. At a terminal, output longer than the screen is shown in pages.
     fn paged(&mut self, command: &Command, rest: &str, words: &Vocabulary) -> Done {
         if self.attended && command.only_shows() {
             self.screen.begin_page();
@@ -436,7 +436,7 @@ impl Repl {
         self.tell(&events, false)?;
         self.own.clear();
         if silent {
-            // Others have to answer, too, before anything happens.
+            // Nothing happens until the other open questions are answered as well.
             let names: Vec<String> = self.session.questions().iter().map(|question| self.whom(question)).collect();
             if !names.is_empty() {
                 self.screen.row(&Row::at(2).faint(format!("Noted. Still to answer: {}.", names.join(", "))))?;
@@ -492,7 +492,7 @@ impl Repl {
         }
     }
 
-    /// Tells what a person at this prompt may know of what happened; `whole` with what goes without saying.
+    /// Prints the events that the people at this prompt may see. `whole` prints routine events as well.
     fn tell(&mut self, events: &[Event], whole: bool) -> Done {
         self.keep()?;
         let seen: Vec<Event> = events.iter().filter(|event| self.may_see(&event.audience)).cloned().collect();
@@ -511,7 +511,7 @@ impl Repl {
         Ok(self.screen.rows(&rows)?)
     }
 
-    /// The kinds of entities that a ruleset does not name to people, and what they are called.
+    /// The kinds of entities that a ruleset hides from players, and the titles of these entities.
     fn untold(&self) -> Untold {
         let schema = self.session.ruleset().schema();
         let hidden = |kind: &&Kind| kind.title.is_none_or(|title| !kind.field(title).show);
@@ -521,7 +521,7 @@ impl Repl {
         Untold { kinds, titles }
     }
 
-    /// Asks the question that is open, unless that has just been done; `anew` asks in any case. A program is told all that
+    /// Prints the open question, unless it was just printed; `anew` prints it in any case. A JSON client is sent all that
     /// is open after each line that did something: it need not remember what it was asked.
     fn ask(&mut self, anew: bool) -> Done {
         if self.is_hidden()? {
@@ -566,7 +566,7 @@ impl Repl {
         )
     }
 
-    /// The question that a bare answer goes to.
+    /// The question that an answer without a name goes to.
     fn focused(&self) -> Option<&Question> {
         let open = self.session.questions();
         open.iter().find(|question| Some(question.id) == self.focus).or_else(|| open.first())
@@ -598,7 +598,7 @@ impl Repl {
         self.session.viewer()
     }
 
-    /// What the game master does, or somebody who sees the whole game.
+    /// The refusal of a command for the game master, or for somebody who sees the whole game.
     fn not_here(&self) -> Complaint {
         Complaint::Wrong(format!("Only the game master may do that; this screen is for {}.", self.viewer().words()))
     }
@@ -636,7 +636,7 @@ impl Repl {
         self.words.lock().map(|words| words.clone()).unwrap_or_default()
     }
 
-    /// Brings the words that mean something up to date.
+    /// Updates the known words.
     fn gather_words(&mut self) {
         let mut words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
         words.rulesets = self.library.ids();
@@ -656,7 +656,7 @@ impl Repl {
     }
 }
 
-/// Whether a text is an answer to the question as it stands. Words of one's own, where they are allowed, do not count: any text is that.
+/// Whether a text answers the question as it is. Free text does not count, since any text would be an answer.
 fn knows(question: &Question, text: &str) -> bool {
     match question.read(&text.into()) {
         Ok(Answer::Choice(id)) => question.ask.options().iter().any(|option| option.id == id),
@@ -675,7 +675,7 @@ fn is_masters(word: Word, rest: &str) -> bool {
     }
 }
 
-/// A roll that has no face: what it is for, its dice and what it needs.
+/// A roll whose dice have no face yet: its purpose, its dice and the number it needs.
 fn missing_in_words(roll: &MissingRoll) -> String {
     let need = roll.need.iter().map(|need| format!(", needs {need}")).collect::<String>();
     format!("{} ({}{need})", roll.what, roll.dice)
@@ -692,7 +692,7 @@ impl Complaint {
         Complaint::Wrong(message.into())
     }
 
-    /// Tells it: beside the game for a person, on standard error with its place for a script.
+    /// Prints it: on the screen for a person, on standard error with file and line for a script.
     fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
         let (message, refusal) = match self {
             Complaint::Wrong(message) => (message, None),

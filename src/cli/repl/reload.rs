@@ -1,4 +1,4 @@
-//! Rules that change on the disk while the table is open.
+//! Reloading: files of the rules that change while a game runs.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -19,28 +19,28 @@ use super::{Complaint, Done, Repl, line};
 use crate::cli::report;
 use crate::cli::row::{Row, Tone};
 
-/// What there is to tell of the rules on the disk.
+/// News about the files of the rules.
 enum News {
     Seen(Watched),
-    /// What is wrong with files that have come into force, though it keeps nothing from loading.
+    /// Findings of the check in files that loaded.
     Found(Vec<Problem>),
 }
 
-/// Problems that are told one by one.
+/// The most problems that are listed one by one.
 const MOST_TOLD: usize = 3;
 
-/// Looks out for changes of the rules and rings when there are any.
+/// Watches the files of the rules and interrupts the editor when they change.
 pub struct Lookout {
     news: Receiver<News>,
     bell: Arc<AtomicBool>,
-    /// The ruleset and the layers that it looks at.
+    /// The watched ruleset and its layers.
     of: (String, Vec<String>),
-    /// Gone with this, so that the thread ends.
+    /// Dropped together with this, which ends the thread.
     _open: Arc<()>,
 }
 
 impl Lookout {
-    /// `None` where none of the rules lies on the disk.
+    /// Returns `None` if all rules are built in.
     pub fn start(library: &Library, rules: &Arc<Ruleset>, bell: Arc<AtomicBool>) -> Option<Lookout> {
         let watcher = Watcher::start(library, rules)?;
         let (tell, news) = mpsc::channel();
@@ -66,7 +66,7 @@ impl Lookout {
         Some(Lookout { news, bell, of, _open: open })
     }
 
-    /// Whether it looks at the files of these rules.
+    /// Whether it watches the files of these rules.
     pub fn watches(&self, rules: &Ruleset) -> bool {
         self.of.0 == rules.id() && self.of.1 == rules.extra_layers()
     }
@@ -75,7 +75,7 @@ impl Lookout {
 /// One thread that checks the latest version of the rules, and no other.
 struct Check {
     changed: Sender<Vec<String>>,
-    /// Set when a newer version is there: the check that runs is given up.
+    /// Set when a newer version arrives. It cancels the running check.
     stop: Arc<AtomicBool>,
 }
 
@@ -90,7 +90,7 @@ impl Check {
         let stop = Arc::new(AtomicBool::new(false));
         let (library, id, layers, given_up) = (library.clone(), id.clone(), layers.clone(), stop.clone());
         let work = move || {
-            // Files of versions whose check was given up, and problems that have been told.
+            // Files of versions whose check was cancelled, and problems that were printed.
             let (mut unchecked, mut known) = (BTreeSet::new(), Vec::new());
             while let Ok(first) = versions.recv() {
                 unchecked.extend(first);
@@ -111,7 +111,7 @@ impl Check {
                 if new.is_empty() {
                     continue;
                 }
-                // What was just written comes first.
+                // Problems of the saved file come first.
                 new.sort_by_key(|problem| !is_of(problem, &id, &changed));
                 if tell.send(News::Found(new)).is_err() {
                     return;
@@ -135,7 +135,7 @@ impl Drop for Check {
     }
 }
 
-/// How long nothing must change before the check begins.
+/// The check begins when no file has changed for this long.
 const SETTLE: Duration = Duration::from_millis(150);
 
 /// The file that a line about a change is about: `maneuvers/feint.luau: max_risk 3 -> 2`.
@@ -155,15 +155,15 @@ impl Repl {
         self
     }
 
-    /// Looks out for changes of the rules of another game than before.
+    /// Watches the rules of another game.
     pub(super) fn look_out_anew(&mut self) {
         if let Some(lookout) = self.lookout.take() {
             self.lookout = Lookout::start(&self.library, self.session.ruleset(), lookout.bell.clone());
         }
     }
 
-    /// Takes what the lookout has seen before a line is carried out. A line that was written for another question than
-    /// the one that is open now is not.
+    /// Applies seen changes before a line is carried out. A line that was typed for a question that is no longer open is
+    /// dropped.
     pub(super) fn take_news_before(&mut self, text: &str) -> Done {
         let asked = self.session.questions().to_vec();
         self.take_news(false)?;
@@ -174,8 +174,8 @@ impl Repl {
         Err(Complaint::wrong("The rules have changed and the question is another one now; the line was ignored."))
     }
 
-    /// Takes what the lookout has seen: other rules come into force, or all that is wrong with them is told. `above` is
-    /// for a prompt with something in it.
+    /// Applies seen changes: puts the new rules in force, or prints what is wrong with them. `above` prints above a prompt
+    /// that has text in it.
     pub(super) fn take_news(&mut self, above: bool) -> Done {
         let Some(lookout) = &self.lookout else { return Ok(()) };
         let news: Vec<News> = lookout.news.try_iter().collect();
@@ -184,8 +184,8 @@ impl Repl {
         }
         lookout.bell.store(false, Ordering::Relaxed);
         if above {
-            // The prompt stands here, and comes again below. The editor would put it back into its old line, over what is told,
-            // if that were not at least two lines away.
+            // The prompt is printed again below. The editor would draw it over the message if it were less than two lines
+            // away.
             let mut err = io::stderr();
             let _ = write!(err, "\r\u{1b}[J\n");
             let _ = err.flush();
@@ -223,7 +223,7 @@ impl Repl {
         Ok(())
     }
 
-    /// What will go wrong with the rules that have just come into force, in a line each.
+    /// Prints the findings of the check in the rules that are now in force, one line each.
     fn tell_found(&mut self, problems: &[Problem]) -> Done {
         if self.screen.json() {
             return Ok(self.screen.event("findings", &json!({ "problems": problems }))?);

@@ -12,20 +12,20 @@ use riskbreaker::{
     SeatEvent, Session, Step, Undone, Value, View, Viewer,
 };
 
-/// The game at the prompt: here, except while a Lua program has it.
+/// The session at the prompt. A Lua program may borrow it.
 ///
-/// What it shows is what those at the screen may see, and in their name it plays.
+/// It shows what the seats at the screen may see, and plays for them.
 pub struct SessionSlot {
     session: Option<Session>,
-    /// The seats at the screen; all that people play where nobody said.
+    /// The seats at the screen; by default all that people play.
     seats: Option<Vec<String>>,
     known: OnceCell<Known>,
     questions: OnceCell<Vec<Question>>,
-    /// What each viewer has been told.
+    /// What was printed for each viewer.
     told: BTreeMap<Viewer, Told>,
 }
 
-/// How far a viewer has been told, and what of it stands.
+/// The last event printed for a viewer, and the printed events that still stand.
 #[derive(Default)]
 struct Told {
     revision: u64,
@@ -46,14 +46,14 @@ impl SessionSlot {
         self.forget();
     }
 
-    /// Puts another game in its place, for the same seats.
+    /// Replaces the game, for the same seats.
     pub fn replace(&mut self, session: Session) {
         self.session = Some(session);
         self.told.clear();
         self.forget();
     }
 
-    /// Lends the game out; it has to be given back before anything else is done with it.
+    /// Lends the session out. It must be returned before the next use.
     pub fn lend(&mut self) -> Session {
         self.forget();
         self.session.take().expect(HERE)
@@ -63,7 +63,7 @@ impl SessionSlot {
         self.session = Some(session);
     }
 
-    /// Whether the screen is not that of everybody at the table.
+    /// Whether the screen belongs to some seats only.
     pub fn is_restricted(&self) -> bool {
         self.seats.is_some()
     }
@@ -79,7 +79,7 @@ impl SessionSlot {
         }
     }
 
-    /// The seat that has to come to the screen, where none of those before it is asked.
+    /// The seat that must come to the screen, if none of the seats at the screen is asked.
     pub fn next_seat(&self) -> Option<String> {
         let viewer = self.viewer();
         let open = self.deref().questions();
@@ -87,7 +87,7 @@ impl SessionSlot {
         seat.filter(|_| !open.iter().any(|question| viewer.names().any(|own| *own == question.seat)))
     }
 
-    /// The seats that are waited for.
+    /// The seats whose answers are awaited.
     pub fn waiting(&mut self) -> Vec<String> {
         self.seat().waiting().iter().map(ToString::to_string).collect()
     }
@@ -115,13 +115,13 @@ impl SessionSlot {
         })
     }
 
-    /// A question with the number that those at the screen have for it: the game's own tell of what is hidden from them.
+    /// A question with a number of its own for these seats. The numbers of the game would reveal hidden questions.
     pub fn as_told(&self, question: &Question) -> Question {
         let number = self.number(question.id);
         Question { id: number, ..question.clone() }
     }
 
-    /// What those at the screen call an open question.
+    /// The number of an open question for the seats at the screen.
     fn number(&self, question: QuestionId) -> QuestionId {
         match self.is_restricted() {
             true => self.deref().number_for(&self.viewer(), question).unwrap_or(question),
@@ -138,7 +138,7 @@ impl SessionSlot {
         self.deref().log().into_iter().filter(|event| viewer.sees(&event.audience)).collect()
     }
 
-    /// What happened since the last call. To few of the seats each line is told once, however often its action is run again.
+    /// The events since the last call. For some seats only, each event is returned once, even if its action runs again.
     pub fn take_events(&mut self) -> Vec<Event> {
         let viewer = self.viewer();
         if !self.is_restricted() {
@@ -287,7 +287,7 @@ impl Deref for SessionSlot {
     }
 }
 
-/// Whoever changes the game changes what is known of it.
+/// Every change of the game resets the cached view.
 impl DerefMut for SessionSlot {
     fn deref_mut(&mut self) -> &mut Session {
         self.forget();

@@ -5,20 +5,20 @@ use riskbreaker::{Ask, Choice, EntityId, QuestionId, Value};
 use super::question::whom;
 use super::session_slot::SessionSlot;
 
-/// All words that mean something at the table right now: what a line is read by and what Tab offers.
+/// All words known at the prompt now. They parse a line and complete it.
 #[derive(Clone, Debug, Default)]
 pub struct Vocabulary {
-    /// The ruleset's small words with the topic that each answers, and the topics that are known, under their own names.
+    /// The ruleset's small words with the topic that each answers, and the known topics under their own names.
     pub small: Vec<(String, String)>,
-    /// The open questions, the one that a bare answer goes to first.
+    /// The open questions. The first takes an answer without a name.
     pub open: Vec<Open>,
     /// Acts that are nobody's turn, as id and title.
     pub free: Vec<(String, String)>,
-    /// What the ruleset shows by name, as id and title.
+    /// The views of the ruleset, as id and title.
     pub views: Vec<(String, String)>,
     /// Titles of entities.
     pub names: Vec<String>,
-    /// What stands in the lists of words of whoever is asked, by the field's name.
+    /// The lists of words of the asked character, by the name of the field.
     pub items: Vec<(String, Vec<String>)>,
     pub kinds: Vec<String>,
     pub fields: Vec<String>,
@@ -27,11 +27,11 @@ pub struct Vocabulary {
     pub switches: Vec<String>,
     pub policies: Vec<String>,
     pub seats: Vec<String>,
-    /// Ids of the rulesets that are found.
+    /// Ids of the installed rulesets.
     pub rulesets: Vec<String>,
 }
 
-/// An open question, as far as a typed line is concerned.
+/// An open question, as the parser needs it.
 #[derive(Clone, Debug)]
 pub struct Open {
     pub topic: String,
@@ -40,7 +40,7 @@ pub struct Open {
 }
 
 impl Vocabulary {
-    /// The words of the moment: `topics` have been asked for in this game, `focus` is the question that is meant first.
+    /// Collects the words of this moment. `topics` were asked for in this game; `focus` is the question that is answered first.
     pub fn of(session: &mut SessionSlot, topics: &BTreeSet<String>, focus: Option<QuestionId>) -> Vocabulary {
         let mut free: Vec<(String, String)> = Vec::new();
         for act in session.free_acts() {
@@ -51,7 +51,7 @@ impl Vocabulary {
         }
         let (mut names, mut kinds, mut fields) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
         let view = session.view();
-        // Those first that the ruleset names to people.
+        // The kinds that players see come first.
         let schema = session.ruleset().schema();
         let told = |id: &EntityId| {
             let kind = view.kind(*id).and_then(|kind| schema.kind_named(kind)).map(|kind| schema.kind(kind));
@@ -129,7 +129,7 @@ impl Vocabulary {
         self.open.iter().any(|open| open.topic == topic)
     }
 
-    /// The question that a bare answer goes to.
+    /// The question that an answer without a name goes to.
     pub fn focus(&self) -> Option<&Open> {
         self.open.first()
     }
@@ -143,7 +143,7 @@ impl Vocabulary {
             .min_by_key(|(_, rest)| rest.len())
     }
 
-    /// What of the ruleset's own a line wants to look at: its name and nothing else.
+    /// The view of the ruleset that a line names, if it holds nothing else.
     pub fn view(&self, line: &str) -> Option<&str> {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
     }
@@ -158,7 +158,7 @@ impl Vocabulary {
 
     /// How many words at the start of a line are the name of an option of the focused question, or the beginning of one.
     ///
-    /// A small word that only begins to be a name is a small word: `lunge on a` is not about an option `Lunge on horseback`.
+    /// A small word stays a small word even if an option begins with it: `lunge on a` is not the option `Lunge on horseback`.
     pub fn words_of_option(&self, line: &str) -> usize {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
         let words: Vec<&str> = line.split_whitespace().collect();
@@ -182,7 +182,7 @@ impl Vocabulary {
     }
 }
 
-/// What follows `name` in a line that begins with it as whole words, in any case; `_` and blank are one.
+/// The rest of a line that begins with `name` as whole words. Case is ignored; `_` equals a blank.
 fn after<'a>(line: &'a str, name: &str) -> Option<&'a str> {
     let fold = |letter: char| {
         if letter == '_' { ' ' } else { letter.to_ascii_lowercase() }
