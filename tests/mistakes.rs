@@ -156,7 +156,7 @@ const MISTAKES: &[Mistake] = &[
     ("contest/play.luau", "if evades(unit) then", "if evades() then", "needs `unit`"),
     ("contest/play.luau", "attackers_of(unit), enemies", "attackers_of(unit, 2), enemies", "takes one value, 2 given"),
     ("silent-winter/maneuvers/attack.luau", "choose_talent(actor)\n\t\trb", "choose_talent()\n\t\trb", "needs `actor`"),
-    ("contest/play.luau", "if evades(unit) then", "if evades then", "that is always true"),
+    ("contest/play.luau", "if evades(unit) then", "if evades then", "so is always true"),
     ("tug/maneuvers/rest.luau", "rb.say(\"{} rests\", ctx.actor)", "rb.say(\"{} rests\")", "one value for each"),
     ("tug/maneuvers/rest.luau", "rb.say(", "rb:say(", "write rb.say"),
     // Cards, hooks, kinds, verbs
@@ -345,7 +345,7 @@ const MISTAKES: &[Mistake] = &[
         "tug/maneuvers/rest.luau",
         "resolve = function(ctx)",
         "resolve = function(ctx) if ctx.a then elseif ctx.a then end",
-        "asked before",
+        "same condition",
     ),
     (
         "riskbreaker-0.0.1/lib/action.luau",

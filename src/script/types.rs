@@ -229,7 +229,7 @@ pub fn reference_page() -> String {
     for (ask, own) in api::QUESTIONS {
         let _ = writeln!(text, "| `rb.{ask}` | {} |", if own.is_empty() { "none".to_string() } else { list(own) });
     }
-    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`,\n`e:shift(field, n)`, `e:reaches(field, n)`, `e:exists()`, and every derived value of its kind as a method.\n");
+    text.push_str("\n## Entities\n\n`e.id`, `e.kind`, every field of its kind, `e:set(field, value)`, `e:add(field, n)`,\n`e:shift(field, n)`, `e:reaches(field, n)`, `e:exists()`, and every derived value of its kind as\na method.\n");
     text.push_str("\n## What a spec can do\n\n| method | does |\n|---|---|\n");
     for method in api::SPEC_METHODS {
         let _ = writeln!(text, "| `{}` | {} |", method.usage, method.text);
