@@ -412,6 +412,12 @@ fn facts(card: &Card) -> impl Iterator<Item = (&str, String)> {
     })
 }
 
+/// The item that a text names, by its whole id or title.
+pub fn find_item<'r>(rules: &'r Ruleset, text: &str) -> Option<&'r Card> {
+    let id = text.replace([' ', '-'], "_");
+    rules.items().iter().find(|item| item.id.eq_ignore_ascii_case(&id) || item.title.eq_ignore_ascii_case(text))
+}
+
 /// The card that a text names, by id, title or an unambiguous beginning; otherwise a sentence.
 pub fn find_card<'r>(rules: &'r Ruleset, text: &str) -> Result<&'r Card, String> {
     let cards = rules.cards();

@@ -515,7 +515,7 @@ impl Repl {
         })
     }
 
-    /// What a word of the rules means: a card, a house rule, an act, a view, a topic, a rule, a value.
+    /// What a word of the rules means: a card, a house rule, an act, a view, a topic, an item, a rule, a value.
     fn help_on(&mut self, rest: &str, words: &Vocabulary) -> Option<Done> {
         let rules = self.session.ruleset().clone();
         if let Ok(card) = rules::find_card(&rules, rest) {
@@ -542,6 +542,9 @@ impl Repl {
                 Some(entry) => self.show_pairs("meaning", rest, &entry),
                 None => Ok(()),
             }));
+        }
+        if let Some(item) = rules::find_item(&rules, rest) {
+            return Some(rules::show_card(item, &rules, &mut self.screen).map_err(Complaint::from));
         }
         let id = rest.trim_matches(['(', ')']);
         // The row of a table may be about a key of a data file: what the word means in play comes before it.
