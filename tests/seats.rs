@@ -557,6 +557,185 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
     assert_eq!(seen[0], seen[1]);
 }
 
+/// South makes as many secrets as it likes: entities with agenda entries, hooks and relations. Numbers of entities stand in
+/// titles, lines and options of what north is told.
+const HUSH: &[(&str, &str)] = &[
+    (
+        "hush/ruleset.toml",
+        "id = \"hush\"\ntitle = \"Hush\"\nversion = \"1.0.0\"\nsummary = \"How many?\"\nscenario = \"hush\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\ngm = \"GM\"\n",
+    ),
+    ("hush/scenarios/hush.toml", "title = \"Hush\"\n"),
+    (
+        "hush/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	player = {
+		title = "seat",
+		fields = { seat = rb.text({ show = false }) },
+		derived = {
+			traps = function(self)
+				local sum = 0
+				for _, trap in rb.each("trap") do
+					sum += rb.term(`trap {trap.id}`, 1)
+				end
+				return sum
+			end,
+		},
+		sheet = function(self)
+			return { { "traps", self:traps() }, { "torches", #rb.each("torch") } }
+		end,
+	},
+	trap = { audience = "seat", fields = { seat = rb.text({ show = false }), torch = rb.ref("torch") } },
+	torch = { fields = { lit = rb.bool({ default = true }), timer = rb.int({ default = 0 }) } },
+	wire = { relates = { "from", "to" }, fields = { from = rb.ref("trap"), to = rb.ref("torch") } },
+})
+"#,
+    ),
+    (
+        "hush/verbs.luau",
+        "local rb = require(\"@riskbreaker\")\nreturn rb.verbs({ flare = rb.verb({ \"torch\" }, function(torch) torch:set(\"lit\", true) end) })\n",
+    ),
+    (
+        "hush/hooks/glow.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.hook({ id = "glow", rules = {}, after = { flare = function(ctx, holder)
+	if holder.owner == ctx.torch then
+		rb.say("the torch {} glows by {}", ctx.torch.id, holder.id)
+	end
+end } })
+"#,
+    ),
+    (
+        "hush/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+local function lay(seat, torch)
+	local trap = rb.spawn("trap", { seat = seat, torch = torch })
+	rb.schedule("tick", { 900 }, trap)
+	rb.attach("glow", trap)
+	rb.spawn("wire", { from = trap, to = torch })
+	return trap
+end
+return rb.play({
+	start = function(scenario)
+		for _, seat in { "north", "south" } do
+			rb.spawn("player", { seat = seat })
+		end
+		for _ = 1, scenario.laid or 0 do
+			rb.spawn("trap", { seat = "south" })
+		end
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			local torch = rb.spawn("torch", {})
+			local many = rb.number({ seat = "south", topic = "many", audience = "south", min = 0, max = 5, default = 0 })
+			for _ = 1, many do
+				lay("south", torch)
+			end
+			local own = lay("north", torch)
+			rb.whisper("north", "your trap is {}, number {}", own, own.id)
+			local timer = rb.schedule("burn", { 500 }, torch)
+			torch:set("timer", timer)
+			rb.say("it burns by {} and {}, timer {}", rb.attach("glow", torch), tostring(timer), timer + 0)
+			rb.act.flare(torch)
+			rb.say("the torch is {}, number {}", torch, torch.id)
+			local picked = rb.choose({ seat = "north", topic = "torch", options = rb.each("torch"), default = torch })
+			picked:set("lit", not picked.lit)
+			rb.remove(own)
+			if #rb.each("torch") > 2 then
+				rb.remove(rb.first("torch"))
+			end
+		end,
+		tick = function() end,
+		burn = function() end,
+	},
+	free = {
+		count = { title = "Count", seats = { "north" }, when = function(seat) return #rb.each("trap") < 9, "too many" end,
+			run = function(seat) rb.whisper(seat, "you count {}", #rb.each("torch")) end },
+	},
+	deal = function(seat) rb.spawn("trap", { seat = "south" }) end,
+	value = function(seat) return #rb.each("torch") end,
+	prompt = function() return `{#rb.each("trap")} traps` end,
+})
+"#,
+    ),
+];
+
+/// Everything that north and a watcher get while south makes so many secrets in each turn, step by step.
+fn hushed(rules: &Arc<Ruleset>, laid: i64, many: [i64; 4]) -> Vec<String> {
+    let mut setup = Setup::table(Value::map([("laid", Value::Int(laid))])).seed(5);
+    for seat in ["north", "south", "gm"] {
+        setup = setup.seat(seat, Driver::Human);
+    }
+    let library = Library::from_files(HUSH.iter().copied());
+    let mut session = Session::start(rules, setup).unwrap();
+    let mut all = Vec::new();
+    for (turn, many) in many.into_iter().enumerate() {
+        let _ = session.advance().unwrap();
+        reply(&mut session, "south", "many", many);
+        let look = |session: &mut Session, all: &mut Vec<String>| {
+            for viewer in [Viewer::seat("north"), Viewer::watcher()] {
+                all.push(gets(session, &viewer, true));
+                let mut seat = session.seen_by(viewer);
+                let (ids, due) = {
+                    let view = seat.view();
+                    (view.entities().collect::<Vec<_>>(), format!("{:?}", view.agenda()))
+                };
+                all.push(due);
+                for id in ids {
+                    all.push(format!(
+                        "{id} {:?} {:?} {:?}",
+                        seat.sheet(id),
+                        seat.why(id, "traps"),
+                        seat.why(id, "timer")
+                    ));
+                }
+                all.push(format!("{:?} {:?}", seat.sheet(EntityId(99)), seat.why(EntityId(1 << 21), "lit")));
+            }
+        };
+        look(&mut session, &mut all);
+        if turn == 1 {
+            session = Session::load(&library, &session.save()).unwrap();
+            let _ = session.advance().unwrap();
+            look(&mut session, &mut all);
+            let loaded = Session::load_by_tape(&library, &session.save()).unwrap();
+            assert_eq!(loaded.save(), session.save());
+        }
+        let torch = asked(&session, "north", "torch").ask.options()[0].clone();
+        reply(&mut session, "north", "torch", Value::text(&torch.id));
+        if turn == 2 {
+            let undone = session.seat("north").unwrap().undo().unwrap();
+            all.push(format!("{undone:?}"));
+            let _ = session.advance().unwrap();
+            look(&mut session, &mut all);
+            reply(&mut session, "north", "torch", Value::text(&torch.id));
+        }
+        all.push(format!("{:?}", session.seat("north").unwrap().act("north", "count")));
+    }
+    all
+}
+
+#[test]
+fn no_number_tells_how_many_entities_were_made_in_secret() {
+    let rules = Ruleset::load(&Library::from_files(HUSH.iter().copied()), "hush");
+    let rules = rules.unwrap_or_else(|error| panic!("{error}"));
+    let first = hushed(&rules, 0, [0, 0, 0, 0]);
+    assert!(first.iter().any(|text| text.contains("torch 6")), "numbers of torches are public: {}", first[0]);
+    for (laid, many) in [(0, [3, 0, 1, 2]), (4, [0, 0, 0, 0]), (1, [0, 5, 5, 0])] {
+        let other = hushed(&rules, laid, many);
+        assert_eq!(first.len(), other.len());
+        for (at, (one, other)) in first.iter().zip(&other).enumerate() {
+            let differs =
+                one.lines().flat_map(|line| line.split(',')).zip(other.lines().flat_map(|line| line.split(',')));
+            let differs: Vec<_> = differs.filter(|(one, other)| one != other).take(3).collect();
+            assert_eq!(one, other, "{laid} {many:?}, look {at}: {differs:?}");
+        }
+    }
+}
+
 /// Four cards, two of them in two hands, and a ward that only its owner knows of.
 const DUEL: &[(&str, &str)] = &[
     (

@@ -203,7 +203,8 @@ impl Game {
                 let mut fields: Vec<Value> = declared.fields.iter().map(|field| field.default.clone()).collect();
                 fields[first.0 as usize] = Value::Entity(one);
                 fields[second.0 as usize] = value.clone();
-                let id = self.context.state.spawn(Entity { kind: relation, fields });
+                let made = Entity { kind: relation, fields };
+                let id = self.context.state.spawn_under(rules.schema(), made);
                 self.context.state.note_gone(id);
                 id
             });

@@ -949,6 +949,7 @@ fn write_last_roll(context: &ActionContext, out: &mut Vec<u8>) {
 
 fn write_entry(out: &mut Vec<u8>, entry: &Entry) {
     write_number(out, u64::from(entry.id.0));
+    write_number(out, u64::from(entry.number()));
     write_bytes(out, entry.what.as_bytes());
     write_number(out, entry.owner.map_or(0, |owner| u64::from(owner.0)));
     write_value(out, &entry.args);
@@ -963,6 +964,9 @@ fn write_entry(out: &mut Vec<u8>, entry: &Entry) {
 /// `timeless`: no script looks at the time of entries or names one, so that only their order and their distances count.
 pub(crate) fn write_whole_state(state: &State, timeless: bool, out: &mut Vec<u8>) {
     write_number(out, u64::from(state.ids()));
+    for made in state.made_in_secret() {
+        write_number(out, u64::from(made));
+    }
     for (id, entity) in state.entities() {
         write_number(out, u64::from(id.0));
         write_number(out, u64::from(entity.kind.0));

@@ -154,6 +154,7 @@ fn masked(context: &ActionContext, mut state: State, viewer: &Viewer) -> (State,
     for id in &gone {
         state.forget(*id);
     }
+    state.forget_secret_numbers(|audience| !viewer.sees(audience));
     state.settle_unread();
     (state, masked)
 }

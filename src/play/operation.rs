@@ -124,6 +124,8 @@ pub(crate) enum Op<'a> {
     Cut,
     /// Something is worked out from what a seat knows: what is read there is no part of the state.
     Glimpse,
+    /// Something is made that belongs to a kind of which not everybody may see each entity: its numbers depend on who sees it.
+    MayHide,
     /// A conversion from other rules noted something.
     Note,
 }
@@ -228,7 +230,7 @@ impl ActionContext {
         Ok(())
     }
 
-    /// The entities of a kind that hold these values, in the order of their ids.
+    /// The entities of a kind that hold these values, in the order of their making.
     pub fn holding(&mut self, kind: KindId, wanted: &[(FieldId, Value)]) -> Vec<EntityId> {
         let reference = wanted.iter().find_map(|(field, value)| match value {
             Value::Entity(to) => Some((*field, *to)),
@@ -279,7 +281,7 @@ impl ActionContext {
             || self.observers.memo.as_ref().is_some_and(|memo| memo.is_recording())
     }
 
-    /// The relations of a kind between two entities, in the order of their ids; in either direction, where its ends are alike.
+    /// The relations of a kind between two entities, in the order of their making; in either direction, where its ends are alike.
     pub fn relations_between(&mut self, kind: KindId, one: EntityId, other: EntityId) -> Vec<EntityId> {
         let rules = self.rules.clone();
         let declared = rules.schema().kind(kind);
@@ -288,12 +290,12 @@ impl ActionContext {
         let mut found = self.holding(kind, &[(first, Value::Entity(one)), (second, Value::Entity(other))]);
         if declared.mutual && one != other {
             found.extend(self.holding(kind, &[(first, Value::Entity(other)), (second, Value::Entity(one))]));
-            found.sort();
+            found.sort_by_key(|id| self.state.order(*id));
         }
         found
     }
 
-    /// Relations in both directions are found in the order of their ids, which two lists do not tell.
+    /// Relations in both directions are found in the order of their making, which two lists do not tell.
     fn note_order(&mut self, kind: &Kind, one: EntityId) {
         if kind.mutual {
             self.note_relations(one);
@@ -316,7 +318,7 @@ impl ActionContext {
             self.holding(kind, &[(near, Value::Entity(one))]).into_iter().map(|id| (id, far)).collect();
         if declared.mutual {
             ends.extend(self.holding(kind, &[(far, Value::Entity(one))]).into_iter().map(|id| (id, near)));
-            ends.sort();
+            ends.sort_by_key(|(id, end)| (self.state.order(*id), *end));
         }
         let mut found = Vec::new();
         for (relation, end) in ends {
@@ -399,7 +401,10 @@ impl ActionContext {
             return Err(self.fault("a game has at most a million entities"));
         }
         let entity = Entity { kind, fields };
-        let id = self.state.spawn(entity.clone());
+        if schema.may_hide(kind) {
+            self.observers.observe(&Op::MayHide);
+        }
+        let id = self.state.spawn_under(schema, entity.clone());
         self.observers.observe(&Op::Spawn { id, entity: &entity });
         if declared.title.is_some() {
             let happening = Happening::Spawned { entity: id, title: self.title(id), kind: declared.name.clone() };
@@ -443,6 +448,15 @@ impl ActionContext {
         touched
     }
 
+    /// The audience that what belongs to an entity is numbered for.
+    fn numbered_for(&mut self, owner: Option<EntityId>) -> Audience {
+        let schema = self.rules.schema();
+        let hides = |owner: &EntityId| self.state.entity(*owner).is_some_and(|owner| schema.may_hide(owner.kind));
+        let Some(owner) = owner.filter(hides) else { return Audience::Everybody };
+        self.observers.observe(&Op::MayHide);
+        self.state.audience(schema, owner)
+    }
+
     /// Who may see an entity, where anybody listens.
     fn audience_of(&self, id: EntityId) -> Audience {
         if self.listening { self.state.audience(self.rules.schema(), id) } else { Audience::Everybody }
@@ -451,9 +465,10 @@ impl ActionContext {
     /// Attaches a hook holder to an entity.
     pub fn attach(&mut self, hook: Arc<str>, owner: EntityId, data: Value) -> Result<AttachmentId, Stop> {
         self.may_act("attaching")?;
-        let made = Attachment { hook, owner, data };
+        let made = Attachment { hook, owner, data, numbered: None };
         self.observers.observe(&Op::Attach { made: &made });
-        Ok(self.state.attach(made))
+        let audience = self.numbered_for(Some(owner));
+        Ok(self.state.attach_for(&audience, made))
     }
 
     /// Takes an attachment off; says whether it was there.
@@ -468,7 +483,7 @@ impl ActionContext {
         self.may_act("changing an attachment")?;
         self.observers.observe(&Op::SetData { id, data: &data });
         if !self.state.set_data(id, data) {
-            return Err(self.fault(format!("there is no attachment {}", id.0)));
+            return Err(self.fault("there is no such attachment"));
         }
         Ok(())
     }
@@ -491,7 +506,8 @@ impl ActionContext {
             let most = crate::state::MOST_ENTRIES;
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
-        let entry = self.state.schedule(what, key, owner, args, every);
+        let audience = self.numbered_for(owner);
+        let entry = self.state.schedule_for(&audience, (what, key, owner, args, every));
         self.observers.observe(&Op::Schedule { entry });
         Ok(entry.id)
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Answer, By, DicePosition, Event, Happening, Slot, Tape, Term};
 use crate::state::{
-    Attachment, AttachmentId, Audience, Change, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Value,
+    Attachment, AttachmentId, Audience, Change, Entity, EntityId, Entry, EntryId, FieldId, Key, KindId, Number, Value,
 };
 
 /// A value as bytes, from which it is made anew whenever somebody looks. It never leaves the process.
@@ -496,8 +496,9 @@ packed!(enum Answer {
     7 Faces(faces),
 });
 packed!(struct Entity { kind, fields });
-packed!(struct Attachment { hook, owner, data });
-packed!(struct Entry { id, key, what, owner, args, every });
+packed!(struct Number { number, audience });
+packed!(struct Attachment { hook, owner, data, numbered });
+packed!(struct Entry { id, key, what, owner, args, every, numbered });
 packed!(enum Change {
     0 Set { entity, field, from, to },
     1 Spawn { entity, made },
@@ -631,6 +632,7 @@ mod tests {
             owner: None,
             args: Value::map([("rope", Value::Entity(EntityId(1)))]),
             every: Some(Box::new(key)),
+            numbered: Some(Number { number: 5, audience: 1 }),
         };
         there_and_back(vec![
             Change::Unschedule { entry },

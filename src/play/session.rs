@@ -838,7 +838,10 @@ impl Prepared {
 
     pub fn game(&self) -> Game {
         let (switches, seats) = (self.switches.clone(), self.seats.clone());
-        let context = ActionContext::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
+        let mut context = ActionContext::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
+        if self.setup.secret_numbers {
+            context.state.number_secrets_apart(self.setup.seed);
+        }
         Game::new(context, self.setup.clone(), self.scenario.clone())
     }
 }

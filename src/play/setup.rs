@@ -21,6 +21,10 @@ pub struct Setup {
     pub seats: BTreeMap<Arc<str>, Driver>,
     /// House rules that differ from the ruleset's defaults.
     pub switches: BTreeMap<String, Value>,
+    /// Whether entities that are made in secret have numbers of their own, which tell nobody how many there are. Only games that
+    /// an older version of the program began have them numbered in one sequence with all others.
+    #[serde(default)]
+    pub secret_numbers: bool,
 }
 
 /// The starting position: one of the ruleset's by name, or a table of one's own.
@@ -143,6 +147,7 @@ impl Default for Setup {
             dice: DiceSource::Seeded,
             seats: BTreeMap::new(),
             switches: BTreeMap::new(),
+            secret_numbers: true,
         }
     }
 }

@@ -1,8 +1,7 @@
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{ActionContext, Refusal};
-use crate::state::{EntityId, Entry, Field, FieldId, Value};
+use crate::state::{Entity, EntityId, Entry, EntryId, Field, FieldId, Value};
 
 /// The state of a game, for reading. While a question is open it is the state of the action that stopped there.
 pub struct View<'a> {
@@ -14,15 +13,22 @@ impl<'a> View<'a> {
         View { context }
     }
 
-    /// All entities in the order of their ids.
+    /// All entities in the order of their ids, which tells less than the order of their making.
     pub fn entities(&self) -> impl Iterator<Item = EntityId> + 'a {
-        self.context.state.entities().map(|(id, _)| id)
+        self.sorted(|_| true)
     }
 
     /// The entities of a kind in the order of their ids.
     pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = EntityId> + 'a {
         let kind = self.context.rules.schema().kind_named(kind);
-        self.context.state.entities().filter(move |(_, entity)| Some(entity.kind) == kind).map(|(id, _)| id)
+        self.sorted(move |entity| Some(entity.kind) == kind)
+    }
+
+    fn sorted(&self, wanted: impl Fn(&Entity) -> bool) -> impl Iterator<Item = EntityId> + 'a {
+        let found = self.context.state.entities().filter(|(_, entity)| wanted(entity));
+        let mut found: Vec<EntityId> = found.map(|(id, _)| id).collect();
+        found.sort();
+        found.into_iter()
     }
 
     /// Whether the entity is there.
@@ -130,9 +136,10 @@ impl<'a> View<'a> {
         self.context.words(value)
     }
 
-    /// What is due, in order.
-    pub fn agenda(&self) -> &'a VecDeque<Entry> {
-        self.context.state.agenda().entries()
+    /// What is due, in order. The ids are the numbers by which the rules know the entries.
+    pub fn agenda(&self) -> Vec<Entry> {
+        let entries = self.context.state.agenda().entries();
+        entries.iter().map(|entry| Entry { id: EntryId(entry.number()), numbered: None, ..entry.clone() }).collect()
     }
 
     /// What is attached to an entity: hook ids.

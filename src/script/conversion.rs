@@ -6,7 +6,7 @@ use std::sync::Arc;
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
 use super::handles::Handles;
-use super::host::entry_of;
+use super::host::number_of;
 use super::sandbox::hold;
 use crate::state::Value;
 
@@ -55,9 +55,9 @@ fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Resul
         }
         Lv::Integer(n) => Value::Int(*n),
         Lv::Number(n) => Value::Int(whole(*n)?),
-        Lv::LightUserData(_) => {
+        Lv::LightUserData(token) => {
             handles.saw_entry_number.set(true);
-            Value::Int(entry_of(value).map_or(0, |id| i64::from(id.0)))
+            Value::Int(i64::from(number_of(token.0 as usize)))
         }
         Lv::String(text) => Value::Text(text_of(text)?),
         Lv::Table(table) => {

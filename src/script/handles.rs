@@ -22,8 +22,7 @@ pub(super) struct Handles {
     tables: HashMap<(EntityId, FieldId), (Value, Lv)>,
     /// Identity of the state whose entities these are.
     identity: u64,
-    /// By entity id.
-    handles: Vec<Option<(Table, KindId)>>,
+    handles: ByEntity<(Table, KindId)>,
     by_address: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
     /// Those of the entities that scripts have taken away, until the handles are made anew.
     buried: HashMap<usize, EntityId, BuildHasherDefault<AddressHash>>,
@@ -59,7 +58,7 @@ impl Handles {
     }
 
     pub fn handle(&self, id: EntityId) -> Option<&Table> {
-        self.handles.get((id.0 as usize).checked_sub(1)?)?.as_ref().map(|(handle, _)| handle)
+        self.handles.get(id).map(|(handle, _)| handle)
     }
 
     /// A field of a table that a script has given, as `rawget` gives it.
@@ -84,7 +83,7 @@ impl Handles {
 
     /// The kind of an entity.
     pub fn kind_of(&self, id: EntityId) -> Option<KindId> {
-        self.handles.get((id.0 as usize).checked_sub(1)?)?.as_ref().map(|(_, kind)| *kind)
+        self.handles.get(id).map(|(_, kind)| *kind)
     }
 
     /// What is attached to the entities is about to change.
@@ -114,13 +113,10 @@ impl Handles {
         self.buried.clear();
         let attachments = Some(state.attachments_hash());
         let mut others = attachments != self.attachments;
-        for at in 0..self.handles.len() {
-            let id = EntityId(at as u32 + 1);
-            let kind = self.handles[at].as_ref().map(|(_, kind)| *kind);
-            if kind.is_some() && state.entity(id).map(|entity| entity.kind) != kind {
-                self.remove(id);
-                others = true;
-            }
+        let gone = self.handles.iter().filter(|(id, (_, kind))| state.entity(*id).is_none_or(|now| now.kind != *kind));
+        for id in gone.map(|(id, _)| id).collect::<Vec<_>>() {
+            self.remove(id);
+            others = true;
         }
         for (id, entity) in state.entities() {
             if self.handle(id).is_none() {
@@ -162,14 +158,10 @@ impl Handles {
         handle.set_metatable(Some(class.raw_get("handles")?))?;
         handle.set_readonly(true);
         self.by_address.insert(handle.to_pointer() as usize, id);
-        let at = id.0 as usize - 1;
-        if self.handles.len() <= at {
-            self.handles.resize(at + 1, None);
-        }
         if let Some(listed) = &self.listed {
             listed.raw_set(id.0, &handle)?;
         }
-        self.handles[at] = Some((handle.clone(), kind));
+        self.handles.insert(id, (handle.clone(), kind));
         Ok(handle)
     }
 
@@ -178,8 +170,7 @@ impl Handles {
         if !self.tables.is_empty() {
             self.tables.retain(|(of, _), _| *of != id);
         }
-        let at = id.0 as usize - 1;
-        if let Some((handle, _)) = self.handles[at].take() {
+        if let Some((handle, _)) = self.handles.remove(id) {
             self.by_address.remove(&(handle.to_pointer() as usize));
             if let Some(listed) = &self.listed {
                 // It only forgets: where even that fails, the machine is out of memory and thrown away.
@@ -233,7 +224,7 @@ impl Handles {
     /// The host has changed a field: the handle must not answer for it.
     pub fn forget_field(&mut self, schema: &Schema, id: EntityId, field: FieldId) -> Result<()> {
         self.tables.remove(&(id, field));
-        let Some(Some((handle, kind))) = self.handles.get(id.0 as usize - 1) else { return Ok(()) };
+        let Some((handle, kind)) = self.handles.get(id) else { return Ok(()) };
         handle.set_readonly(false);
         let forgotten = handle.raw_set(&*schema.kind(*kind).field(field).name, Lv::Nil);
         handle.set_readonly(true);
@@ -247,8 +238,8 @@ impl Handles {
 #[derive(Default)]
 pub(super) struct Reads {
     held: RefCell<Vec<(EntityId, FieldId)>>,
-    /// Whether it is in that list, by the number of the entity and the place of the field.
-    is_held: RefCell<Vec<Vec<bool>>>,
+    /// Whether it is in that list, by the entity and the place of the field.
+    is_held: RefCell<ByEntity<Vec<bool>>>,
     /// Identity of the state, and its count of changes when a script ended last; nothing where that is not known.
     of: Cell<Option<(u64, u64)>>,
 }
@@ -257,11 +248,8 @@ impl Reads {
     /// A handle holds a field from now on.
     pub fn note(&self, id: EntityId, field: FieldId) {
         let mut is_held = self.is_held.borrow_mut();
-        let (id_at, field_at) = (id.0 as usize, usize::from(field.0));
-        if is_held.len() <= id_at {
-            is_held.resize(id_at + 1, Vec::new());
-        }
-        let fields = &mut is_held[id_at];
+        let field_at = usize::from(field.0);
+        let fields = is_held.entry(id);
         if fields.len() <= field_at {
             fields.resize(field_at + 1, false);
         }
@@ -295,8 +283,74 @@ impl Reads {
     /// Takes out a field that its handle has to forget.
     pub fn pop(&self) -> Option<(EntityId, FieldId)> {
         let (id, field) = self.held.borrow_mut().pop()?;
-        self.is_held.borrow_mut()[id.0 as usize][usize::from(field.0)] = false;
+        if let Some(held) = self.is_held.borrow_mut().entry(id).get_mut(usize::from(field.0)) {
+            *held = false;
+        }
         Some((id, field))
+    }
+}
+
+/// Something for each entity: ids that are counted are places of a list, those of what was made in secret are far apart.
+#[derive(Debug)]
+struct ByEntity<T> {
+    counted: Vec<Option<T>>,
+    apart: HashMap<u32, T>,
+}
+
+/// Smaller ids are places of the list.
+const APART: u32 = 1 << 20;
+
+impl<T> Default for ByEntity<T> {
+    fn default() -> ByEntity<T> {
+        ByEntity { counted: Vec::new(), apart: HashMap::new() }
+    }
+}
+
+impl<T> ByEntity<T> {
+    #[inline]
+    fn get(&self, id: EntityId) -> Option<&T> {
+        match id.0 < APART {
+            true => self.counted.get(id.0 as usize)?.as_ref(),
+            false => self.apart.get(&id.0),
+        }
+    }
+
+    fn place(&mut self, id: EntityId) -> &mut Option<T> {
+        let at = id.0 as usize;
+        if self.counted.len() <= at {
+            self.counted.resize_with(at + 1, || None);
+        }
+        &mut self.counted[at]
+    }
+
+    fn insert(&mut self, id: EntityId, value: T) {
+        match id.0 < APART {
+            true => *self.place(id) = Some(value),
+            false => drop(self.apart.insert(id.0, value)),
+        }
+    }
+
+    fn remove(&mut self, id: EntityId) -> Option<T> {
+        match id.0 < APART {
+            true => self.counted.get_mut(id.0 as usize)?.take(),
+            false => self.apart.remove(&id.0),
+        }
+    }
+
+    /// In no order.
+    fn iter(&self) -> impl Iterator<Item = (EntityId, &T)> {
+        let counted = (0..).zip(&self.counted).filter_map(|(id, value)| Some((id, value.as_ref()?)));
+        counted.chain(self.apart.iter().map(|(id, value)| (*id, value))).map(|(id, value)| (EntityId(id), value))
+    }
+}
+
+impl<T: Default> ByEntity<T> {
+    #[inline]
+    fn entry(&mut self, id: EntityId) -> &mut T {
+        match id.0 < APART {
+            true => self.place(id).get_or_insert_with(T::default),
+            false => self.apart.entry(id.0).or_default(),
+        }
     }
 }
 

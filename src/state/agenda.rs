@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::numbers::Number;
 use super::{EntityId, Value};
 
-/// Names an agenda entry: counted from 1 over the whole game.
+/// Names an agenda entry inside the host: counted from 1 over the whole game. Rules know it by [`Entry::number`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]
@@ -108,6 +109,16 @@ pub struct Entry {
     /// Moves the key of the next one, for an entry that recurs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub every: Option<Box<Key>>,
+    /// The number that scripts are given, where that is not the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) numbered: Option<Number>,
+}
+
+impl Entry {
+    /// The number by which rules, fields and viewers know it. It tells nothing of what is due in secret.
+    pub fn number(&self) -> u32 {
+        self.numbered.map_or(self.id.0, |numbered| numbered.number)
+    }
 }
 
 /// All that is due, in order of key; entries with equal keys stand in the order of their making.
@@ -200,6 +211,7 @@ mod tests {
             owner: None,
             args: Value::None,
             every: None,
+            numbered: None,
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::{EntityId, FieldId, KindId, Schema, State, Type, Value};
+use super::{Entity, EntityId, FieldId, KindId, Schema, State, Type, Value};
 
 /// Who may see something. The game master sees everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -207,10 +207,13 @@ impl State {
     /// Who may see an entity at all. Everybody, where it is not there. A relation is seen by those who see what it stands
     /// between.
     pub fn audience(&self, schema: &Schema, id: EntityId) -> Audience {
-        let Some(entity) = self.entity(id) else { return Audience::Everybody };
+        self.entity(id).map_or(Audience::Everybody, |entity| self.audience_of(schema, entity))
+    }
+
+    /// Who would see an entity of these fields.
+    pub fn audience_of(&self, schema: &Schema, entity: &Entity) -> Audience {
         let kind = schema.kind(entity.kind);
-        let rule = kind.audience.as_ref();
-        let own = rule.map_or(Audience::Everybody, |rule| self.resolved(schema, id, rule, None));
+        let own = kind.audience.as_ref().map_or(Audience::Everybody, |rule| self.resolved(schema, entity, rule, None));
         kind.relates.iter().fold(own, |own, end| match entity.fields.get(end.0 as usize) {
             Some(Value::Entity(end)) => own.and(&self.audience(schema, *end)),
             _ => own,
@@ -219,10 +222,11 @@ impl State {
 
     /// Who may see a field of an entity.
     pub fn field_audience(&self, schema: &Schema, id: EntityId, field: FieldId) -> Audience {
-        let whole = self.audience(schema, id);
-        let declared = self.entity(id).and_then(|entity| schema.kind(entity.kind).fields.get(field.0 as usize));
+        let Some(entity) = self.entity(id) else { return Audience::Everybody };
+        let whole = self.audience_of(schema, entity);
+        let declared = schema.kind(entity.kind).fields.get(field.0 as usize);
         match declared.and_then(|declared| declared.audience.as_ref()) {
-            Some(rule) => whole.and(&self.resolved(schema, id, rule, None)),
+            Some(rule) => whole.and(&self.resolved(schema, entity, rule, None)),
             None => whole,
         }
     }
@@ -230,10 +234,11 @@ impl State {
     /// The same, as it was while the field had another value.
     pub fn field_audience_with(&self, schema: &Schema, id: EntityId, field: FieldId, was: &Value) -> Audience {
         let other = Some((id, field, was));
-        let Some(kind) = self.entity(id).map(|entity| schema.kind(entity.kind)) else { return Audience::Everybody };
+        let Some(entity) = self.entity(id) else { return Audience::Everybody };
+        let kind = schema.kind(entity.kind);
         let rules =
             [kind.audience.as_ref(), kind.fields.get(field.0 as usize).and_then(|field| field.audience.as_ref())];
-        let all = rules.into_iter().flatten().map(|rule| self.resolved(schema, id, rule, other));
+        let all = rules.into_iter().flatten().map(|rule| self.resolved(schema, entity, rule, other));
         all.fold(Audience::Everybody, |all, one| all.and(&one))
     }
 
@@ -244,11 +249,11 @@ impl State {
         audience
     }
 
-    /// Follows the path of a rule. `other`: a value to take for one of the fields.
+    /// Follows the path of a rule from an entity. `other`: a value to take for one of the fields.
     fn resolved(
         &self,
         schema: &Schema,
-        mut id: EntityId,
+        entity: &Entity,
         rule: &AudienceRule,
         other: Option<(EntityId, FieldId, &Value)>,
     ) -> Audience {
@@ -256,16 +261,18 @@ impl State {
             AudienceRule::Fixed(audience) => return audience.clone(),
             AudienceRule::Path(path) => path,
         };
+        let changed = other.and_then(|(id, field, value)| Some((self.entity(id)?, field, value)));
+        let mut at = Some(entity);
         for name in path {
-            let value = self.entity(id).and_then(|entity| {
+            let value = at.and_then(|entity| {
                 let field = schema.kind(entity.kind).field_named(name)?;
-                match other {
-                    Some((of, at, value)) if of == id && at == field => Some(value),
+                match changed {
+                    Some((of, at, value)) if std::ptr::eq(of, entity) && at == field => Some(value),
                     _ => entity.fields.get(field.0 as usize),
                 }
             });
             match value {
-                Some(Value::Entity(next)) => id = *next,
+                Some(Value::Entity(next)) => at = self.entity(*next),
                 Some(Value::Text(seat)) => return Audience::named(seat),
                 Some(Value::List(seats)) => return Audience::of(seats.iter().filter_map(Value::as_text)),
                 _ => return Audience::nobody(),

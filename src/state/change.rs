@@ -60,14 +60,12 @@ pub enum Change {
 }
 
 impl Change {
-    /// Whether [`State::make_again`](super::State::make_again) can make it: no entity comes or goes, and nothing is attached.
+    /// Whether [`State::make_again`](super::State::make_again) can make it: no entity comes or goes, nothing is attached, and no
+    /// number is drawn.
     pub(crate) fn can_be_made_again(&self) -> bool {
         match self {
-            Change::Set { .. }
-            | Change::Schedule { .. }
-            | Change::Unschedule { .. }
-            | Change::Rekey { .. }
-            | Change::Finish { .. } => true,
+            Change::Schedule { entry } => entry.numbered.is_none(),
+            Change::Set { .. } | Change::Unschedule { .. } | Change::Rekey { .. } | Change::Finish { .. } => true,
             Change::Spawn { .. }
             | Change::Remove { .. }
             | Change::Attach { .. }

@@ -5,10 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use super::numbers::{Counter, Number, Numbered, Numbers};
 use super::references::References;
-use super::{Agenda, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, KindId, Schema, Value};
+use super::{Agenda, Audience, Change, Dormant, EntityId, Entry, EntryId, FieldId, Key, KindId, Schema, Value};
 
-/// Names an attachment: counted from 1 over the whole game.
+/// Names an attachment inside the host: counted from 1 over the whole game. Rules know it by [`Attachment::number`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AttachmentId(pub u32);
@@ -38,6 +39,16 @@ pub struct Attachment {
     pub hook: Arc<str>,
     pub owner: EntityId,
     pub data: Value,
+    /// The number that scripts are given, where that is not the id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub numbered: Option<Number>,
+}
+
+impl Attachment {
+    /// The number by which rules know it. It tells nothing of what is attached in secret. `id`: its own.
+    pub fn number(&self, id: AttachmentId) -> u32 {
+        self.numbered.map_or(id.0, |numbered| numbered.number)
+    }
 }
 
 /// The whole state of a game, as plain data.
@@ -46,8 +57,19 @@ pub struct Attachment {
 /// [`State::settle`] or taken back with [`State::rollback`].
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct State {
-    /// By id; the place of a removed entity stays empty.
+    /// In the order of making; the place of a removed entity stays empty.
     entities: Vec<Option<Entity>>,
+    /// The seed of the numbers of what is made in secret. Without one, everything is numbered in the order of making.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret_numbers: Option<u64>,
+    /// The numbers, where they are not the places: from when the first entity is made in secret.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    numbers: Option<Box<Numbers>>,
+    /// The same for agenda entries and attachments, from when the first of them belongs to a secret entity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    entry_numbers: Option<Box<Counter>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    attachment_numbers: Option<Box<Counter>>,
     agenda: Agenda,
     attachments: BTreeMap<AttachmentId, Attachment>,
     next_entry: u32,
@@ -83,7 +105,7 @@ pub struct State {
     references: Option<Box<References>>,
 }
 
-/// Most entries that an agenda holds, and most entities of a game, by the ids given out.
+/// Most entries that an agenda holds, and most entities of a game, removed ones included.
 pub const MOST_ENTRIES: usize = 10_000;
 pub const MOST_ENTITIES: usize = 1_000_000;
 
@@ -105,6 +127,30 @@ pub(crate) struct Belongings {
     pub returned: Vec<Arc<str>>,
 }
 
+/// The counter of entries or attachments. It is begun with the first one that not everybody may see, where secrets are numbered
+/// apart. `before`: how many there were.
+fn counter<'c>(
+    counter: &'c mut Option<Box<Counter>>,
+    (of, seed): (Numbered, Option<u64>),
+    before: u32,
+    audience: &Audience,
+) -> Option<&'c mut Counter> {
+    if counter.is_none() && !audience.is_everybody() {
+        *counter = seed.map(|seed| Box::new(Counter::new(of, seed, before)));
+    }
+    counter.as_deref_mut()
+}
+
+/// Takes the last number of entries or attachments back.
+fn take_number_back(counter: &mut Option<Box<Counter>>, numbered: Option<Number>) {
+    if let (Some(one), Some(number)) = (counter.as_deref_mut(), numbered) {
+        one.take_back(number);
+        if one.is_plain() {
+            *counter = None;
+        }
+    }
+}
+
 fn hash_of(feed: impl FnOnce(&mut DefaultHasher)) -> u64 {
     let mut hasher = DefaultHasher::new();
     feed(&mut hasher);
@@ -121,6 +167,10 @@ impl Clone for State {
     fn clone(&self) -> State {
         State {
             entities: self.entities.clone(),
+            secret_numbers: self.secret_numbers,
+            numbers: self.numbers.clone(),
+            entry_numbers: self.entry_numbers.clone(),
+            attachment_numbers: self.attachment_numbers.clone(),
             agenda: self.agenda.clone(),
             attachments: self.attachments.clone(),
             next_entry: self.next_entry,
@@ -147,6 +197,10 @@ impl Clone for State {
         journal.clear();
         *self = State {
             entities,
+            secret_numbers: other.secret_numbers,
+            numbers: other.numbers.clone(),
+            entry_numbers: other.entry_numbers.clone(),
+            attachment_numbers: other.attachment_numbers.clone(),
             agenda: other.agenda.clone(),
             attachments: other.attachments.clone(),
             next_entry: other.next_entry,
@@ -169,6 +223,10 @@ impl Clone for State {
 impl PartialEq for State {
     fn eq(&self, other: &State) -> bool {
         self.entities == other.entities
+            && self.secret_numbers == other.secret_numbers
+            && self.numbers == other.numbers
+            && self.entry_numbers == other.entry_numbers
+            && self.attachment_numbers == other.attachment_numbers
             && self.agenda == other.agenda
             && self.attachments == other.attachments
             && self.next_entry == other.next_entry
@@ -184,11 +242,45 @@ impl State {
         State { identity: next_identity(), ..State::default() }
     }
 
+    /// Numbers what is made in secret apart from all else, see [`Numbers`]; for a state in which nothing was made yet.
+    pub(crate) fn number_secrets_apart(&mut self, seed: u64) {
+        self.secret_numbers = Some(seed);
+    }
+
+    /// Forgets how much was made in secret, for a copy that is made for somebody who may not know it.
+    pub(crate) fn forget_secret_numbers(&mut self, unseen: impl Fn(&Audience) -> bool) {
+        self.secret_numbers = self.secret_numbers.map(|_| 0);
+        let numbers = self.numbers.iter_mut().map(|numbers| numbers.counter_mut());
+        let others = [&mut self.entry_numbers, &mut self.attachment_numbers];
+        let counters = numbers.chain(others.into_iter().flatten().map(|counter| &mut **counter));
+        counters.for_each(|counter| counter.forget(&unseen));
+    }
+
+    /// Where an entity stands in the order of making.
+    #[inline]
+    fn place(&self, id: EntityId) -> Option<usize> {
+        match &self.numbers {
+            None => (id.0 as usize).checked_sub(1),
+            Some(numbers) => numbers.place(id),
+        }
+    }
+
+    /// The number of the entity at a place.
+    #[inline]
+    fn id_at(&self, place: usize) -> EntityId {
+        let counted = EntityId(place as u32 + 1);
+        self.numbers.as_ref().map_or(counted, |numbers| numbers.id(place).unwrap_or(counted))
+    }
+
+    fn slot(&self, id: EntityId) -> Option<&Option<Entity>> {
+        self.entities.get(self.place(id)?)
+    }
+
     // Reading
 
     #[inline]
     pub fn entity(&self, id: EntityId) -> Option<&Entity> {
-        self.entities.get((id.0 as usize).checked_sub(1)?)?.as_ref()
+        self.slot(id)?.as_ref()
     }
 
     /// The value of a field; `None` if the entity is gone or its kind has no such field.
@@ -197,34 +289,58 @@ impl State {
         self.entity(id)?.fields.get(field.0 as usize)
     }
 
-    /// All entities in the order of their ids.
+    /// All entities in the order of their making.
     pub fn entities(&self) -> impl Iterator<Item = (EntityId, &Entity)> {
-        self.entities.iter().enumerate().filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
+        let all = self.entities.iter().enumerate();
+        all.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)))
     }
 
-    /// The entities with larger ids than this one, in the order of their ids.
+    /// The entities with ids up to this one, in the order of their making. What is made in secret has larger ids.
+    pub fn entities_up_to(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
+        let places = if self.numbers.is_none() { id as usize } else { self.entities.len() };
+        let first = self.entities.iter().enumerate().take(places);
+        let there = first.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)));
+        there.filter(move |(found, _)| found.0 <= id)
+    }
+
+    /// The entities with larger ids than this one, in the order of their making.
     pub fn entities_after(&self, id: u32) -> impl Iterator<Item = (EntityId, &Entity)> {
-        let later = self.entities.iter().enumerate().skip(id as usize);
-        later.filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)))
+        let places = if self.numbers.is_none() { id as usize } else { 0 };
+        let later = self.entities.iter().enumerate().skip(places);
+        let there = later.filter_map(|(place, entity)| Some((self.id_at(place), entity.as_ref()?)));
+        there.filter(move |(found, _)| found.0 > id)
     }
 
     fn references(&mut self) -> &References {
         if self.references.is_none() {
-            let all = self.entities.iter().enumerate();
-            let there = all.filter_map(|(at, entity)| Some((EntityId(at as u32 + 1), entity.as_ref()?)));
-            self.references = Some(Box::new(References::new(there)));
+            self.references = Some(Box::new(References::new(self.entities())));
         }
         self.references.as_deref().expect("it was just made")
     }
 
-    /// The entities of a kind in the order of their ids.
+    /// The entities of a kind in the order of their making.
     pub fn of_kind(&mut self, kind: KindId) -> Vec<EntityId> {
-        self.references().of_kind(kind).collect()
+        let found = self.references().of_kind(kind).collect();
+        self.in_order(found)
     }
 
-    /// The entities of a kind that refer to an entity through a field, in the order of their ids.
+    /// The entities of a kind that refer to an entity through a field, in the order of their making.
     pub fn referring(&mut self, kind: KindId, field: FieldId, to: EntityId) -> Vec<EntityId> {
-        self.references().to(to, kind, field).collect()
+        let found = self.references().to(to, kind, field).collect();
+        self.in_order(found)
+    }
+
+    /// Entities in the order of their making, of such as stand in the order of their ids.
+    fn in_order(&self, mut ids: Vec<EntityId>) -> Vec<EntityId> {
+        if self.numbers.is_some() {
+            ids.sort_by_key(|id| self.order(*id));
+        }
+        ids
+    }
+
+    /// What entities are sorted by, so that they stand in the order of their making.
+    pub fn order(&self, id: EntityId) -> Option<usize> {
+        self.place(id)
     }
 
     /// The relations that go when an entity goes, and those that go with them; what stands on another one comes first.
@@ -254,7 +370,22 @@ impl State {
             let kind = schema.kinds.get(entity.kind.0 as usize);
             kind.is_some_and(|kind| kind.fields.len() == entity.fields.len())
         };
-        let entities = self.entities.len() <= MOST_ENTITIES && self.entities().all(|(_, entity)| known(entity));
+        let numbered = |numbers: &Numbers| {
+            self.secret_numbers.is_some() && numbers.count() == self.entities.len() && numbers.are_sound()
+        };
+        let gave = |counter: &Option<Box<Counter>>, numbered: Option<Number>| match (counter, numbered) {
+            (_, None) => true,
+            (Some(counter), Some(number)) => counter.gave(number),
+            (None, Some(_)) => false,
+        };
+        let counters = [(&self.entry_numbers, Numbered::Entries), (&self.attachment_numbers, Numbered::Attachments)];
+        let counters = counters.into_iter().all(|(counter, of)| {
+            counter.as_ref().is_none_or(|counter| self.secret_numbers.is_some() && counter.is_sound(of))
+        });
+        let entities = counters
+            && self.entities.len() <= MOST_ENTITIES
+            && self.numbers.as_deref().is_none_or(numbered)
+            && self.entities().all(|(_, entity)| known(entity));
         // What refers to something may be looked at only now.
         let fields = |entity: &Entity| {
             let kind = schema.kind(entity.kind);
@@ -272,11 +403,17 @@ impl State {
             && self.entities().all(|(_, entity)| fields(entity))
             && entries.len() <= MOST_ENTRIES
             && entries.iter().all(|entry| {
-                (1..=self.next_entry).contains(&entry.id.0) && entry.owner.is_none_or(is_there) && values(&entry.args)
+                (1..=self.next_entry).contains(&entry.id.0)
+                    && entry.owner.is_none_or(is_there)
+                    && values(&entry.args)
+                    && gave(&self.entry_numbers, entry.numbered)
             })
             && in_order.into_iter().all(|(one, next)| (&one.key, one.id) < (&next.key, next.id))
             && self.attachments.iter().all(|(id, attachment)| {
-                (1..=self.next_attachment).contains(&id.0) && is_there(attachment.owner) && values(&attachment.data)
+                (1..=self.next_attachment).contains(&id.0)
+                    && is_there(attachment.owner)
+                    && values(&attachment.data)
+                    && gave(&self.attachment_numbers, attachment.numbered)
             })
             && self.next_entry.max(self.next_attachment) < u32::MAX / 2
     }
@@ -284,6 +421,18 @@ impl State {
     /// How many ids have been given out.
     pub fn ids(&self) -> u32 {
         self.entities.len() as u32
+    }
+
+    /// How many of them are counted, those that everybody knows of: all but the numbers of what was made in secret.
+    pub fn public_ids(&self) -> u32 {
+        self.numbers.as_ref().map_or(self.ids(), |numbers| numbers.public())
+    }
+
+    /// How much was made for each audience: what further numbers depend on.
+    pub(crate) fn made_in_secret(&self) -> impl Iterator<Item = u32> {
+        let entities = self.numbers.iter().map(|numbers| numbers.counter());
+        let others = [&self.entry_numbers, &self.attachment_numbers].into_iter().flatten();
+        entities.chain(others.map(|counter| &**counter)).flat_map(|counter| counter.counts())
     }
 
     /// A hash of who is there among the first entities, up to an id: ids and kinds.
@@ -294,8 +443,7 @@ impl State {
             return known;
         }
         let hash = hash_of(|hasher| {
-            let first = self.entities().take_while(|(id, _)| id.0 <= up_to);
-            first.for_each(|(id, entity)| (id, entity.kind).hash(hasher));
+            self.entities_up_to(up_to).for_each(|(id, entity)| (id, entity.kind).hash(hasher));
         });
         self.population = Some((up_to, hash));
         hash
@@ -371,7 +519,7 @@ impl State {
         let attachments = attached.into_iter().filter_map(|id| Some((id, self.attachments.remove(&id)?))).collect();
         self.moves += 1;
         self.references = None;
-        self.entities[id.0 as usize - 1] = None;
+        self.put(id, None);
         (entries, attachments)
     }
 
@@ -381,7 +529,13 @@ impl State {
         self.attached = None;
         self.moves += 1;
         self.references = None;
-        self.entities[id.0 as usize - 1] = Some(entity);
+        self.put(id, Some(entity));
+    }
+
+    fn put(&mut self, id: EntityId, entity: Option<Entity>) {
+        if let Some(slot) = self.place(id).and_then(|place| self.entities.get_mut(place)) {
+            *slot = entity;
+        }
     }
 
     /// Keeps aside what the rules in force do not know by name, and takes back what they do know and was kept aside, if its
@@ -427,7 +581,7 @@ impl State {
         state.moves += 1;
         for (at, slot) in state.entities.iter_mut().enumerate() {
             if let Some(entity) = slot {
-                *slot = make(EntityId(at as u32 + 1), entity);
+                *slot = make(self.id_at(at), entity);
             }
         }
         state
@@ -511,16 +665,39 @@ impl State {
     }
 
     fn note_reference(&mut self, entity: EntityId, field: FieldId, to: &Value) {
-        let Some(references) = &mut self.references else { return };
-        let slot = (entity.0 as usize).checked_sub(1).and_then(|at| self.entities.get(at)?.as_ref());
+        let slot = self.place(entity).and_then(|place| self.entities.get(place)?.as_ref());
         let Some((kind, from)) = slot.and_then(|slot| Some((slot.kind, slot.fields.get(field.0 as usize)?))) else {
             return;
         };
-        references.changed(entity, (kind, field), from, to);
+        if let Some(references) = &mut self.references {
+            references.changed(entity, (kind, field), from, to);
+        }
     }
 
+    /// Makes an entity that everybody may know of.
     pub fn spawn(&mut self, made: Entity) -> EntityId {
-        let entity = EntityId(self.entities.len() as u32 + 1);
+        self.spawn_for(&Audience::Everybody, made)
+    }
+
+    /// Makes an entity that its kind shows to everybody, or to some: see [`Schema`].
+    pub fn spawn_under(&mut self, schema: &Schema, made: Entity) -> EntityId {
+        match schema.may_hide(made.kind) {
+            true => self.spawn_for(&self.audience_of(schema, &made), made),
+            false => self.spawn(made),
+        }
+    }
+
+    fn spawn_for(&mut self, audience: &Audience, made: Entity) -> EntityId {
+        if self.numbers.is_none()
+            && !audience.is_everybody()
+            && let Some(seed) = self.secret_numbers
+        {
+            self.numbers = Some(Box::new(Numbers::new(seed, self.ids())));
+        }
+        let entity = match &mut self.numbers {
+            None => EntityId(self.entities.len() as u32 + 1),
+            Some(numbers) => numbers.add(audience),
+        };
         self.forget_population(entity);
         self.moves += 1;
         if let Some(references) = &mut self.references {
@@ -561,7 +738,8 @@ impl State {
             self.set(id, field, value);
             fields.push((id, field));
         }
-        if let Some(was) = self.entities[entity.0 as usize - 1].take() {
+        let slot = self.place(entity).and_then(|place| self.entities.get_mut(place));
+        if let Some(was) = slot.and_then(Option::take) {
             if let Some(references) = &mut self.references {
                 references.went(entity, &was);
             }
@@ -589,9 +767,22 @@ impl State {
         args: Value,
         every: Option<Key>,
     ) -> &Entry {
+        self.schedule_for(&Audience::Everybody, (what, key, owner, args, every))
+    }
+
+    /// The same for an entry whose owner may not be seen by everybody.
+    pub fn schedule_for(
+        &mut self,
+        audience: &Audience,
+        (what, key, owner, args, every): (Arc<str>, Key, Option<EntityId>, Value, Option<Key>),
+    ) -> &Entry {
+        let before = self.next_entry;
+        let counter = counter(&mut self.entry_numbers, (Numbered::Entries, self.secret_numbers), before, audience);
+        let taken = |number: u32| self.agenda.entries().iter().any(|entry| entry.number() == number);
+        let numbered = counter.map(|counter| counter.next(audience, taken));
         self.next_entry += 1;
         let id = EntryId(self.next_entry);
-        let entry = Entry { id, key, what, owner, args, every: every.map(Box::new) };
+        let entry = Entry { id, key, what, owner, args, every: every.map(Box::new), numbered };
         if !self.unjournaled {
             self.journal.push(Change::Schedule { entry: entry.clone() });
         }
@@ -603,9 +794,34 @@ impl State {
         let entry = self.unschedule(id)?;
         if let Some(step) = &entry.every {
             let key = entry.key.plus(step);
-            self.schedule(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step));
+            let audience = self.entry_audience(&entry);
+            self.schedule_for(&audience, (entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step)));
         }
         Some(entry)
+    }
+
+    /// The audience that an entry was numbered for.
+    fn entry_audience(&self, entry: &Entry) -> Audience {
+        match (&self.entry_numbers, entry.numbered) {
+            (Some(counter), Some(number)) => counter.audience(number),
+            _ => Audience::Everybody,
+        }
+    }
+
+    /// The entry that rules know by a number.
+    pub fn entry_numbered(&self, number: u32) -> Option<EntryId> {
+        match &self.entry_numbers {
+            None => Some(EntryId(number)),
+            Some(_) => self.agenda.entries().iter().find(|entry| entry.number() == number).map(|entry| entry.id),
+        }
+    }
+
+    /// The attachment that rules know by a number.
+    pub fn attachment_numbered(&self, number: u32) -> Option<AttachmentId> {
+        match &self.attachment_numbers {
+            None => Some(AttachmentId(number)),
+            Some(_) => self.attachments.iter().find(|(id, one)| one.number(**id) == number).map(|(id, _)| *id),
+        }
     }
 
     /// Takes the first entry off the agenda to run it.
@@ -630,6 +846,15 @@ impl State {
     }
 
     pub fn attach(&mut self, made: Attachment) -> AttachmentId {
+        self.attach_for(&Audience::Everybody, made)
+    }
+
+    /// The same for an owner that may not be seen by everybody.
+    pub fn attach_for(&mut self, audience: &Audience, mut made: Attachment) -> AttachmentId {
+        let (of, before) = ((Numbered::Attachments, self.secret_numbers), self.next_attachment);
+        let counter = counter(&mut self.attachment_numbers, of, before, audience);
+        let taken = |number: u32| self.attachments.iter().any(|(id, one)| one.number(*id) == number);
+        made.numbered = counter.map(|counter| counter.next(audience, taken));
         self.attached = None;
         self.next_attachment += 1;
         let id = AttachmentId(self.next_attachment);
@@ -753,23 +978,31 @@ impl State {
             }
             Change::Spawn { entity, .. } => {
                 self.entities.pop();
+                if let Some(numbers) = &mut self.numbers {
+                    numbers.take_back();
+                    if numbers.count() == numbers.public() as usize {
+                        self.numbers = None;
+                    }
+                }
                 self.stale.push(Stale::Entity(entity));
             }
             Change::Remove { entity, was } => {
-                self.entities[entity.0 as usize - 1] = Some(was);
+                self.put(entity, Some(was));
                 self.stale.push(Stale::Entity(entity));
             }
             Change::Schedule { entry } => {
                 self.agenda.take_back(&entry);
                 self.next_entry = entry.id.0 - 1;
+                take_number_back(&mut self.entry_numbers, entry.numbered);
             }
             Change::Unschedule { entry } => drop(self.agenda.insert(entry)),
             Change::Rekey { id, from, .. } => {
                 self.agenda.rekey(id, from);
             }
             Change::Attach { id, .. } => {
-                self.attachments.remove(&id);
+                let numbered = self.attachments.remove(&id).and_then(|attachment| attachment.numbered);
                 self.next_attachment = id.0 - 1;
+                take_number_back(&mut self.attachment_numbers, numbered);
                 self.stale.push(Stale::Attachments);
             }
             Change::Detach { id, was } => {
@@ -789,8 +1022,8 @@ impl State {
 
     fn slot_mut(&mut self, id: EntityId, field: FieldId) -> Option<&mut Value> {
         self.moves += 1;
-        let at = (id.0 as usize).checked_sub(1)?;
-        self.entities.get_mut(at)?.as_mut()?.fields.get_mut(field.0 as usize)
+        let place = self.place(id)?;
+        self.entities.get_mut(place)?.as_mut()?.fields.get_mut(field.0 as usize)
     }
 }
 
@@ -808,7 +1041,7 @@ mod tests {
         let first = state.spawn(entity(vec![Value::Int(1)]));
         let second = state.spawn(entity(vec![Value::Entity(first)]));
         state.schedule("turn".into(), Key::new(&[1]).unwrap(), Some(first), Value::None, None);
-        state.attach(Attachment { hook: "armour".into(), owner: first, data: Value::None });
+        state.attach(Attachment { hook: "armour".into(), owner: first, data: Value::None, numbered: None });
         state.settle();
         let before = state.clone();
 
@@ -870,7 +1103,7 @@ mod tests {
         state.set(id, FieldId(0), Value::Int(5));
         let entry = state.schedule("turn".into(), Key::new(&[1]).unwrap(), None, Value::None, None).id;
         state.rekey(entry, Key::new(&[3]).unwrap());
-        state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None });
+        state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None, numbered: None });
         state.finish("over".into());
         let changes = state.settle();
         state.take_back(&changes);

@@ -111,6 +111,13 @@ impl Schema {
         &self.kinds[id.0 as usize]
     }
 
+    /// Whether there may be entities of a kind that not everybody may know of.
+    pub fn may_hide(&self, kind: KindId) -> bool {
+        let declared = self.kind(kind);
+        declared.audience.is_some()
+            || !declared.relates.is_empty() && self.kinds.iter().any(|kind| kind.audience.is_some())
+    }
+
     /// The fields between which relations stand, with their kinds.
     pub fn relation_ends(&self) -> impl Iterator<Item = (KindId, FieldId)> {
         (0..).zip(&self.kinds).flat_map(|(at, kind)| kind.relates.iter().map(move |end| (KindId(at), *end)))

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Names an entity of one game: 1, 2, 3 … in the order of their making, never used twice in a game.
+/// Names an entity of one game, never used twice in a game: 1, 2, 3 … in the order of their making. Those that not everybody may
+/// see when they are made have numbers above a million, which tell nothing of how many there are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 #[cfg_attr(feature = "serve", derive(schemars::JsonSchema))]

@@ -334,7 +334,8 @@ impl Memo {
                 }
                 Step::Attach(made) => {
                     let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
-                    state.attach(Attachment { hook, owner: real(&self.numbering, made.owner), data });
+                    let owner = real(&self.numbering, made.owner);
+                    state.attach(Attachment { hook, owner, data, numbered: None });
                     state.note_attachments();
                 }
                 Step::Detach(id) => {
@@ -575,7 +576,7 @@ impl Memo {
             }
             Op::Attach { made } if is_small(&made.data) => {
                 if let (Some(owner), Some(data)) = (self.number(made.owner), self.numbers(&made.data)) {
-                    self.effect(|| Effect::Attach(Attachment { hook: made.hook.clone(), owner, data }));
+                    self.effect(|| Effect::Attach(Attachment { hook: made.hook.clone(), owner, data, numbered: None }));
                 }
             }
             Op::SetData { id, data } if is_small(data) => {
@@ -594,6 +595,7 @@ impl Memo {
             Op::Finish { plain: false, .. } => self.abort("the outcome names an entity"),
             Op::Cut => self.abort("it cuts the action short"),
             Op::Glimpse => self.abort("a seat is shown what it knows"),
+            Op::MayHide => self.abort("not everybody may see what it makes"),
             Op::Note => self.abort("it converts a game"),
         }
     }
@@ -663,7 +665,7 @@ impl Memo {
         {
             // Where none of them has changed in any game, what they hold is assumed.
             let fixed = self.numbering.fixed();
-            let all = state.entities().take_while(|(id, _)| id.0 <= fixed).filter(|(_, entity)| entity.kind == kind);
+            let all = state.entities_up_to(fixed).filter(|(_, entity)| entity.kind == kind);
             let all: Option<Vec<Guard>> = all.map(|(id, _)| Guard::field(id, field)).collect();
             if let Some(all) = all.filter(|all| all.iter().all(|key| !self.invalidated.contains(*key))) {
                 recording.assumptions.extend(all);

@@ -26,7 +26,7 @@ pub(super) const MOST_FIXED: u32 = 1 << 14;
 
 impl Numbering {
     pub fn new(opening: Option<&State>) -> Numbering {
-        let fixed = opening.map_or(0, State::ids).min(MOST_FIXED - 1);
+        let fixed = opening.map_or(0, State::public_ids).min(MOST_FIXED - 1);
         Numbering { fixed, met: Vec::new(), made: Vec::new() }
     }
 

@@ -134,7 +134,7 @@ impl Query {
     }
 }
 
-/// The entities of a kind up to an id, in the order of their ids.
+/// The entities of a kind up to an id, in the order of their making.
 fn fixed_of(kind: KindId, fixed: u32, state: &State) -> impl Iterator<Item = (EntityId, &Entity)> {
-    state.entities().take_while(move |(id, _)| id.0 <= fixed).filter(move |(_, entity)| entity.kind == kind)
+    state.entities_up_to(fixed).filter(move |(_, entity)| entity.kind == kind)
 }

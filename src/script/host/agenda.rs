@@ -35,7 +35,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         charge(16);
         hold(TOLD)?;
         let id = context.schedule(what, key, owner, args, step).map_err(stopped)?;
-        Ok(stack::token_of(id))
+        let number = context.state.agenda().get(id).map_or(id.0, Entry::number);
+        Ok(stack::token_of(id, number))
     });
     host_function!(lua, host, table, "cancel", |_, b, entry: Lv| {
         let context = b.context()?;
@@ -89,7 +90,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "entry_number", |_, b, token: Lv| {
         let context = b.context()?;
         context.observers.observe(&Op::ReadEntryNumber);
-        Ok(stack::entry_of(&token).map(|id| id.0))
+        Ok(stack::entry_of(&token).map(|_| stack::number_of(token.to_pointer() as usize)))
     });
     Ok(())
 }
@@ -114,7 +115,9 @@ fn entry_named(host: &HostState, context: &mut ActionContext, what: &Lv) -> Resu
 
 /// The entry that a script names, by its token or by its number.
 fn entry_arg(context: &mut ActionContext, entry: &Lv, what: &str) -> Result<EntryId> {
-    let number = || whole_of(entry).and_then(|n| u32::try_from(n).ok()).map(EntryId);
+    let number = || whole_of(entry).and_then(|n| u32::try_from(n).ok());
+    // A number of which there is no entry names one that is gone.
+    let number = || number().map(|number| context.state.entry_numbered(number).unwrap_or(EntryId(0)));
     match stack::entry_of(entry).or_else(number) {
         Some(id) => Ok(id),
         None => Err(fault(
@@ -147,7 +150,7 @@ pub(in crate::script) fn read_key(context: &mut ActionContext, value: &Lv) -> Re
 /// An agenda entry as a script sees it.
 pub(in crate::script) fn entry_table(lua: &Lua, entry: &Entry, handles: &Handles) -> Result<Table> {
     let row = lua.create_table()?;
-    row.raw_set("id", stack::token_of(entry.id))?;
+    row.raw_set("id", stack::token_of(entry.id, entry.number()))?;
     row.raw_set("key", lua.create_sequence_from(entry.key.places().iter().copied())?)?;
     row.raw_set("what", &*entry.what)?;
     row.raw_set("owner", entry.owner.and_then(|owner| handles.handle(owner)))?;

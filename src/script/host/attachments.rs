@@ -27,20 +27,23 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         charge(16);
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        Ok(context.attach(hook, owner, data).map_err(stopped)?.0)
+        let id = context.attach(hook, owner, data).map_err(stopped)?;
+        Ok(context.state.attachments().get(&id).map_or(id.0, |attachment| attachment.number(id)))
     });
     host_function!(lua, host, table, "detach", |_, b, id: u32| {
         let context = b.context()?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        context.detach(AttachmentId(id)).map_err(stopped)
+        let id = attachment_numbered(context, id);
+        context.detach(id).map_err(stopped)
     });
     host_function!(lua, host, table, "set_data", |_, b, (id, data): (u32, Lv)| {
         let context = b.context()?;
         let data = data_of(b, context, &data)?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        context.set_data(AttachmentId(id), data).map_err(stopped)
+        let id = attachment_numbered(context, id);
+        context.set_data(id, data).map_err(stopped)
     });
     // begin_glimpse(seat): whether that seat sees less than all; scripts read what it knows from now on, until end_glimpse().
     host_function!(lua, host, table, "begin_glimpse", |_, b, seat: Lv| {
@@ -64,7 +67,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 continue;
             }
             let holder = lua.create_table()?;
-            holder.raw_set("id", id.0)?;
+            holder.raw_set("id", attachment.number(*id))?;
             holder.raw_set("hook", &*attachment.hook)?;
             holder.raw_set("owner", handles.handle(attachment.owner))?;
             holder.raw_set("data", to_lua(lua, &attachment.data, &handles)?)?;
@@ -75,6 +78,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         Ok(list)
     });
     Ok(())
+}
+
+/// The attachment that a script names by its number; one of which there is none is gone.
+fn attachment_numbered(context: &ActionContext, number: u32) -> AttachmentId {
+    context.state.attachment_numbered(number).unwrap_or(AttachmentId(0))
 }
 
 fn data_of(host: &HostState, context: &mut ActionContext, data: &Lv) -> Result<Value> {

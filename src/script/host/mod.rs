@@ -31,7 +31,7 @@ pub(super) use entities::entity_arg;
 pub(super) use stack::begin_reads;
 pub(crate) use stack::current_place;
 pub(super) use stack::is_handle;
-pub(super) use stack::{entry_of, fill_fields, filling};
+pub(super) use stack::{fill_fields, filling, number_of};
 
 use crate::dice::Dice;
 use crate::play::{ActionContext, DicePosition, MASTER, Stop, Term};

@@ -337,7 +337,7 @@ pub(super) unsafe fn value_at(
             }
             ffi::LUA_TLIGHTUSERDATA => {
                 host.handles.borrow().saw_entry_number.set(true);
-                Value::Int(i64::from(ffi::lua_touserdata(state, at) as usize as u32))
+                Value::Int(i64::from(number_of(ffi::lua_touserdata(state, at) as usize)))
             }
             ffi::LUA_TTABLE => {
                 let address = ffi::lua_topointer(state, at) as usize;
@@ -789,9 +789,16 @@ unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bo
 
 // Agenda
 
-/// The token of an agenda entry: it names the entry, and no number can be read off it by accident.
-pub(super) fn token_of(id: EntryId) -> Lv {
-    Lv::LightUserData(LightUserData(id.0 as usize as *mut std::os::raw::c_void))
+/// The token of an agenda entry: it names the entry, and no number can be read off it by accident. Its upper half is the number
+/// that scripts are given who ask for one.
+pub(super) fn token_of(id: EntryId, number: u32) -> Lv {
+    let both = u64::from(number) << 32 | u64::from(id.0);
+    Lv::LightUserData(LightUserData(both as usize as *mut std::os::raw::c_void))
+}
+
+/// The number of the entry that a token names.
+pub(in crate::script) fn number_of(token: usize) -> u32 {
+    (token as u64 >> 32) as u32
 }
 
 /// The entry that a token names.
