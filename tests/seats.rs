@@ -298,7 +298,9 @@ fn is_untold(game: &str, session: &Session, field: &str) -> bool {
 #[test]
 fn everything_a_seat_gets_is_the_same_when_only_secrets_of_others_differ() {
     let library = library("tests/rulesets");
-    for (game, seeds, steps) in [("bluff", 1..=2, 12), ("auction", 1..=1, 8), ("manor", 2..=2, 8)] {
+    for (game, seeds, steps) in
+        [("bluff", 1..=2, 12), ("auction", 1..=1, 8), ("manor", 2..=2, 8), ("decoys", 4..=4, 16), ("wolves", 1..=1, 9)]
+    {
         let (rules, mut changed) = (load("tests/rulesets", game), 0);
         for seed in seeds {
             let (mut session, mut chance) = (start(&rules, seed), chance(seed));
@@ -732,6 +734,91 @@ fn no_number_tells_how_many_entities_were_made_in_secret() {
                 one.lines().flat_map(|line| line.split(',')).zip(other.lines().flat_map(|line| line.split(',')));
             let differs: Vec<_> = differs.filter(|(one, other)| one != other).take(3).collect();
             assert_eq!(one, other, "{laid} {many:?}, look {at}: {differs:?}");
+        }
+    }
+}
+
+/// What others answer in secret, by game, topic and how often they were asked it: what no rule tells as long as it is played so.
+fn secretly(game: &str, question: &Question, nth: usize, variant: usize) -> Value {
+    match (game, &*question.topic) {
+        ("decoys", "mine") => Value::Int(if nth < [0, 3, 8][variant] { 3 } else { 0 }),
+        ("decoys", "force") => Value::Int([1, 0, 4][variant]),
+        ("wolves", "charms") => Value::Int([1, 5, 2][variant]),
+        ("tricks", "bid") => Value::Int([1, 3, 0][variant]),
+        ("tricks", "keep") => Value::text(&question.ask.options()[0].id),
+        ("tricks", "card") => Value::text(&question.ask.options().iter().find(|option| option.enabled).unwrap().id),
+        ("wolves", "name") => Value::text(&question.ask.options()[0].id),
+        _ => Value::Bool(false),
+    }
+}
+
+/// Plays a game in which others make more or fewer secrets; gives what a viewer gets at each of its steps.
+fn played_beside(game: &str, viewer: &str, variant: usize) -> Vec<String> {
+    let mut session = start(&load("tests/rulesets", game), 3);
+    let (viewer, mut all, mut asked) = (Viewer::seat(viewer), Vec::new(), BTreeMap::new());
+    let mut before: Option<(String, Vec<Arc<str>>)> = None;
+    let mut looks = 0;
+    while looks < 12 {
+        let _ = session.advance().unwrap();
+        let open = session.questions();
+        let hidden = open.iter().find(|question| !viewer.sees(&question.audience) && !viewer.plays(&question.seat));
+        if let Some(question) = hidden.cloned() {
+            let nth = asked.entry((question.seat.clone(), question.topic.clone())).or_insert(0);
+            let value = secretly(game, &question, *nth, variant);
+            *nth += 1;
+            if looks == 0 && variant == 1 {
+                let seen = (gets(&mut session, &viewer, false), session.seen_by(viewer.clone()).waiting());
+                if let Some((text, waiting)) = before.filter(|(_, waiting)| *waiting == seen.1) {
+                    assert_eq!(
+                        text, seen.0,
+                        "{game}: an answer to {} that nobody is told, {waiting:?}",
+                        question.topic
+                    );
+                }
+                before = Some(seen);
+            }
+            let answer = question.read(&value).unwrap_or_else(|refusal| panic!("{}: {refusal}", question.topic));
+            session.answer(question.id, answer).unwrap();
+            continue;
+        }
+        before = None;
+        looks += 1;
+        all.push(gets(&mut session, &viewer, looks == 3 && game == "decoys"));
+        let mut seat = session.seen_by(viewer.clone());
+        let ids: Vec<EntityId> = seat.view().entities().collect();
+        for id in ids.into_iter().filter(|_| looks % 4 == 1) {
+            let why = ["mines", "charms", "hand", "weight", "force", "place", "role"].map(|name| seat.why(id, name));
+            all.push(format!("{id} {:?} {:?} {why:?}", seat.sheet(id), seat.overview(id)));
+        }
+        let Some(question) = session.questions().first().cloned() else { break };
+        let answer = question.default.clone().unwrap_or_else(|| any_answer(&question, 0));
+        session.answer(question.id, answer.clone()).unwrap();
+        if looks % 3 == 0 && viewer.plays(&question.seat) {
+            let _ = session.advance().unwrap();
+            let undone = session.seen_by(viewer.clone()).undo();
+            all.push(format!("{undone:?}"));
+            if undone.is_ok() {
+                let _ = session.advance().unwrap();
+                all.push(gets(&mut session, &viewer, false));
+            }
+        }
+    }
+    all
+}
+
+#[test]
+fn games_of_strangers_tell_nobody_how_many_secrets_another_made() {
+    for (game, viewer) in [("decoys", "north"), ("tricks", "ann"), ("wolves", "ada"), ("wolves", "")] {
+        let first = played_beside(game, viewer, 0);
+        assert!(first.len() > 8, "{game} {viewer}: {}", first.len());
+        for variant in if game == "decoys" { 1..3 } else { 1..2 } {
+            let other = played_beside(game, viewer, variant);
+            for (at, (one, other)) in first.iter().zip(&other).enumerate() {
+                let differs = one.split(',').zip(other.split(',')).filter(|(one, other)| one != other);
+                let differs: Vec<_> = differs.take(4).collect();
+                assert_eq!(one, other, "{game} {viewer} {variant}, look {at}: {differs:?}");
+            }
+            assert_eq!(first.len(), other.len());
         }
     }
 }
