@@ -189,14 +189,14 @@ impl Finder<'_> {
 
     fn method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>]) {
         match name {
-            "set" | "add" => {
+            "set" | "add" | "shift" => {
                 self.is(of, Some(ValueType::Entity));
                 if let Some(field) = args.first() {
                     self.is(*field, Some(ValueType::Text));
                 }
                 if let (Some(field), Some(value)) = (args.first().and_then(|arg| literal(*arg)), args.get(1)) {
                     match name {
-                        "add" => self.is(*value, Some(ValueType::Number)),
+                        "add" | "shift" => self.is(*value, Some(ValueType::Number)),
                         _ => self.field(&field, *value),
                     }
                 }

@@ -230,7 +230,7 @@ impl Acts<'_> {
         };
         let name = text(index);
         self.acts |= match expr.kind() {
-            _ if self_call => matches!(&*name, "set" | "add"),
+            _ if self_call => matches!(&*name, "set" | "add" | "shift"),
             ExpressionKind::Global(library) if library == "table" => match &*name {
                 "insert" | "remove" | "sort" | "move" | "clear" => {
                     !args.first().and_then(|arg| local_id(*arg)).is_some_and(|id| self.own.contains(&id))
