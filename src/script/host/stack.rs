@@ -287,13 +287,22 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
     match by {
         Some(by) => {
-            let why = unsafe { text(state, 6) }.map(Arc::from);
+            let why = unsafe { text(state, 6) }.map(kept_text).transpose()?;
             context.write_sum(id, field, value, by as i64, why).map_err(words)?;
         }
         None => context.write(id, field, value, None).map_err(words)?,
     }
     host.reads.note(id, field);
     Ok(plain)
+}
+
+/// A script's text as the host keeps it.
+fn kept_text(text: &str) -> std::result::Result<Arc<str>, String> {
+    if text.len() > LONGEST_TEXT {
+        return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
+    }
+    super::super::sandbox::hold(3 * text.len()).map_err(|error| error.to_string())?;
+    Ok(Arc::from(text))
 }
 
 /// Reads a value that is no table. `ty` and `now`: the type and the value of the field that it is for, whose texts are shared.
@@ -317,9 +326,6 @@ pub(super) unsafe fn value_at(
             },
             ffi::LUA_TSTRING => {
                 let Some(text) = text(state, at) else { return Err("a text must be UTF-8".into()) };
-                if text.len() > LONGEST_TEXT {
-                    return Err(format!("a text has at most {LONGEST_TEXT} bytes"));
-                }
                 let known = match (ty, now) {
                     (_, Some(Value::Text(now))) if **now == *text => Some(now.clone()),
                     (Type::Enum(values), _) => {
@@ -329,10 +335,7 @@ pub(super) unsafe fn value_at(
                 };
                 match known {
                     Some(known) => Value::Text(known),
-                    None => {
-                        super::super::sandbox::hold(3 * text.len()).map_err(|error| error.to_string())?;
-                        Value::Text(Arc::from(text))
-                    }
+                    None => Value::Text(kept_text(text)?),
                 }
             }
             ffi::LUA_TLIGHTUSERDATA => {
