@@ -161,6 +161,8 @@ const HOPELESS: f64 = 0.9;
 const STEADY_AFTER: usize = 4;
 /// After so many runs it pays to keep the places from which scripts can go on; tests try it sooner.
 const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
+/// Or after so much work of scripts, since long actions are costly to run from their start.
+const KEEP_WORK: u64 = 10_000;
 /// The seed of the dice for estimates.
 const SEED: u64 = 0x0dd5;
 /// So many plays without an end, and none with one, show that the action has none.
@@ -271,6 +273,7 @@ fn explore_in(
         outcomes: Vec::new(),
         ends: Vec::new(),
         end_numbers: HashMap::new(),
+        work: 0,
     };
     let mut found = Err(Failure::Unsteady);
     for _ in 0..STEADY_AFTER {
@@ -338,6 +341,9 @@ fn ratio(n: u64, d: u64) -> BigRational {
     BigRational::new(n.into(), d.into())
 }
 
+/// What an end is worth, by seat, as short as possible: there may be very many ends.
+type EndWorth = Arc<[(Arc<str>, i64)]>;
+
 struct Exploration<'a> {
     game: &'a mut Game,
     vm: &'a mut dyn Machine,
@@ -350,8 +356,10 @@ struct Exploration<'a> {
     numbers: HashMap<Arc<Outcome>, u32>,
     outcomes: Vec<Arc<Outcome>>,
     /// What runs came to, each once: the number of the outcome, and what it is worth.
-    ends: Vec<(u32, Worth)>,
-    end_numbers: HashMap<(u32, Worth), u32>,
+    ends: Vec<(u32, EndWorth)>,
+    end_numbers: HashMap<(u32, EndWorth), u32>,
+    /// Work of the scripts over all runs.
+    work: u64,
 }
 
 /// What came of running the action once.
@@ -373,7 +381,7 @@ impl Exploration<'_> {
     /// Follows every way.
     fn exact(&mut self) -> Result<Counted, Failure> {
         let mut met_again = 0_u64;
-        let mut is_judged = false;
+        let (mut is_judged, mut keeps) = (false, false);
         loop {
             while self.explorer().begin() {
                 if self.is_interrupted() {
@@ -382,7 +390,8 @@ impl Exploration<'_> {
                 if self.explorer().is_spent() {
                     return self.all_but_little();
                 }
-                if self.explorer().runs == KEEP_AFTER && self.detail == Detail::Outcomes {
+                let pays = self.explorer().runs >= KEEP_AFTER || (self.work >= KEEP_WORK && self.explorer().runs > 1);
+                if pays && !std::mem::replace(&mut keeps, true) && self.detail == Detail::Outcomes {
                     let keep = self.vm.begin_keeping();
                     self.explorer().keep_resume_points(keep);
                 }
@@ -453,9 +462,10 @@ impl Exploration<'_> {
     fn solve(&mut self) -> Result<Counted, Failure> {
         let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
         let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
-        let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.clone()).collect();
         let solved = (|| {
             if self.query.answering == Answering::Best {
+                let whole = |own: &(Arc<str>, i64)| (own.0.clone(), BigRational::from_integer(own.1.into()));
+                let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.iter().map(whole).collect()).collect();
                 chain.choose(&worth)?;
             }
             chain.settle(explorer.start)
@@ -501,6 +511,8 @@ impl Exploration<'_> {
         let mut interrupted = estimate.interrupted;
         let began = Instant::now();
         let most_steps = self.explorer().steps.saturating_add(SAMPLED_ROLLS);
+        let keep = if self.query.unmerged { None } else { self.vm.begin_keeping() };
+        self.explorer().keep_resume_points(keep);
         for n in 0..estimate.samples {
             if !estimate.interrupted && self.is_interrupted() {
                 interrupted = true;
@@ -555,6 +567,7 @@ impl Exploration<'_> {
     /// Runs the action once and tells what came of it.
     fn run(&mut self) -> Result<Ran, Failure> {
         let run = self.go();
+        self.work += self.vm.work_of_last_call();
         let context = &mut self.game.context;
         if let Err(fault) = run {
             let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
@@ -581,7 +594,7 @@ impl Exploration<'_> {
             outcome.watched.push(look_at(context, self.vm, *entity, name)?);
         }
         let context = &mut self.game.context;
-        let mut worth = Worth::new();
+        let mut worth = Vec::new();
         let mut seats: Vec<Arc<str>> = self.seats.to_vec();
         if let Some(explorer) = &context.explorer {
             for seat in explorer.deciding() {
@@ -593,9 +606,7 @@ impl Exploration<'_> {
         for seat in seats {
             let found = self.vm.worth(context, &seat).map_err(Refusal::fault)?;
             match found {
-                Some(found) => {
-                    worth.insert(seat, BigRational::from_integer(found.into()));
-                }
+                Some(found) => worth.push((seat, found)),
                 None if self.seats.contains(&seat) => {}
                 None => {
                     return Err(Refusal::new(format!(
@@ -618,6 +629,7 @@ impl Exploration<'_> {
                 number
             }
         };
+        let worth = EndWorth::from(worth);
         let end = *self.end_numbers.entry((number, worth.clone())).or_insert_with(|| {
             self.ends.push((number, worth));
             self.ends.len() as u32 - 1
@@ -671,13 +683,14 @@ struct Counted {
 
 impl Counted {
     /// The odds, with the outcomes by number, and the outcome and the worth of each end.
-    fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, Worth)]) -> Odds {
+    fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, EndWorth)]) -> Odds {
         let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
         let mut worth = Worth::new();
         for (end, chance) in self.ends {
             let (outcome, own) = &ends[end as usize];
-            for (seat, own) in own {
-                *worth.entry(seat.clone()).or_insert_with(BigRational::zero) += own * &chance;
+            for (seat, own) in own.iter() {
+                let whole = BigRational::from_integer((*own).into());
+                *worth.entry(seat.clone()).or_insert_with(BigRational::zero) += whole * &chance;
             }
             *chances.entry(*outcome).or_insert_with(BigRational::zero) += chance;
         }

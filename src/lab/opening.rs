@@ -21,6 +21,9 @@ pub enum Opening {
 
 /// Changes by hand that are tried.
 const CHANGES: usize = 1_200;
+/// Changes by hand that let another reason close the card, and how many are tried behind each of them.
+const FIRSTS: usize = 4;
+const SECOND_CHANGES: usize = 400;
 /// What a number is set to.
 const NUMBERS: [i64; 4] = [3, 1, 0, -3];
 /// Answers on the way that are tried, and how many of one question.
@@ -29,46 +32,91 @@ const OF_ONE: usize = 12;
 /// Questions after which nobody else is expected to be asked for the card.
 const AHEAD: usize = 200;
 
+impl Opening {
+    /// The position with this otherwise.
+    fn applied(&self, position: &Position) -> Position {
+        let mut position = position.clone();
+        match self.clone() {
+            Opening::Actor(actor) => position.actor = Some(actor),
+            Opening::Way(topic, answer) => position.way.insert(0, (topic, answer)),
+            Opening::Edit(name, field, value) => position.edits.push((name, field, value)),
+        }
+        position
+    }
+
+    fn by_hand(session: &Session, (entity, field, value): &FieldChange) -> Opening {
+        let view = session.view();
+        Opening::Edit(view.title(*entity).to_string(), field.to_string(), view.words(value))
+    }
+}
+
 impl Position {
     /// What opens the card where it is closed here: somebody else who plays it, unless somebody is named; another answer on
-    /// the way; a change by hand. `None`: nothing of that was found, or the card is not closed.
-    pub fn opening(&self, rules: &Arc<Ruleset>) -> Option<Opening> {
+    /// the way; a change by hand; or two of these, of which the first makes another reason close it. Empty: nothing of that
+    /// was found, or the card is not closed.
+    pub fn opening(&self, rules: &Arc<Ruleset>) -> Vec<Opening> {
+        self.found_opening(rules).unwrap_or_default()
+    }
+
+    fn found_opening(&self, rules: &Arc<Ruleset>) -> Option<Vec<Opening>> {
         let (mut session, mut steps) = (self.start(rules).ok()?, Vec::new());
         self.go_to(&mut session, &mut |_, question, answer| steps.push((question.clone(), answer.clone()))).ok()?;
         self.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
-        let closed = self.found(&session)?;
-        if closed.read(&Value::text(&self.card)).is_ok() {
-            return None;
+        let question = self.found(&session)?.id;
+        let closed = session.why_closed(question, &self.card)?;
+        let others: Vec<Opening> = self.others(&session).into_iter().map(Opening::Actor).collect();
+        let ways = other_ways(&steps).into_iter().take(ANSWERS);
+        let ways: Vec<Opening> = ways.map(|(topic, answer)| Opening::Way(topic, answer)).collect();
+        let before = if self.actor.is_some() { &ways } else { &others };
+        let further = if self.actor.is_some() { &others } else { &ways };
+        // What lets another reason close it: the first for each reason.
+        let mut nearer: Vec<(String, Opening)> = Vec::new();
+        let mut opens = |opening: &Opening| match self.led_to_by(opening, rules) {
+            Some((_, _, None)) => true,
+            Some((_, _, Some(why))) => {
+                if why != closed && nearer.iter().all(|(known, _)| *known != why) {
+                    nearer.push((why, opening.clone()));
+                }
+                false
+            }
+            None => false,
+        };
+        if let Some(opening) = before.iter().find(|opening| opens(opening)) {
+            return Some(vec![opening.clone()]);
         }
-        let (question, others) = (closed.id, self.others(&session));
-        let opens = |position: &Position| {
-            let mut session = position.start(rules).ok()?;
-            position.go_to(&mut session, &mut |_, _, _| {}).ok()?;
-            position.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
-            position.found(&session)?.read(&Value::text(&self.card)).ok()
-        };
-        let by_another = || {
-            let open = |actor: &&String| opens(&Position { actor: Some((*actor).clone()), ..self.clone() }).is_some();
-            others.iter().find(open).cloned().map(Opening::Actor)
-        };
-        let by_another_way = || {
-            let open = |way: &&(String, String)| {
-                let mut position = self.clone();
-                position.way.insert(0, (*way).clone());
-                opens(&position).is_some()
-            };
-            let ways = other_ways(&steps);
-            ways.iter().take(ANSWERS).find(open).cloned().map(|(topic, answer)| Opening::Way(topic, answer))
-        };
-        let by_hand = || {
-            let (entity, field, value) = session.opening(question, &self.card)?;
-            let view = session.view();
-            Some(Opening::Edit(view.title(entity).to_string(), field.to_string(), view.words(&value)))
-        };
-        if self.actor.is_some() {
-            return by_another_way().or_else(by_hand).or_else(by_another);
+        // Somebody else stands behind all changes where somebody is named.
+        if self.actor.is_none()
+            && let Some(opening) = further.iter().find(|opening| opens(opening))
+        {
+            return Some(vec![opening.clone()]);
         }
-        by_another().or_else(by_another_way).or_else(by_hand)
+        let tried = session.tried(question, &self.card, CHANGES);
+        if let Some(change) = tried.opens {
+            return Some(vec![Opening::by_hand(&session, &change)]);
+        }
+        if self.actor.is_some()
+            && let Some(opening) = further.iter().find(|opening| opens(opening))
+        {
+            return Some(vec![opening.clone()]);
+        }
+        let by_hand = tried.nearer.iter().map(|(why, change)| (why.clone(), Opening::by_hand(&session, change)));
+        let firsts: Vec<Opening> = by_hand.chain(nearer).take(FIRSTS).map(|(_, opening)| opening).collect();
+        firsts.iter().find_map(|first| {
+            let (session, question, _) = self.led_to_by(first, rules)?;
+            let second = session.tried(question, &self.card, SECOND_CHANGES).opens?;
+            Some(vec![first.clone(), Opening::by_hand(&session, &second)])
+        })
+    }
+
+    /// Where somebody is asked for the card with something otherwise, and why it is closed there, if it is.
+    fn led_to_by(&self, opening: &Opening, rules: &Arc<Ruleset>) -> Option<(Session, QuestionId, Option<String>)> {
+        let position = opening.applied(self);
+        let mut session = position.start(rules).ok()?;
+        position.go_to(&mut session, &mut |_, _, _| {}).ok()?;
+        position.edit_by_hand(&mut session, &mut |_, _, _| {}).ok()?;
+        let question = position.found(&session)?.id;
+        let why = session.why_closed(question, &self.card);
+        Some((session, question, why))
     }
 
     /// Who else is asked for the card further on, by title or seat.
@@ -106,24 +154,60 @@ fn other_ways(steps: &[(Question, Answer)]) -> Vec<(String, String)> {
     ways
 }
 
+/// A change by hand: entity, field and value.
+type FieldChange = (EntityId, Arc<str>, Value);
+
+/// What came of trying changes by hand.
+#[derive(Default)]
+struct Tried {
+    opens: Option<FieldChange>,
+    /// The first change for each other reason that closes it then.
+    nearer: Vec<(String, FieldChange)>,
+}
+
 impl Session {
     /// The change by hand that opens an option of an open question: entity, field and value. Nothing changes here.
     ///
-    /// Numbers, texts of a list, yes-or-no and references are tried, first those that the table sees. `None`: none of
-    /// [`CHANGES`] does.
+    /// Numbers, texts of a list, yes-or-no, references and lists of one reference are tried, first those that the table sees.
+    /// `None`: none of [`CHANGES`] does.
     pub fn opening(&self, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)> {
-        let asked = self.questions().iter().find(|open| open.id == question)?;
+        self.tried(question, option, CHANGES).opens
+    }
+
+    /// Why an option of an open question is closed; `None` if it is open.
+    fn why_closed(&self, question: QuestionId, option: &str) -> Option<String> {
+        let open = self.questions().iter().find(|open| open.id == question)?;
+        open.read(&Value::text(option)).err().map(|why| why.to_string())
+    }
+
+    /// Tries so many changes until one opens an option of an open question.
+    fn tried(&self, question: QuestionId, option: &str, most: usize) -> Tried {
+        let mut tried = Tried::default();
+        let Some(asked) = self.questions().iter().find(|open| open.id == question) else { return tried };
         let (topic, seat, about) = (&asked.topic, &asked.seat, asked.about);
         let same = |open: &&Question| open.topic == *topic && open.seat == *seat && open.about == about;
-        changes(self, about).into_iter().take(CHANGES).find(|(entity, field, value)| {
+        let closed = self.why_closed(question, option);
+        for change in changes(self, about).into_iter().take(most) {
+            let (entity, field, value) = &change;
             let mut session = self.fork();
             let edit = Edit::Set { entity: *entity, field: field.to_string(), value: value.clone() };
             let asked = |step| matches!(step, Ok(Step::Ask));
-            asked(session.advance())
-                && session.edit(edit).is_ok()
-                && asked(session.advance())
-                && session.questions().iter().find(same).is_some_and(|open| open.read(&Value::text(option)).is_ok())
-        })
+            if !asked(session.advance()) || session.edit(edit).is_err() || !asked(session.advance()) {
+                continue;
+            }
+            let Some(found) = session.questions().iter().find(same).map(|open| open.id) else { continue };
+            match session.why_closed(found, option) {
+                None => {
+                    tried.opens = Some(change);
+                    break;
+                }
+                Some(why) if Some(&why) != closed.as_ref() && tried.nearer.iter().all(|(known, _)| *known != why) => {
+                    tried.nearer.push((why, change));
+                }
+                Some(_) => {}
+            }
+        }
+        tried
     }
 }
 
@@ -150,6 +234,14 @@ fn changes(session: &Session, first: Option<EntityId>) -> Vec<(EntityId, Arc<str
                         let whom = entities.iter().filter(|id| kind.is_none() || view.kind(**id) == kind.as_deref());
                         whom.map(|id| Value::Entity(*id)).chain([Value::None]).collect()
                     }
+                    Type::List(of) => match &**of {
+                        Type::Ref(kind) => {
+                            let of = |id: &&EntityId| kind.is_none() || view.kind(**id) == kind.as_deref();
+                            let whom = entities.iter().filter(|id| *id != entity).filter(of);
+                            whom.map(|id| Value::list([Value::Entity(*id)])).collect()
+                        }
+                        _ => Vec::new(),
+                    },
                     _ => Vec::new(),
                 };
                 let others = others.into_iter().filter(|value| value != now);

@@ -93,8 +93,12 @@ pub(crate) struct Explorer {
     kept_bytes: usize,
     /// The resume point from which the run under way can go on.
     resume_point: Option<Arc<ResumePoint>>,
-    /// Where dice are rolled at random instead.
+    /// Where dice are rolled at random instead, and as they were when the run began.
     samples: Option<DiceRng>,
+    begun_with: Option<DiceRng>,
+    /// The first roll of sampled runs, from which they can go on, and what it is for; how often that did not help.
+    first_roll: Option<(Arc<ResumePoint>, Arc<str>)>,
+    first_failed: u32,
     /// Rolls of the sampled run, for messages.
     rolled: Vec<(Arc<str>, String)>,
     pub off_plan: Option<OffPlan>,
@@ -246,6 +250,9 @@ impl Explorer {
             kept_bytes: 0,
             resume_point: None,
             samples: None,
+            begun_with: None,
+            first_roll: None,
+            first_failed: 0,
             rolled: Vec::new(),
             off_plan: None,
             used: BTreeSet::new(),
@@ -308,6 +315,11 @@ impl Explorer {
     /// The roll of the run that has been begun, and the resume point from which it can go on with that. It counts as if
     /// it had come there from its start.
     pub fn take_up(&mut self) -> Option<(Arc<ResumePoint>, Roll)> {
+        if self.samples.is_some() {
+            let (resume_point, label) = self.first_roll.clone()?;
+            let roll = self.sample(&resume_point.dice, &label)?;
+            return Some((resume_point, roll));
+        }
         let resume_point = self.resume_point.take()?;
         let step = *self.plan.last()?;
         let Fork::Roll(ranked) = &self.points[step.0 as usize].fork else { return None };
@@ -324,6 +336,14 @@ impl Explorer {
 
     /// Begins the run anew that could not go on from a resume point, up to where it came.
     pub fn begin_anew(&mut self) {
+        if let Some(chance) = self.begun_with.clone() {
+            self.first_roll = None;
+            self.first_failed += 1;
+            self.steps -= 1;
+            self.runs -= 1;
+            self.begin_sample(chance);
+            return;
+        }
         self.steps -= self.depth as u64;
         // It is kept again where it is met again, unless it seldom helps.
         let tried = self.plan.last().map(|(point, _)| &mut self.points[*point as usize]);
@@ -340,6 +360,15 @@ impl Explorer {
 
     /// Keeps the resume point of the roll that was just made, if other results of it are still to be followed.
     pub fn keep_resume_point(&mut self, make: impl FnOnce(KeepPlace) -> Option<ResumePoint>) {
+        if self.samples.is_some() {
+            if let (Some(keep), None, [(label, _)]) = (self.keep, &self.first_roll, self.rolled.as_slice())
+                && self.first_failed < MOST_FAILED
+            {
+                self.first_roll = make(keep).map(|resume_point| (Arc::new(resume_point), label.clone()));
+                self.first_failed += u32::from(self.first_roll.is_none());
+            }
+            return;
+        }
         let (Some(keep), Some((point, _))) = (self.keep, self.last) else { return };
         let at = &mut self.points[point as usize];
         let is_last = at.begun as usize + 1 >= at.fork.ways();
@@ -360,13 +389,29 @@ impl Explorer {
         }
     }
 
-    /// Begins a run in which dice are rolled at random.
+    /// Begins a run in which dice are rolled at random. Where resume points are kept, it goes on from its first roll if an
+    /// earlier one came there.
     pub fn begin_sample(&mut self, chance: DiceRng) {
         self.renew();
-        (self.resume_point, self.keep) = (None, None);
+        self.resume_point = None;
         self.runs += 1;
         self.rolled.clear();
+        self.begun_with = Some(chance.clone());
         self.samples = Some(chance);
+    }
+
+    /// A roll of a sampled run.
+    fn sample(&mut self, dice: &Dice, label: &Arc<str>) -> Option<Roll> {
+        let chance = self.samples.as_mut()?;
+        self.steps += 1;
+        let roll = dice.roll_with(&mut |sides| Some(chance.face(sides)));
+        let Some(roll) = roll.filter(|_| self.rolled.len() < LONGEST_SAMPLE) else {
+            self.off_plan = Some(OffPlan::Deep);
+            return None;
+        };
+        let faces: Vec<String> = roll.drawn().iter().map(u32::to_string).collect();
+        self.rolled.push((label.clone(), faces.join("+")));
+        Some(roll)
     }
 
     fn renew(&mut self) {
@@ -447,16 +492,8 @@ impl Explorer {
         label: &Arc<str>,
     ) -> Option<Roll> {
         self.rolled_again = true;
-        if let Some(chance) = &mut self.samples {
-            self.steps += 1;
-            let roll = dice.roll_with(&mut |sides| Some(chance.face(sides)));
-            let Some(roll) = roll.filter(|_| self.rolled.len() < LONGEST_SAMPLE) else {
-                self.off_plan = Some(OffPlan::Deep);
-                return None;
-            };
-            let faces: Vec<String> = roll.drawn().iter().map(u32::to_string).collect();
-            self.rolled.push((label.clone(), faces.join("+")));
-            return Some(roll);
+        if self.samples.is_some() {
+            return self.sample(dice, label);
         }
         let ranked = self.ranked(dice, seen, label)?;
         // What is drawn or picked leaves the last roll to be looked at.

@@ -114,6 +114,9 @@ pub(crate) trait Machine {
 
     fn end_exploring(&mut self);
 
+    /// How much work the last call of a script was, as the budget counts it.
+    fn work_of_last_call(&self) -> u64;
+
     /// From here on places of running scripts can be kept. `None` where this machine cannot do that.
     fn begin_keeping(&mut self) -> Option<KeepPlace>;
 

@@ -318,6 +318,11 @@ pub(super) fn left() -> (i64, usize) {
     (RESERVE.get().saturating_add(WORK.get()), HOLD.get())
 }
 
+/// How much of the work of an action the last call took.
+pub(super) fn work_of_last_call() -> u64 {
+    (Budget::ACTION.work - LEFT.get().0).max(0) as u64
+}
+
 /// Charges work that no safepoint counts.
 pub(super) fn charge(work: i64) {
     WORK.set(WORK.get().saturating_sub(work));

@@ -17,7 +17,7 @@ use super::handles::Synced;
 use super::host::begin_reads;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
-use super::sandbox::{Budget, compile_natively, give_back, guarded, spent_at};
+use super::sandbox::{Budget, compile_natively, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, KeepPlace, Lines, Machine,
     Phase, PolicyAct, Rolled, Stop,
@@ -415,6 +415,10 @@ impl Machine for Vm {
     #[cfg(feature = "continuations")]
     fn kept(&self) -> Option<Vec<u8>> {
         self.continuation.as_ref()?.kept().ok()
+    }
+
+    fn work_of_last_call(&self) -> u64 {
+        work_of_last_call()
     }
 
     #[cfg(feature = "continuations")]

@@ -324,11 +324,11 @@ pub fn column(
         let several = !args.compare.is_empty() || args.sweep.is_some();
         let of = if several { format!("{name}: ") } else { String::new() };
         let cure = match refusal {
-            Refusal::Greyed { .. } => match position.opening(ruleset).filter(|_| !several) {
-                Some(opening) => format!(". It is open in this position:\n{}", called_with(&opening)),
-                None => "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way \
+            Refusal::Greyed { .. } => match if several { Vec::new() } else { position.opening(ruleset) }.as_slice() {
+                [] => "; change the position with `--edit NAME.FIELD=VALUE`, or play on to another with `--way \
                          TOPIC=ANSWER`"
                     .to_owned(),
+                openings => format!(". It is open in this position:\n{}", called_with(openings)),
             },
             _ => String::new(),
         };
@@ -345,25 +345,27 @@ pub fn column(
 }
 
 /// The call of the program with what opens the card, ready to be typed.
-fn called_with(opening: &Opening) -> String {
+fn called_with(openings: &[Opening]) -> String {
     let mut words: Vec<String> = std::env::args().skip(1).collect();
-    let further = match opening {
-        Opening::Actor(actor) => {
-            while let Some(at) = words.iter().position(|word| word == "--as" || word.starts_with("--as=")) {
-                let end = words.len().min(at + if words[at] == "--as" { 2 } else { 1 });
-                words.drain(at..end);
+    for opening in openings {
+        match opening {
+            Opening::Actor(actor) => {
+                while let Some(at) = words.iter().position(|word| word == "--as" || word.starts_with("--as=")) {
+                    let end = words.len().min(at + if words[at] == "--as" { 2 } else { 1 });
+                    words.drain(at..end);
+                }
+                words.extend(["--as".to_owned(), actor.clone()]);
             }
-            ["--as".to_owned(), actor.clone()]
+            // The first answer that fits is taken: this one stands before the others of the call.
+            Opening::Way(topic, answer) => {
+                let at = words.iter().position(|word| word.starts_with("--way")).unwrap_or(words.len());
+                words.splice(at..at, ["--way".to_owned(), format!("{topic}={answer}")]);
+            }
+            Opening::Edit(name, field, value) => {
+                words.extend(["--edit".to_owned(), format!("{name}.{field}={value}")]);
+            }
         }
-        // The first answer that fits is taken: this one stands before the others of the call.
-        Opening::Way(topic, answer) => {
-            let at = words.iter().position(|word| word.starts_with("--way")).unwrap_or(words.len());
-            words.splice(at..at, ["--way".to_owned(), format!("{topic}={answer}")]);
-            return call_of(&words);
-        }
-        Opening::Edit(name, field, value) => ["--edit".to_owned(), format!("{name}.{field}={value}")],
-    };
-    words.extend(further);
+    }
     call_of(&words)
 }
 
