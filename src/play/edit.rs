@@ -31,7 +31,7 @@ pub enum Edit {
     },
     /// Takes an entry off the agenda.
     Cancel {
-        /// The entry.
+        /// The entry, as a view lists it.
         entry: EntryId,
     },
     /// Replaces the faces of a roll of the open action, which is then run again.
@@ -145,7 +145,7 @@ impl Game {
                     .map_err(|error| Refusal::BadValue { field: field.clone(), problem: error.to_string() })
             }
             Edit::Remove { entity } if state.entity(*entity).is_none() => Err(Refusal::NoEntity { entity: *entity }),
-            Edit::Cancel { entry } if state.agenda().get(*entry).is_none() => {
+            Edit::Cancel { entry } if state.entry_numbered(entry.0).and_then(|id| state.agenda().get(id)).is_none() => {
                 Err(Refusal::new(format!("there is no agenda entry {}", entry.0)))
             }
             Edit::Face { ordinal, faces } => {
@@ -315,7 +315,7 @@ impl Game {
                 self.take_away(*entity);
                 Ok((audience, Happening::Edited { text: format!("by hand: {title} is taken away") }))
             }
-            Edit::Cancel { entry } => match state.unschedule(*entry) {
+            Edit::Cancel { entry } => match state.entry_numbered(entry.0).and_then(|id| state.unschedule(id)) {
                 Some(entry) => {
                     let owner = |id| state.audience(rules.schema(), id);
                     let audience = entry.owner.map_or(Audience::Everybody, owner);
