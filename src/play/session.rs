@@ -677,7 +677,7 @@ impl Session {
         let game = self.game();
         let super::Cause::Entry { id, .. } = &game.open.as_ref()?.cause else { return None };
         game.context.state.since(0).iter().find_map(|change| match change {
-            Change::Unschedule { entry } if entry.id == *id => Some(entry.key.clone()),
+            Change::Unschedule { entry } if entry.id == *id => Some(entry.key),
             _ => None,
         })
     }

@@ -547,8 +547,8 @@ impl State {
     ) -> Belongings {
         self.population = None;
         self.attached = None;
-        let mut sorted = Belongings::default();
-        sorted.entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
+        let entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
+        let mut sorted = Belongings { entries_kept, ..Belongings::default() };
         let unknown = self.attachments.iter().filter(|(_, attachment)| !hooks(&attachment.hook));
         for id in unknown.map(|(id, _)| *id).collect::<Vec<_>>() {
             sorted.attachments_kept.extend(self.attachments.remove(&id).map(|attachment| (id, attachment)));
