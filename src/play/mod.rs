@@ -45,6 +45,7 @@ mod save;
 mod seat;
 mod session;
 mod setup;
+mod state_bytes;
 mod stream;
 mod tape;
 mod undo;
@@ -78,7 +79,7 @@ pub(crate) use advance::Halt;
 pub(crate) use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
 pub(crate) use card_counts::CardCounts;
 pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Untold};
-pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan, write_whole_state};
+pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan};
 pub(crate) use game::Game;
 pub(crate) use headless::Headless;
 pub(crate) use inputs::Rolled;
@@ -98,6 +99,7 @@ pub(crate) use save::Reading;
 #[cfg(feature = "serve")]
 pub(crate) use save::saved_step;
 pub(crate) use session::Prepared;
+pub(crate) use state_bytes::write_whole_state;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 #[cfg(feature = "store")]
 pub(crate) use undo::told;
