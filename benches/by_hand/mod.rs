@@ -78,7 +78,11 @@ pub fn told(simulation: &Simulation, trial: u64) -> (Ending, usize) {
     let mut session = simulation.game(0, trial).expect("the scenario starts");
     play(&mut session);
     let events = session.log();
-    let rolled = events.iter().filter(|event| matches!(event.happening, Happening::Rolled { .. })).count();
+    let dice = |happening: &Happening| match happening {
+        Happening::Rolled { faces, .. } => faces.len(),
+        _ => 0,
+    };
+    let rolled = events.iter().map(|event| dice(&event.happening)).sum();
     let turns = events.iter().filter(|event| is_card(&event.happening)).count();
     (ending(&session, turns as u32), rolled)
 }
