@@ -3,7 +3,7 @@
 mod bad;
 
 use bad::{HONEST, KINDS, PLAY};
-use riskbreaker::{DiceSource, Fault, Library, LoadError, Remedy, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{DiceSource, Driver, Fault, Library, LoadError, Remedy, Ruleset, Session, Setup, Step, Value};
 
 const MANIFEST: &str = "id = \"bad\"\ntitle = \"Bad\"\nversion = \"1.0.0\"\n[seats]\nplayers = \"All\"\n";
 
@@ -214,6 +214,58 @@ fn host_functions_refuse_garbage_with_a_sentence() {
             "{body}: {fault:?}"
         );
         assert!(!fault.message.contains("0x"), "{body}: {fault}");
+    }
+}
+
+/// The faults of a card that a policy chooses where the game is told, in a saved game, where nobody listens, and of a person's.
+fn faults_in_every_mode(body: &str) -> Vec<String> {
+    let text = card(body);
+    let policy = "return require('@riskbreaker').policy({ id = 'first', answer = function(q)
+        return if q.kind == 'choose_many' then { q.options[1] } elseif q.kind == 'choose' then q.options[1] else nil
+    end })";
+    let library = library(&[("maneuvers/trick.luau", &text), ("policies/first.luau", policy)]);
+    let rules = Ruleset::load(&library, "bad").unwrap_or_else(|error| panic!("{error}"));
+    let start = |driver| Session::start(&rules, Setup::table(Value::map::<&str>([])).seat("players", driver)).unwrap();
+    let first = || Driver::Policy("first".into());
+    let told_of = |session: &mut Session| match session.advance().unwrap() {
+        Step::Fault(fault) => format!("{fault} {:?}", fault.cure),
+        step => panic!("`{body}` was not stopped: {step:?}"),
+    };
+    let mut told = start(first());
+    let mut quiet = start(first());
+    quiet.set_headless(true);
+    let mut asked = start(Driver::Human);
+    assert_eq!(asked.advance().unwrap(), Step::Ask);
+    let question = asked.questions()[0].clone();
+    asked.answer(question.id, question.read(&"trick".into()).unwrap()).unwrap();
+    let mut found: Vec<String> = [&mut told, &mut quiet, &mut asked].map(told_of).into();
+    found.push(told_of(&mut Session::load(&library, &told.save()).unwrap()));
+    found
+}
+
+/// What a question is about is looked at before anybody answers it, so that every mode stops at the same place.
+#[test]
+fn a_question_about_what_is_gone_is_stopped_in_every_mode() {
+    for (body, part) in [
+        ("rb.choose({ seat = 'players', topic = 'x', about = gone, options = { 'a', 'b' } })", "taken away"),
+        (
+            "rb.choose({ seat = 'players', topic = 'x', about = gone, options = { 'a', 'b' }, default = 'b' })",
+            "taken away",
+        ),
+        ("rb.choose({ seat = 'players', topic = 'x', about = gone, options = { 'a' }, auto = true })", "taken away"),
+        ("rb.choose_many({ seat = 'players', topic = 'x', about = gone, options = { 'a', 'b' } })", "taken away"),
+        ("rb.number({ seat = 'players', topic = 'x', about = gone, min = 1, max = 3, default = 2 })", "taken away"),
+        ("rb.number({ seat = 'players', topic = 'x', about = gone, min = 1, max = 1, auto = true })", "taken away"),
+        ("rb.all({ { ask = 'confirm', seat = 'players', topic = 'x', about = gone, default = true } })", "taken away"),
+        ("rb.choose({ seat = 'players', topic = 'x', about = 'it', options = { 'a', 'b' } })", "not string"),
+        ("rb.choose({ seat = 'players', topic = 'x', about = 'it', options = { 'a' }, auto = true })", "not string"),
+        ("rb.choose({ seat = 'nobody', topic = 'x', options = { 'a' }, auto = true })", "no seat `nobody`"),
+    ] {
+        let body = format!("local gone = rb.spawn('thing', {{ name = 'gone' }}) rb.remove(gone)\n{body}");
+        let found = faults_in_every_mode(&body);
+        assert!(found.iter().all(|fault| *fault == found[0]), "{body}: {found:#?}");
+        assert!(found[0].starts_with("bad/maneuvers/trick.luau:4"), "{body}: {}", found[0]);
+        assert!(found[0].contains(part), "{body}: {}", found[0]);
     }
 }
 

@@ -8,12 +8,10 @@ use super::super::field_names::Name;
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::stack::by_of;
-use super::{
-    ASKED, HostState, MOST_NAMED, OPTION, audience_arg, entity_arg, fault, fill, host_function, stopped, text_arg, told,
-};
+use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
-    QuestionId, Shape, Untold,
+    QuestionId, Shape, Stop, Untold,
 };
 use crate::state::{Audience, EntityId, Value};
 
@@ -230,10 +228,22 @@ fn asking_of(context: &mut ActionContext, handles: &Handles, q: &Table) -> Resul
     let topic = text_arg(context, &topic, "the `topic` of a question")?;
     let about = match handles.read(q, Name::About)? {
         Lv::Nil => None,
-        value => Some(entity_arg(context, handles, &value, "the `about` of a question")?),
+        value => {
+            let entity = value.as_table().and_then(|table| handles.id_of(table));
+            Some(entity.ok_or_else(|| stopped(not_about(context, value.type_name())))?)
+        }
     };
     context.open_seat(&seat).map_err(stopped)?;
     Ok(Asking { seat, topic, about })
+}
+
+/// The fault of a question that is about something else than an entity that is there.
+pub(super) fn not_about(context: &mut ActionContext, found: &str) -> Stop {
+    let found = if found == "table" { "a table or an entity that has been taken away" } else { found };
+    context.fault_with(
+        format!("the `about` of a question takes an entity that is there, not {found}"),
+        Some("ask before the entity is taken away, or name it in `why`".into()),
+    )
 }
 
 /// Builds the question that a script asks.

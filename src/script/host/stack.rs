@@ -11,6 +11,7 @@ use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_St
 use super::super::field_names::{Name, push_field};
 use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
+use super::questions::not_about;
 use super::{HostState, NO_GAME, message_of};
 use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop, settled};
 use crate::state::{EntryId, FieldId, Type, Value};
@@ -349,10 +350,7 @@ pub(super) unsafe fn value_at(
                     None => return Err("it takes an entity that is there, not one that has been taken away".into()),
                 }
             }
-            other => {
-                let name = std::ffi::CStr::from_ptr(ffi::lua_typename(state, other)).to_string_lossy();
-                return Err(format!("a {name} is not plain data"));
-            }
+            _ => return Err(format!("a {} is not plain data", type_name(state, at))),
         })
     }
 }
@@ -532,12 +530,15 @@ const READER: c_int = 0;
 const POLICY: c_int = 1;
 const DEFAULT: c_int = 2;
 
-/// ask(seat): who answers the next question of a seat, and the id of the policy if it is one.
+/// ask(seat, what the question is about): who answers the next question of a seat, and the id of the policy if it is one.
 unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`.
     unsafe {
         let answerer = match (lent(state), text(state, 1)) {
             (None, _) => Err(NO_GAME.to_string()),
+            (Some((host, context)), _) if !is_about(state, 2, host) => {
+                Err(message_of(&not_about(context, type_name(state, 2))).to_string())
+            }
             (Some((_, context)), None) => {
                 Err(message_of(&context.fault("the `seat` of a question must be a text")).to_string())
             }
@@ -714,6 +715,22 @@ unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
 /// The numbers by which the prelude names who gave an answer.
 const BY_ONLY: i64 = 3;
 
+/// Whether a question may be about the value: nothing, or an entity that is there.
+unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
+    unsafe {
+        match ffi::lua_type(state, at) {
+            ffi::LUA_TNIL | ffi::LUA_TNONE => true,
+            ffi::LUA_TTABLE => host.handles.borrow().id_at(ffi::lua_topointer(state, at) as usize).is_some(),
+            _ => false,
+        }
+    }
+}
+
+unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
+    // SAFETY: the engine's names of types last.
+    unsafe { std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at))).to_str().unwrap_or("value") }
+}
+
 unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, String> {
     let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
     let words = |stop: Stop| message_of(&stop).to_string();
@@ -765,6 +782,12 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         }
         if by == BY_ONLY {
             context.pulse += 1;
+            push_field(state, 2, Name::About);
+            if !is_about(state, -1, host) {
+                return Err(words(not_about(context, type_name(state, -1))));
+            }
+            pop(state, 1);
+            context.open_seat(text_field(state, 2, Name::Seat)).map_err(words)?;
         }
         if let (AskKind::Choose, Given::One(at)) = (kind, &given)
             && context.observers.wants_card()
