@@ -1,10 +1,10 @@
 //! Watching the folders of rulesets: what is saved comes as the next generation of the rules.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -18,8 +18,10 @@ use crate::ruleset::{Library, LoadError, Problem, SourceKind, Stack, changes_bet
 ///
 /// A burst of changes is one reload. A ruleset that cannot be loaded is reported with all its problems, and tried again
 /// with the next change. The watching ends when this is dropped.
+///
+/// Rules that nobody has taken when newer ones are loaded are dropped: a slow reader gets the latest version only.
 pub struct Watcher {
-    news: Receiver<Watched>,
+    news: Arc<News>,
     /// Dropped to end the thread.
     wakes: mpsc::Sender<Wake>,
 }
@@ -103,7 +105,7 @@ impl Watcher {
         if parts.iter().all(|part| library.folder_of(part).is_none()) {
             return None;
         }
-        let (tell, news) = mpsc::channel();
+        let news = Arc::new(News::of(rules.clone()));
         let (wakes, woken) = mpsc::channel();
         let mut watch = Watch {
             id: id.to_string(),
@@ -113,7 +115,7 @@ impl Watcher {
             hash: rules.as_ref().map(|rules| rules.hash()).unwrap_or_default(),
             rules,
             library: library.clone(),
-            tell,
+            news: news.clone(),
             open,
             eyes: None,
             watched: BTreeMap::new(),
@@ -129,18 +131,91 @@ impl Watcher {
 
     /// What there is to tell, if anything.
     pub fn poll(&self) -> Option<Watched> {
-        self.news.try_recv().ok()
+        self.news.take(Duration::ZERO)
     }
 
     /// Waits for what there is to tell, at most so long.
     pub fn wait(&self, longest: Duration) -> Option<Watched> {
-        self.news.recv_timeout(longest).ok()
+        self.news.take(longest)
     }
 }
 
 impl Drop for Watcher {
     fn drop(&mut self) {
         let _ = self.wakes.send(Wake::End);
+    }
+}
+
+/// What a watcher has found and nobody has taken yet: at most one version of the rules, and one that is broken.
+struct News {
+    waiting: Mutex<Waiting>,
+    more: Condvar,
+}
+
+#[derive(Default)]
+struct Waiting {
+    notices: VecDeque<String>,
+    loaded: Option<Arc<Ruleset>>,
+    /// Newer than what is loaded.
+    broken: Option<LoadError>,
+    /// The rules that were taken last.
+    taken: Option<Arc<Ruleset>>,
+    /// Whether the last thing taken was a broken version.
+    taken_broken: bool,
+}
+
+impl News {
+    fn of(taken: Option<Arc<Ruleset>>) -> News {
+        News { waiting: Mutex::new(Waiting { taken, ..Waiting::default() }), more: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn notice(&self, text: String) {
+        self.lock().notices.push_back(text);
+        self.more.notify_all();
+    }
+
+    fn broken(&self, error: LoadError) {
+        self.lock().broken = Some(error);
+        self.more.notify_all();
+    }
+
+    fn loaded(&self, rules: Arc<Ruleset>) {
+        let mut waiting = self.lock();
+        waiting.broken = None;
+        let known = waiting.taken.as_ref().is_some_and(|taken| taken.hash() == rules.hash());
+        waiting.loaded = (!known || waiting.taken_broken).then_some(rules);
+        self.more.notify_all();
+    }
+
+    fn take(&self, longest: Duration) -> Option<Watched> {
+        let waiting = self.lock();
+        let waited = self.more.wait_timeout_while(waiting, longest, |waiting| waiting.is_empty());
+        waited.unwrap_or_else(PoisonError::into_inner).0.take()
+    }
+}
+
+impl Waiting {
+    fn is_empty(&self) -> bool {
+        self.notices.is_empty() && self.loaded.is_none() && self.broken.is_none()
+    }
+
+    fn take(&mut self) -> Option<Watched> {
+        if let Some(text) = self.notices.pop_front() {
+            return Some(Watched::Notice(text));
+        }
+        if let Some(rules) = self.loaded.take() {
+            let changed = self.taken.as_ref().map_or_else(Vec::new, |old| changes_between(old, &rules));
+            self.taken = Some(rules.clone());
+            self.taken_broken = false;
+            return Some(Watched::Loaded { rules, changed });
+        }
+        let error = self.broken.take()?;
+        self.taken_broken = true;
+        Some(Watched::Broken(error))
     }
 }
 
@@ -194,7 +269,7 @@ struct Watch {
     rules: Option<Arc<Ruleset>>,
     /// Their identity.
     hash: String,
-    tell: mpsc::Sender<Watched>,
+    news: Arc<News>,
     open: OpenEyes,
     eyes: Option<Eyes>,
     /// Folders under watch, with what tells one from another in its place.
@@ -304,7 +379,7 @@ impl Watch {
                     let text = error.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
                     if self.broken.as_ref() != Some(&text) {
                         self.broken = Some(text);
-                        return self.tell.send(Watched::Broken(error)).is_ok();
+                        self.news.broken(error);
                     }
                 }
             }
@@ -349,14 +424,13 @@ impl Watch {
     }
 
     fn publish(&mut self, rules: Arc<Ruleset>) {
-        let changed = self.rules.as_ref().map_or_else(Vec::new, |old| changes_between(old, &rules));
         self.broken = None;
         self.hash = rules.hash();
         self.parts = rules.parts();
         self.homes = homes(&self.library, &self.parts);
         self.rules = Some(rules.clone());
         self.look();
-        let _ = self.tell.send(Watched::Loaded { rules, changed });
+        self.news.loaded(rules);
     }
 
     // Seeing
@@ -449,7 +523,7 @@ impl Watch {
             _ => error.to_string(),
         };
         let text = format!("Looking for changes every {} seconds: {why}.", ROUND.as_secs());
-        let _ = self.tell.send(Watched::Notice(text));
+        self.news.notice(text);
     }
 
     fn print(&self) -> Print {

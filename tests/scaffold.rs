@@ -74,7 +74,18 @@ fn house_rules_over_both_versions_have_specs_for_each() {
     assert!(place.well(&["new", "maneuver", "shove", "--in", "my-house"]).contains("2 specs pass"));
     assert!(fs::read_to_string(place.0.join("rulesets/my-house/RULES.md")).unwrap().contains("**MH-"));
     let list = place.well(&["rules", "list"]);
-    assert!(list.contains("riskbreaker-0.0.1") && list.contains("my-house"), "{list}");
+    for id in ["my-house", "riskbreaker-0.0.1", "riskbreaker-0.0.3", "contest", "rbf", "silent-winter"] {
+        assert!(
+            list.lines().any(|line| line.trim_start().starts_with(&format!("{id} "))),
+            "{id} can be played: {list}"
+        );
+    }
+    let layered = "riskbreaker-0.0.1+my-house";
+    let odds = place.well(&["odds", "advantage", "--rules", layered, "--compare", "riskbreaker-0.0.1"]);
+    assert!(odds.lines().next().is_some_and(|heading| heading.ends_with(layered)), "{odds}");
+    assert!(odds.contains(&format!("{layered}   riskbreaker-0.0.1")), "{odds}");
+    let sim = place.well(&["sim", "--rules", "riskbreaker-0.0.1", "--layers", "my-house", "--trials", "2"]);
+    assert!(sim.contains(&format!("{layered}: ")), "{sim}");
     let mut play = Command::new(env!("CARGO_BIN_EXE_riskbreaker"));
     let play = play.current_dir(&place.0).stdin(std::process::Stdio::null()).output().unwrap();
     assert!(play.status.success(), "a layer hides nothing: {play:?}");

@@ -273,6 +273,25 @@ fn a_storm_of_saves_never_mixes_rules_and_never_misses_the_last() {
     assert_eq!(session.ruleset().hash(), last.hash());
 }
 
+/// Each version holds a script machine and its threads: of those that nobody takes only the latest stays.
+#[test]
+fn a_reader_that_is_late_gets_the_latest_version_only() {
+    let table = Table::new();
+    for most in 4..9 {
+        fs::write(table.path("tug/maneuvers/pull.luau"), table.pull(most)).unwrap();
+        thread::sleep(Duration::from_millis(400));
+    }
+    let (rules, changed) = table.loaded();
+    assert_eq!(rules.source("tug/maneuvers/pull.luau"), Some(&*table.pull(8)));
+    assert!(changed.len() == 1 && changed[0].contains("3 -> 8"), "{changed:?}");
+    // What comes and goes while nobody reads is no news.
+    for most in [9, 8] {
+        fs::write(table.path("tug/maneuvers/pull.luau"), table.pull(most)).unwrap();
+        thread::sleep(Duration::from_millis(400));
+    }
+    assert!(table.watcher.poll().is_none());
+}
+
 /// From a save to the rules being there: `cargo test --test watch -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]

@@ -296,7 +296,7 @@ impl Comparison {
 
     fn json(&self) -> serde_json::Value {
         json!({
-            "ruleset": self.now.id(),
+            "ruleset": self.now.name(),
             "scenario": self.scenario,
             "compared": self.names,
             "cards": self.differing().map(card_json).collect::<Vec<_>>(),

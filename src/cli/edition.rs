@@ -91,7 +91,7 @@ impl Editions {
         if let Some(revision) = Revision::find(&self.folder, word)? {
             return Ok(Named::Edition(self.in_folder(word, &revision.folder())?));
         }
-        let rulesets = self.library.ids();
+        let rulesets = library::listed(&self.library)?;
         let known = here.rules.scenarios().keys().map(|name| &**name).chain(rulesets.iter().map(String::as_str));
         let hint = match nearest(word, known) {
             Some(near) => format!("did you mean `{near}`?"),

@@ -18,7 +18,7 @@ pub fn open(folder: Option<&Path>) -> Result<Library> {
 /// one named after the program before the others; else one that a layer in the folder lies over.
 pub fn default_ruleset(library: &Library) -> Result<String> {
     let own = all(library)?;
-    let listed = listed(library)?;
+    let listed = mentioned(library, &own);
     let playable = |id: &&String| library.manifest(id).is_ok_and(|manifest| manifest.scenario.is_some());
     // What extends another ruleset is played by its scenarios.
     let extends = |id: &&String| library.manifest(id).is_ok_and(|manifest| manifest.extends.is_some());
@@ -34,9 +34,18 @@ pub fn default_ruleset(library: &Library) -> Result<String> {
         .ok_or_else(|| call_error("There is no ruleset to play; `riskbreaker new ruleset NAME` writes one."))
 }
 
-/// The rulesets in the folder, and those elsewhere that they extend or lie over.
+/// All rulesets that a call can name: those in the folder, and the built-in ones behind it.
 pub fn listed(library: &Library) -> Result<Vec<String>> {
     let mut found = all(library)?;
+    found.extend(Library::embedded().ids().into_iter().filter(|id| library.contains(id)));
+    found.sort();
+    found.dedup();
+    Ok(found)
+}
+
+/// The rulesets in the folder, and those elsewhere that they extend or lie over.
+fn mentioned(library: &Library, own: &[String]) -> Vec<String> {
+    let mut found = own.to_vec();
     let mut at = 0;
     while let Some(id) = found.get(at).cloned() {
         at += 1;
@@ -49,7 +58,7 @@ pub fn listed(library: &Library) -> Result<Vec<String>> {
         }
     }
     found.sort();
-    Ok(found)
+    found
 }
 
 /// Layers of the folder that lie over a ruleset and are not in force by default.

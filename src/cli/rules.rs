@@ -151,7 +151,8 @@ fn switch(
 fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
     let mut rows = Vec::new();
     let mut whole = true;
-    for id in library::listed(library)? {
+    let listed = library::listed(library)?;
+    for id in listed.clone() {
         let row = match library.read(&id) {
             Ok(folder) => {
                 let manifest = folder.manifest;
@@ -182,7 +183,10 @@ fn list(library: &Library, mut screen: Screen) -> Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     screen.table(&["id", "title", "version", "summary"], rows)?;
-    screen.row(&Row::at(0).faint(format!("from {}", library.describe())))?;
+    let own = library.ids();
+    let built_in = listed.iter().any(|id| !own.contains(id));
+    let also = if built_in { ", and the built-in rulesets" } else { "" };
+    screen.row(&Row::at(0).faint(format!("from {}{also}", library.describe())))?;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -196,7 +200,7 @@ fn show(rules: &Arc<Ruleset>, library: &Library, mut screen: Screen) -> Result<E
         }))?;
         return Ok(ExitCode::SUCCESS);
     }
-    screen.row(&Row::at(0).strong(rules.id()).plain(format!("  {} {}", rules.title(), rules.version())))?;
+    screen.row(&Row::at(0).strong(rules.name()).plain(format!("  {} {}", rules.title(), rules.version())))?;
     let cells = summary(rules, library).into_iter().map(|(label, text)| vec![Span::plain(label), Span::plain(text)]);
     screen.columns(2, cells.collect())?;
     if !rules.cards().is_empty() {

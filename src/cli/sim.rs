@@ -209,9 +209,9 @@ fn planned(args: &Args, folder: Option<&Path>) -> Result<Simulation> {
                 .map(|(switch, value)| format!("{switch}={value}"))
                 .collect();
             let name = match (ids.len(), several.is_empty()) {
-                (_, true) => id.clone(),
+                (_, true) => rules.name(),
                 (1, false) => several.join(", "),
-                (_, false) => format!("{id}, {}", several.join(", ")),
+                (_, false) => format!("{}, {}", rules.name(), several.join(", ")),
             };
             variants.push(Variant::new(name, &rules, setup).map_err(|error| call_error(error.to_string()))?);
         }

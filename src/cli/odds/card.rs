@@ -29,7 +29,7 @@ pub fn of_card(card: &str, args: &Args, folder: Option<PathBuf>) -> Result<ExitC
         return sweep::swept(card, args, &library, &own, name, values);
     }
     let watched = watched(args);
-    let mut columns = vec![column(card, args, &own, own.id().to_owned(), &Changed::default(), &watched)?];
+    let mut columns = vec![column(card, args, &own, own.name(), &Changed::default(), &watched)?];
     let mut left_out = Vec::new();
     for other in &args.compare {
         if columns.iter().any(Column::is_interrupted) {
@@ -400,8 +400,8 @@ impl Column {
 
     pub fn heading(&self, card: &str) -> String {
         match &self.place.actor {
-            Some(actor) => format!("{card} by {actor} · {}", self.rules.id()),
-            None => format!("{card} · {}", self.rules.id()),
+            Some(actor) => format!("{card} by {actor} · {}", self.rules.name()),
+            None => format!("{card} · {}", self.rules.name()),
         }
     }
 
@@ -428,7 +428,7 @@ impl Serialize for ColumnJson<'_> {
             .collect();
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("card", card)?;
-        object.serialize_entry("ruleset", column.rules.id())?;
+        object.serialize_entry("ruleset", &column.rules.name())?;
         object.serialize_entry("column", &column.name)?;
         object.serialize_entry("actor", &column.place.actor)?;
         object.serialize_entry("way", &way)?;

@@ -55,14 +55,14 @@ pub fn of_game(scenario: &str, args: &Args, folder: Option<PathBuf>) -> Result<E
             found.results.iter().map(|(name, share)| json!({ "result": name, "chance": chance(share) })).collect();
         let actions = (!found.interrupted).then(|| float(&found.actions));
         screen.object(&json!({
-            "scenario": scenario, "ruleset": rules.id(), "seats": played, "exact": exact, "interrupted": found.interrupted,
+            "scenario": scenario, "ruleset": rules.name(), "seats": played, "exact": exact, "interrupted": found.interrupted,
             "results": results, "remaining": { "decimal": float(&found.remaining) },
             "mean_actions": if exact { chance_json(&found.actions) } else { json!({ "decimal": actions }) },
             "states": found.states, "ways": found.ways,
         }))?;
         return Ok(code);
     }
-    screen.row(&Row::at(0).strong(format!("{scenario} · {}", rules.id())))?;
+    screen.row(&Row::at(0).strong(format!("{scenario} · {}", rules.name())))?;
     let longest = found.results.iter().map(|(_, chance)| float(chance)).fold(0.0, f64::max);
     let shown = |chance: &BigRational| match found.interrupted {
         false => percent(float(chance)),

@@ -60,6 +60,7 @@ use self::save_file::Saved;
 use self::session_slot::SessionSlot;
 use self::sheet_entry::SheetEntry;
 pub use self::vocabulary::Vocabulary;
+use super::library;
 use super::report;
 use super::row::{Row, Span, Tone};
 use super::screen::Screen;
@@ -639,7 +640,7 @@ impl Repl {
     /// Updates the known words.
     fn gather_words(&mut self) {
         let mut words = Vocabulary::of(&mut self.session, &self.topics, self.focus);
-        words.rulesets = self.library.ids();
+        words.rulesets = library::listed(&self.library).unwrap_or_default();
         if let Ok(mut shared) = self.words.lock() {
             *shared = words;
         }

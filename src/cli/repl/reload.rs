@@ -50,6 +50,11 @@ impl Lookout {
         let check = Check::start(library, &of, tell.clone(), bell.clone());
         let forward = move || {
             while Weak::strong_count(&alive) > 0 {
+                // Of what comes while nobody reads, the watcher keeps the latest version only.
+                if rings.load(Ordering::Relaxed) {
+                    thread::sleep(Duration::from_millis(20));
+                    continue;
+                }
                 let Some(told) = watcher.wait(Duration::from_millis(500)) else { continue };
                 if let (Watched::Loaded { changed, .. }, Some(check)) = (&told, &check)
                     && !changed.is_empty()
@@ -178,11 +183,11 @@ impl Repl {
     /// that has text in it.
     pub(super) fn take_news(&mut self, above: bool) -> Done {
         let Some(lookout) = &self.lookout else { return Ok(()) };
+        lookout.bell.store(false, Ordering::Relaxed);
         let news: Vec<News> = lookout.news.try_iter().collect();
         if news.is_empty() {
             return Ok(());
         }
-        lookout.bell.store(false, Ordering::Relaxed);
         if above {
             // The prompt is printed again below. The editor would draw it over the message if it were less than two lines
             // away.
