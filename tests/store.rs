@@ -744,7 +744,10 @@ fn a_full_disk_loses_nothing_and_play_goes_on_when_there_is_room() {
     let path = folder.join("evening.rbsave");
     let second = run(true, &lines(3, 900));
     let problem = String::from_utf8_lossy(&second.stderr);
-    assert!(problem.contains("This line was not carried out, because it cannot be written to the campaign file"), "{problem}");
+    assert!(
+        problem.contains("This line was not carried out, because it cannot be written to the campaign file"),
+        "{problem}"
+    );
     assert!(!second.status.success());
     let kept = said(&path);
     let told = String::from_utf8_lossy(&second.stdout).matches("  line ").count();
