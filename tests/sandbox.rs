@@ -374,6 +374,27 @@ fn broken_files_are_load_errors_with_their_place() {
     }
 }
 
+/// No file is too large by itself, and none is blamed; the one that takes most by itself is.
+#[test]
+fn files_that_are_too_much_together_are_refused_as_a_whole() {
+    let error_of = |count: usize, text: &dyn Fn(usize) -> String| {
+        let files: Vec<_> = (0..count).map(|at| (format!("tables/t{at}.luau"), text(at))).collect();
+        let files: Vec<_> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        load_error(&files).problems
+    };
+    let long_texts = |at: usize| format!("return string.rep('x', {})\n", 250_000 + at);
+    let many_steps = |_: usize| "local sum = 0\nfor i = 1, 100000 do\n\tsum += i\nend\nreturn sum\n".to_owned();
+    for (problems, scripts) in [(error_of(150, &long_texts), 152), (error_of(40, &many_steps), 42)] {
+        let [one] = problems.as_slice() else { panic!("{problems:#?}") };
+        assert_eq!((&*one.path, one.line), ("bad", None), "{one}");
+        assert!(one.message.starts_with(&format!("loading its {scripts} script files (")), "{one}");
+        assert!(one.message.contains(" KiB) takes more than ") && one.cure.is_some(), "{one}");
+    }
+    let endless = |at: usize| if at == 3 { "while true do\nend\n".to_owned() } else { "return 1\n".to_owned() };
+    let problems = error_of(5, &endless);
+    assert!(problems.iter().any(|one| one.path == "bad/tables/t3.luau"), "{problems:#?}");
+}
+
 #[test]
 fn all_problems_are_told_at_once() {
     let broken = "local rb = require('@riskbreaker')\nreturn rb.maneuver({ id = 'a', resolv = 1 })";

@@ -56,9 +56,16 @@ pub(super) fn load(stack: &Arc<Stack>) -> std::result::Result<Loaded, LoadError>
     let prelude = Prelude::start(&lua, &host, stack, &allowed).map_err(engine)?;
     sandbox::close(&lua, &allowed).map_err(engine)?;
 
-    let mut loader = Loader { lua: &lua, stack, problems: Vec::new(), merger: Merger::new(&lua, stack, &prelude.wrap) };
+    let mut loader = Loader {
+        lua: &lua,
+        stack,
+        problems: Vec::new(),
+        merger: Merger::new(&lua, stack, &prelude.wrap),
+        is_spent: false,
+    };
     loader.run_files(&prelude, &allowed).map_err(engine)?;
-    let (installed, _) = guarded(Budget::LOAD, || loader.install(&prelude, &host));
+    let installed = if loader.is_spent { None } else { loader.whole(|loader| loader.install(&prelude, &host)) };
+    let Some(installed) = installed else { return Err(failed(loader.problems)) };
     let (declarations, classes) = installed.map_err(engine)?;
     loader.refuse_keepers(&host);
     if !loader.problems.is_empty() {
@@ -74,6 +81,8 @@ pub(super) struct Loader<'a> {
     pub stack: &'a Arc<Stack>,
     pub problems: Vec<Problem>,
     pub merger: Merger<'a>,
+    /// A budget is spent, and nothing more can be run in the machine.
+    is_spent: bool,
 }
 
 /// What a fact of a card can be.
@@ -83,6 +92,7 @@ impl Loader<'_> {
     /// Runs every file, bottom part first, and merges what it declares.
     fn run_files(&mut self, prelude: &Prelude, allowed: &Table) -> Result<()> {
         let mut budget = Budget::LOAD;
+        let base = self.lua.used_memory();
         for part in self.stack.parts() {
             let (made, _) = guarded(Budget::LOAD, || {
                 let require: Function = prelude.requirer.call(part.index)?;
@@ -102,9 +112,14 @@ impl Loader<'_> {
             if path.starts_with("specs/") {
                 continue;
             }
+            let is_used_up = budget.is_nearly_spent() || sandbox::is_nearly_full(self.lua, base);
             let (result, spent) =
                 guarded(budget, || prelude.run_file.call::<Lv>((part, full.as_str(), place.is_none())));
             budget = budget.rest();
+            if let Some(spent) = spent.filter(|_| is_used_up) {
+                self.refuse_size(spent);
+                return Ok(());
+            }
             let value = match (result, spent) {
                 (Ok(value), None) => value,
                 (result, spent) => {
@@ -121,7 +136,7 @@ impl Loader<'_> {
                     problem.cure = meant.or(fault.cure);
                     self.problems.push(problem);
                     if spent.is_some() {
-                        // Nothing more can be run in this machine.
+                        self.is_spent = true;
                         return Ok(());
                     }
                     continue;
@@ -131,8 +146,11 @@ impl Loader<'_> {
                 match Declared::read(&value, what, part, &full) {
                     Ok(declared) => {
                         let id = one.then(|| stem.to_string());
-                        let (merged, _) = guarded(Budget::LOAD, || self.merger.add(declared, id, &mut self.problems));
-                        merged?;
+                        let merged = self.whole(|loader| loader.merger.add(declared, id, &mut loader.problems));
+                        match merged {
+                            Some(merged) => merged?,
+                            None => return Ok(()),
+                        }
                     }
                     Err(message) => {
                         let message = format!("{message}; a file in `{folder}` returns rb.{what}{{...}}");
@@ -147,6 +165,33 @@ impl Loader<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Does what grows with the whole ruleset, under a budget of its own. Nothing where that was too little.
+    fn whole<R>(&mut self, work: impl FnOnce(&mut Self) -> Result<R>) -> Option<Result<R>> {
+        match guarded(Budget::LOAD, || work(self)) {
+            (result, None) => Some(result),
+            (_, Some(spent)) => {
+                self.refuse_size(spent);
+                None
+            }
+        }
+    }
+
+    /// Says that the scripts together are too much, and of what.
+    fn refuse_size(&mut self, spent: &str) {
+        self.is_spent = true;
+        let scripts = self.stack.scripts().filter(|(_, path, _)| !path.starts_with("specs/"));
+        let (count, bytes) =
+            scripts.fold((0, 0), |(count, bytes), (.., source)| (count + 1, bytes + source.text.len()));
+        let needs = match spent {
+            "memory" | "size" => format!("more than {} MiB of memory", sandbox::MEMORY >> 20),
+            "time" => format!("more than {} ms of processor time", Budget::LOAD.time.as_millis()),
+            _ => format!("more than {} steps of scripts", Budget::LOAD.work),
+        };
+        let message = format!("loading its {count} script files ({} KiB) takes {needs}", bytes.div_ceil(1024));
+        let cure = "use fewer files: remove what is not needed, and make one card with options of cards that are alike";
+        self.problems.push(Problem::new(self.stack.main().id(), message).with_cure(cure));
     }
 
     /// A function that is left after loading and assigns to what it has captured keeps something between calls.

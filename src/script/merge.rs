@@ -327,8 +327,16 @@ impl<'a> Merger<'a> {
     }
 
     fn forget(&mut self, what: &str, id: &str) {
-        let inside = format!("{id}/");
-        self.origins.retain(|(of, at), _| of != what || !at.starts_with(&inside));
+        let gone: Vec<_> = self.inside(what, &format!("{id}/")).map(|(key, _)| key.clone()).collect();
+        for key in gone {
+            self.origins.remove(&key);
+        }
+    }
+
+    /// The fields of one sort whose paths begin so, in order, with their files.
+    fn inside(&self, what: &str, start: &str) -> impl Iterator<Item = (&(String, String), &(usize, String))> {
+        let fields = self.origins.range((what.to_owned(), start.to_owned())..);
+        fields.take_while(move |((of, at), _)| of == what && at.starts_with(start))
     }
 
     fn problem(&self, declared: &Declared, at: &str, message: String) -> Problem {
@@ -363,9 +371,7 @@ impl<'a> Merger<'a> {
             if let Some((_, path)) = self.origins.get(&(what.to_string(), at.clone())) {
                 return Some(path.clone());
             }
-            let inside = format!("{at}/");
-            let mut near = self.origins.iter().filter(|((of, path), _)| of == what && path.starts_with(&inside));
-            if let Some((_, (_, path))) = near.next() {
+            if let Some((_, (_, path))) = self.inside(what, &format!("{at}/")).next() {
                 return Some(path.clone());
             }
             at.truncate(at.rfind('/')?);
@@ -374,17 +380,14 @@ impl<'a> Merger<'a> {
 
     /// Any file that declares something of a sort.
     pub fn a_path(&self, what: &str) -> Option<String> {
-        self.origins.iter().find(|((of, _), _)| of == what).map(|(_, (_, path))| path.clone())
+        self.inside(what, "").next().map(|(_, (_, path))| path.clone())
     }
 
     /// The file of each field of a thing.
     pub fn origins(&self, what: &str, id: &str) -> BTreeMap<String, String> {
         let inside = format!("{id}/");
-        self.origins
-            .iter()
-            .filter(|((of, _), _)| of == what)
-            .filter_map(|((_, at), (_, path))| Some((at.strip_prefix(&inside)?.to_string(), path.clone())))
-            .collect()
+        let fields = self.inside(what, &inside);
+        fields.map(|((_, at), (_, path))| (at[inside.len()..].to_owned(), path.clone())).collect()
     }
 }
 

@@ -49,6 +49,12 @@ impl Budget {
     /// It is the work that stops a loop, and always at the same place.
     pub const ACTION: Budget = Budget { work: 2_000_000, time: backstop(150), wall: WALL, exact: false, held: 8 << 20 };
 
+    /// Whether less than an eighth of what all files of a ruleset have is left: the next file is not to blame for the rest.
+    pub fn is_nearly_spent(&self) -> bool {
+        let all = Budget::LOAD;
+        self.work < all.work / 8 || self.time < all.time / 8 || self.held < all.held / 8
+    }
+
     /// What is left of it after the call that ended last.
     pub fn rest(self) -> Budget {
         let (left, [time, wall]) = LEFT.get();
@@ -59,7 +65,7 @@ impl Budget {
 }
 
 /// Bytes a machine may hold above what it has when it is made.
-const MEMORY: usize = 32 << 20;
+pub(super) const MEMORY: usize = 32 << 20;
 
 /// The clock is looked at once in so much work.
 const CLOCK_EVERY: i64 = 1024;
@@ -547,6 +553,11 @@ pub(super) fn close(lua: &Lua, allowed: &Table) -> Result<()> {
     lua.set_memory_limit(lua.used_memory() + MEMORY)?;
     allocation::install(lua)?;
     loop_keys::install(lua)
+}
+
+/// Whether a machine that held `base` bytes at first has less than an eighth of its memory left.
+pub(super) fn is_nearly_full(lua: &Lua, base: usize) -> bool {
+    lua.used_memory().saturating_sub(base) > MEMORY / 8 * 7
 }
 
 /// The globals of one ruleset: the allowed names and its own `require`, closed.
