@@ -80,7 +80,11 @@ const MISTAKES: &[Mistake] = &[
         "are added with `+`",
     ),
     ("tug/maneuvers/rest.luau", "rests >= 2", "rests >= \"2\"", "without quotes"),
+    ("rbf/verbs.luau", "if actor.overwatch > 0 then", "if actor.overwatch then", "always has a value"),
+    ("silent-winter/verbs.luau", "#who.engages > 0 then", "who.engages then", "always has a value"),
     // What does not read as Luau
+    ("contest/play.luau", "unit:melee_combat()", "unit:melee_combat", "`unit:name()`"),
+    ("contest/play.luau", "sum += if", "sum =+ if", "`n += 1`"),
     ("silent-winter/maneuvers/attack.luau", "\treturn talent\nend\n", "\treturn talent\n", "`end`"),
     ("tug/maneuvers/pull.luau", "title = \"Pull\",", "title = \"Pull\"", "put a comma"),
     ("tug/maneuvers/pull.luau", "title = \"Pull\",", "title = \"Pull,", "close the text"),

@@ -438,6 +438,16 @@ impl Reader<'_> {
                 let wrong = "this condition is a function, not its result, and so is always true".to_string();
                 self.problem(condition.location(), (wrong, "call it: put its values in brackets behind it".into()));
             }
+            ExpressionKind::IndexName { expr, index, .. } if matches!(self.symbol(expr), Some(Symbol::Entity(_))) => {
+                let cure = match self.value_type(condition) {
+                    Some(ValueType::Number) => "compare it: `> 0`",
+                    Some(ValueType::Text) => "compare it: `~= \"\"`",
+                    Some(ValueType::List) => "count it: `#` before it and `> 0` behind it",
+                    _ => return,
+                };
+                let wrong = format!("the field `{}` always has a value, so this condition is always true", text(index));
+                self.problem(condition.location(), (wrong, cure.into()));
+            }
             _ => {}
         }
     }

@@ -61,8 +61,12 @@ impl Editions {
     /// The same ruleset in another folder: a folder of rulesets, or one that holds such a folder.
     pub fn in_folder(&self, name: &str, folder: &Path) -> Result<Edition> {
         let inner = folder.join(Library::FOLDER);
-        let there = Library::open(if inner.is_dir() { &inner } else { folder });
-        let there = there.map_err(|error| call_error(error.to_string()))?;
+        let there = library::open(Some(if inner.is_dir() { &inner } else { folder }))?;
+        // What is a folder here must be one there: a built-in ruleset of the same name is another one.
+        let on_disk = |library: &Library, id: &str| library.folder_of(id).is_some();
+        if let Some(id) = self.id.split('+').find(|id| on_disk(&self.library, id) && !on_disk(&there, id)) {
+            return Err(call_error(format!("there is no ruleset `{id}` in {}", there.describe())));
+        }
         let rules = library::load(&there, &self.id, &[]).map_err(|error| match error.is::<CallError>() {
             true => error,
             // Both copies name their files alike.

@@ -343,7 +343,7 @@ fn head(
         )?;
         return Ok(());
     }
-    let mut parts = vec![format!("{rules} from {from}"), title.to_owned()];
+    let mut parts = vec![format!("{} from {from}", session.ruleset().name()), title.to_owned()];
     if random && told {
         parts.push(format!("seed {}", session.seed()));
     }

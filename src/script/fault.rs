@@ -245,6 +245,8 @@ pub(crate) fn cure_of_syntax(message: &str) -> Option<&'static str> {
         ("Expected identifier when parsing method name", "in a table a name and its value stand around `=`, not `:`"),
         ("Expected identifier when parsing expression, got 'true'", "is `return` missing before it?"),
         ("Expected identifier when parsing expression, got 'false'", "is `return` missing before it?"),
+        ("Expected identifier when parsing expression, got '+'", "adding to a value is written `n += 1`"),
+        ("Expected function call arguments", "a colon calls a function: put its values in brackets, `unit:name()`"),
         ("Expected '(' when parsing function", "put its parameters in brackets: `function(ctx)`"),
         ("Ambiguous syntax", "put the bracket into the line before, or a `;` behind that line"),
         ("Malformed number", "write a number as 12 or 0.5, and a text in quotes"),

@@ -400,8 +400,17 @@ impl Column {
 
     pub fn heading(&self, card: &str) -> String {
         match &self.place.actor {
-            Some(actor) => format!("{card} by {actor} · {}", self.rules.name()),
-            None => format!("{card} · {}", self.rules.name()),
+            Some(actor) => format!("{card} by {actor} · {}", self.ruleset()),
+            None => format!("{card} · {}", self.ruleset()),
+        }
+    }
+
+    /// The ruleset with its layers, without the one that a sweep puts on it.
+    fn ruleset(&self) -> String {
+        let name = self.rules.name();
+        match name.strip_suffix(sweep::LAYER).and_then(|name| name.strip_suffix('+')) {
+            Some(without) => without.to_owned(),
+            None => name,
         }
     }
 
@@ -428,7 +437,7 @@ impl Serialize for ColumnJson<'_> {
             .collect();
         let mut object = serializer.serialize_map(None)?;
         object.serialize_entry("card", card)?;
-        object.serialize_entry("ruleset", &column.rules.name())?;
+        object.serialize_entry("ruleset", &column.ruleset())?;
         object.serialize_entry("column", &column.name)?;
         object.serialize_entry("actor", &column.place.actor)?;
         object.serialize_entry("way", &way)?;

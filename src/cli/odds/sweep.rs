@@ -23,7 +23,7 @@ use super::show::tell_proof;
 /// Values that one call goes through.
 const MOST: i64 = 100;
 /// The house rule that stands for a value of a fact.
-const LAYER: &str = "swept-fact";
+pub const LAYER: &str = "swept-fact";
 
 /// A sweep as JSON.
 #[derive(Serialize)]
