@@ -160,8 +160,8 @@ impl Game {
             return Ok(());
         }
         self.asked_policies = false;
-        // The action computes them for itself, as a part of it; what fails here fails there again.
-        let _ = renew_keys(&mut self.context, vm);
+        // The action computes them for itself, as a part of it; what fails here fails there again, unless the machine is gone.
+        let keys = renew_keys(&mut self.context, vm);
         let first = self.context.state.agenda().first().cloned();
         self.context.state.rollback(0);
         let Some(entry) = first else {
@@ -175,7 +175,12 @@ impl Game {
         self.open = Some(self.fresh(cause));
         self.idle += 1;
         self.unasked += 1;
-        if let Some(fault) = self.endless(&what)
+        if let Err(fault) = keys
+            && fault.fatal
+            && let Some(open) = &mut self.open
+        {
+            open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
+        } else if let Some(fault) = self.endless(&what)
             && let Some(open) = &mut self.open
         {
             open.fault = Some(fault);
