@@ -159,7 +159,7 @@ impl Names {
 
     fn script(&mut self, path: &str, full: &str, source: &str) {
         let arena = Arena::new();
-        let Ok(root) = parse(&arena, source) else { return };
+        let Ok(root) = parse(&arena, source) else { return self.words(source) };
         let (kinds, spec) = (path.starts_with("kinds"), path.starts_with("specs/"));
         let modules = modules_of(root.as_slice());
         let fields = std::mem::take(&mut self.fields);
@@ -170,6 +170,14 @@ impl Names {
             self.modules.insert(full.to_string(), module);
         }
         self.fields = fields;
+    }
+
+    /// Every word of a script that cannot be read: it may give or read what others look for.
+    fn words(&mut self, source: &str) {
+        for word in source.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()) {
+            self.give(word.to_string(), true);
+            self.note_read(word.to_string(), 1);
+        }
     }
 
     fn data(&mut self, value: &serde_json::Value) {
