@@ -260,6 +260,12 @@ fn a_question_about_what_is_gone_is_stopped_in_every_mode() {
         ("rb.choose({ seat = 'players', topic = 'x', about = 'it', options = { 'a', 'b' } })", "not string"),
         ("rb.choose({ seat = 'players', topic = 'x', about = 'it', options = { 'a' }, auto = true })", "not string"),
         ("rb.choose({ seat = 'nobody', topic = 'x', options = { 'a' }, auto = true })", "no seat `nobody`"),
+        (
+            "rb.choose({ seat = 'players', topic = 'x', options = { 'a', gone } })",
+            "option 2 is an entity that has been",
+        ),
+        ("rb.choose({ seat = 'players', topic = 'x', options = { gone }, auto = true })", "option 1 is an entity"),
+        ("rb.choose_many({ seat = 'players', topic = 'x', options = { 'a', gone } })", "option 2 is an entity"),
     ] {
         let body = format!("local gone = rb.spawn('thing', {{ name = 'gone' }}) rb.remove(gone)\n{body}");
         let found = faults_in_every_mode(&body);

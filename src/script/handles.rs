@@ -81,6 +81,11 @@ impl Handles {
         self.id_at(address).or_else(|| self.buried.get(&address).copied())
     }
 
+    /// Whether scripts may hold handles of entities that have been taken away.
+    pub fn has_tombstones(&self) -> bool {
+        !self.buried.is_empty()
+    }
+
     /// The kind of an entity.
     pub fn kind_of(&self, id: EntityId) -> Option<KindId> {
         self.handles.get(id).map(|(_, kind)| *kind)

@@ -246,6 +246,14 @@ pub(super) fn not_about(context: &mut ActionContext, found: &str) -> Stop {
     )
 }
 
+/// The fault of a question with an option that is an entity which has been taken away.
+pub(super) fn gone_option(context: &mut ActionContext, at: usize) -> Stop {
+    context.fault_with(
+        format!("option {at} is an entity that has been taken away"),
+        Some("leave it out of the options, or give an option with an `id` of its own".into()),
+    )
+}
+
 /// Builds the question that a script asks.
 fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
     let mut question = undefaulted(context, handles, kind, q)?;
@@ -453,6 +461,7 @@ fn choice_at(
         Lv::String(text) => Ok((plain(text_of(text)?), None)),
         Lv::Table(table) => match handles.id_of(table) {
             Some(id) => Ok((plain(context.read_title(id)), Some(id))),
+            None if table.metatable().is_some() => Err(stopped(gone_option(context, at))),
             None => choice_of(context, handles, table, at),
         },
         other => {

@@ -11,7 +11,7 @@ use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_St
 use super::super::field_names::{Name, push_field};
 use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
-use super::questions::not_about;
+use super::questions::{gone_option, not_about};
 use super::{HostState, NO_GAME, message_of};
 use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop, settled};
 use crate::state::{EntryId, FieldId, Type, Value};
@@ -726,6 +726,17 @@ unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
     }
 }
 
+/// Whether an option is the handle of an entity that has been taken away.
+unsafe fn is_gone(state: *mut lua_State, list: c_int, at: usize, host: &HostState) -> bool {
+    unsafe {
+        ffi::lua_rawgeti(state, list, at as ffi::lua_Integer);
+        let address = ffi::lua_topointer(state, -1) as usize;
+        let handle = ffi::lua_type(state, -1) == ffi::LUA_TTABLE && ffi::lua_getmetatable(state, -1) != 0;
+        pop(state, if handle { 2 } else { 1 });
+        handle && host.handles.borrow().id_at(address).is_none()
+    }
+}
+
 unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
     // SAFETY: the engine's names of types last.
     unsafe { std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at))).to_str().unwrap_or("value") }
@@ -743,6 +754,12 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         let listed = is_list(6);
         let list = if listed { 6 } else { 7 };
         let count = if is_list(list) { ffi::lua_objlen(state, list) } else { 0 };
+        if listed
+            && host.handles.borrow().has_tombstones()
+            && let Some(at) = (1..=count).find(|at| is_gone(state, 6, *at, host))
+        {
+            return Err(words(gone_option(context, at)));
+        }
         let given = given(state, 3, kind);
         let opened = match (&given, ffi::lua_toboolean(state, 5)) {
             (Given::One(at), 1) => Some(*at),
