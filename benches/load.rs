@@ -55,12 +55,12 @@ fn files() -> BTreeMap<String, String> {
 /// One card changes to and fro under a game that waits in the middle of a turn: read, check, swap, run the turn again.
 fn reloading(criterion: &mut Criterion) {
     const CARD: &str = "riskbreaker-0.0.1/maneuvers/kill_damage.luau";
-    const LOSS: &str = "local LOSS_FACTOR = 2";
+    const TITLE: &str = "title = \"Kill Damage\"";
     let before = files();
     let mut after = before.clone();
     let card = after.get_mut(CARD).expect("the card is there");
-    assert!(card.contains(LOSS), "{CARD} has no `{LOSS}`");
-    *card = card.replace(LOSS, "local LOSS_FACTOR = 1");
+    assert!(card.contains(TITLE), "{CARD} has no `{TITLE}`");
+    *card = card.replace(TITLE, "title = \"Killing Damage\"");
     let libraries = [Library::from_files(after), Library::from_files(before)];
     let setup = Setup::scenario("four-against-four").seed(1);
     let mut session = Session::start(&loaded(&libraries[1], "riskbreaker-0.0.1"), setup).expect("it starts");
