@@ -313,6 +313,8 @@ const NAMED: usize = 4;
 fn told(odds: &Result<Odds, Refusal>) -> String {
     match odds {
         Ok(odds) => likeliest(odds, NAMED).join("; "),
+        // The card is not among those that somebody is asked to choose from.
+        Err(Refusal::NotAnOption { .. }) => "not offered".to_owned(),
         Err(refusal) => refusal.to_string(),
     }
 }

@@ -154,6 +154,17 @@ pub fn run() -> ExitCode {
     }
 }
 
+/// Whether a line begins like a call of the program: `play evening.play`, `riskbreaker sim`.
+pub fn is_call(line: &str) -> bool {
+    let line = line.trim();
+    let called = line.strip_prefix("riskbreaker ").unwrap_or(line);
+    let (first, rest) = called.split_once(' ').unwrap_or((called, ""));
+    let plain = |letter: char| letter.is_alphanumeric() || letter == '-';
+    let known = Cli::command().find_subcommand(first).is_some();
+    // `play` alone may be a variable.
+    known && (called.len() < line.len() || rest.trim_start().starts_with(plain))
+}
+
 /// The call as it was made, what `odds` takes for topics turned into options.
 fn call() -> Vec<std::ffi::OsString> {
     let program = Cli::command();

@@ -144,7 +144,9 @@ pub fn columns(indent: usize, cells: Vec<Vec<Span>>, width: Option<usize>) -> Ve
     cells
         .into_iter()
         .map(|row| {
-            let mut built = Row::at(indent);
+            // Too narrow for columns, a row without a first cell goes on from the row above.
+            let goes_on = !fits && row.first().is_some_and(|cell| cell.text.is_empty());
+            let mut built = Row::at(if goes_on { indent + 2 } else { indent });
             built.hang = if fits { indent + start } else { indent + 4 };
             let mut due = 0;
             for (at, cell) in row.into_iter().enumerate() {

@@ -237,9 +237,14 @@ pub fn summary(rules: &Ruleset, library: &Library) -> Vec<(String, String)> {
         ("policies", list(rules.policies().iter().map(ToString::to_string).collect())),
         ("scenarios", list(rules.scenarios().keys().map(scenario).collect())),
         ("items", list(rules.items().iter().map(|item| item.title.to_string()).collect())),
-        ("words", list(rules.words().iter().map(|(word, topic)| format!("{word} ({topic})")).collect())),
+        ("words", list(rules.words().iter().map(small_word).collect())),
     ];
     pairs.into_iter().filter(|(_, text)| !text.is_empty()).map(|(label, text)| (label.to_owned(), text)).collect()
+}
+
+/// A word of the prompt, with the question that it answers where that has another name.
+fn small_word((word, topic): (&String, &String)) -> String {
+    if word == topic { readable_name(word) } else { format!("{word} ({})", readable_name(topic)) }
 }
 
 /// What a scenario calls itself.

@@ -33,6 +33,9 @@ pub fn run(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     if args.file.is_dir() {
         return Err(call_error(format!("{name}: is a folder; a program is a file")));
     }
+    if args.file.extension().is_some_and(|ending| ending == "play") {
+        return Err(call_error(format!("{name} has lines for the prompt; `riskbreaker play {name}` plays them")));
+    }
     let bytes = read(&args.file).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => call_error(format!("{name}: there is no such file")),
         _ => call_error(format!("{name}: {}", report::system(&error))),

@@ -1,10 +1,10 @@
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width};
 use serde::Serialize;
 
 use super::pager::Pager;
-use super::row::{Row, Span, columns, harmless};
+use super::row::{Row, Span, columns, harmless, width_of};
 
 /// Where the program's data goes: a terminal of some width, a pipe, or one JSON object a line.
 pub struct Screen {
@@ -151,17 +151,27 @@ impl Screen {
         self.object(&Named { event, rest })
     }
 
+    /// Whether the columns of a table stand beside each other without a broken word.
+    pub fn fits(&self, header: &[&str], rows: &[Vec<String>]) -> bool {
+        let wanted: usize = longest_words(header, rows).iter().map(|wide| wide + GAP).sum();
+        self.width.is_none_or(|width| wanted <= width)
+    }
+
     /// A table with a header, fitted to the terminal; where that is too narrow for columns, one paragraph a row.
     pub fn table(&mut self, header: &[&str], rows: Vec<Vec<String>>) -> io::Result<()> {
-        if self.width.is_some_and(|width| width < header.len() * NARROWEST_COLUMN) {
-            return rows.iter().try_for_each(|row| self.paragraph(header, row));
+        if !self.fits(header, &rows) {
+            return self.paragraphs(header, &rows);
         }
+        let words = longest_words(header, &rows);
         let mut table = Table::new();
         table.force_no_tty().load_style(RULED).set_header(header.to_vec());
         if let Some(width) = self.width {
             table
                 .set_content_arrangement(ContentArrangement::Dynamic)
-                .set_width(u16::try_from(width).unwrap_or(u16::MAX));
+                .set_width(u16::try_from(width).unwrap_or(u16::MAX))
+                .set_constraints(words.iter().map(|wide| {
+                    ColumnConstraint::LowerBoundary(Width::Fixed(u16::try_from(wide + GAP - 1).unwrap_or(u16::MAX)))
+                }));
         }
         for row in rows {
             table.add_row(row.iter().map(|cell| harmless(cell)).collect::<Vec<_>>());
@@ -174,10 +184,28 @@ impl Screen {
 /// A line under the headings, and nothing else.
 const RULED: TableStyle = TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
-/// Columns of the terminal that a column of a table takes at least.
-const NARROWEST_COLUMN: usize = 16;
+/// Columns of the terminal that a column of a table takes besides its text.
+const GAP: usize = 3;
+
+/// The longest word of each column, in columns of the terminal: a narrower column would break it.
+fn longest_words(header: &[&str], rows: &[Vec<String>]) -> Vec<usize> {
+    let longest = |text: &str| text.split(' ').map(width_of).max().unwrap_or(0);
+    let of_column = |(at, head): (usize, &&str)| {
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        cells.map(|cell| longest(cell)).chain([longest(head)]).max().unwrap_or(0)
+    };
+    header.iter().enumerate().map(of_column).collect()
+}
 
 impl Screen {
+    /// The rows one below the other, below the heading of their first column.
+    fn paragraphs(&mut self, header: &[&str], rows: &[Vec<String>]) -> io::Result<()> {
+        if let Some(first) = header.first().filter(|first| !first.is_empty()) {
+            self.row(&Row::at(0).faint(format!("{first}:")))?;
+        }
+        rows.iter().try_for_each(|row| self.paragraph(header, row))
+    }
+
     /// A row of a table as its first cell with the others below, each behind its heading.
     fn paragraph(&mut self, header: &[&str], row: &[String]) -> io::Result<()> {
         let mut cells = header.iter().zip(row);

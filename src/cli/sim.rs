@@ -545,12 +545,13 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
     let tallies = &findings.tallies;
     let last = tallies.iter().map(|tally| tally.statistics.values().map(|series| told_rounds(series, tally)).max());
     let shown = last.flatten().max().unwrap_or(0).min(ROUNDS + 1);
-    let mut rows = Vec::new();
+    let mut of_variants = Vec::new();
     for (variant, tally) in findings.plan.variants.iter().zip(tallies) {
         let named = |label: &str| match tallies.len() {
             1 => label.to_owned(),
             _ => format!("{label}, {}", variant.name),
         };
+        let mut rows: Vec<Vec<String>> = Vec::new();
         for (label, series) in &tally.statistics {
             let told = told_rounds(series, tally);
             let cells = (0..shown).map(|round| match series.get(round).filter(|_| round < told) {
@@ -563,11 +564,24 @@ fn statistics(screen: &mut Screen, findings: &Findings) -> Result<()> {
             let games = (0..shown).map(|round| series.get(round).map_or(String::new(), |sum| sum.games.to_string()));
             rows.push(std::iter::once(named("games behind it")).chain(games).collect());
         }
+        of_variants.push(rows);
     }
     let rounds: Vec<String> =
         (0..shown).map(|round| if round == 0 { "start".into() } else { round.to_string() }).collect();
     let header: Vec<&str> = std::iter::once("average after round").chain(rounds.iter().map(String::as_str)).collect();
-    Ok(screen.table(&header, rows)?)
+    let rows = of_variants.concat();
+    if screen.fits(&header, &rows) {
+        return Ok(screen.table(&header, rows)?);
+    }
+    // On a narrow terminal the rounds stand below each other.
+    for rows in of_variants {
+        let header: Vec<&str> = std::iter::once("after round").chain(rows.iter().map(|row| row[0].as_str())).collect();
+        let of_round = |(at, round): (usize, &String)| {
+            std::iter::once(round.clone()).chain(rows.iter().map(|row| row[at + 1].clone())).collect()
+        };
+        screen.table(&header, rounds.iter().enumerate().map(of_round).collect())?;
+    }
+    Ok(())
 }
 
 /// Rounds of a series that enough games came to: a hundredth of them, and ten, if there were as many.

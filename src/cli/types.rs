@@ -61,7 +61,10 @@ pub fn types(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
         written += 1;
     }
     if written == 0 {
-        return Err(call_error(format!("{} is built into the program; `--print` shows its types", ids.join(", "))));
+        return Err(call_error(format!(
+            "no ruleset here has a folder, so there is nowhere to write types; `riskbreaker types {} --print` prints them",
+            ids[0]
+        )));
     }
     Ok(ExitCode::SUCCESS)
 }

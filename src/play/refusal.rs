@@ -301,7 +301,11 @@ impl fmt::Display for Sentence<'_> {
             Refusal::Stale { question } => write!(f, "question {question} is not open any more"),
             Refusal::NotAsked { topic, asked } => {
                 write!(f, "nothing asks for `{topic}` now")?;
-                if asked.is_empty() { Ok(()) } else { write!(f, "; what is asked: {}", asked.join(", ")) }
+                match asked.as_slice() {
+                    [] => Ok(()),
+                    [only] => write!(f, "; the open question is `{}`", readable_name(only)),
+                    several => write!(f, "; the open questions are {}", several.join(", ")),
+                }
             }
             Refusal::NotAnOption { topic: None, given, .. } => write!(f, "there is no option `{given}`"),
             Refusal::NotAnOption { topic: Some(topic), given, near, open } => {

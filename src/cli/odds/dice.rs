@@ -142,12 +142,18 @@ pub fn of_dice(dice: &Dice, args: &Args) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Columns of the longest bar: fewer on a narrow terminal.
+fn longest_bar(screen: &Screen) -> usize {
+    if screen.width().is_some_and(|width| width < 80) { 12 } else { 24 }
+}
+
 fn show_table(screen: &mut Screen, totals: &Distribution, table: &Table) -> Result<()> {
     let most = table.bands.iter().map(|band| float(&band.share.chance)).fold(0.0, f64::max);
+    let wide = longest_bar(screen);
     let row = |band: &Band| {
         let share = float(&band.share.chance);
         let or_more = percent(float(&Share::of(totals, band.low..).chance));
-        vec![band.name(), percent(share), band.share.fraction(), or_more, bar(share, most, 24)]
+        vec![band.name(), percent(share), band.share.fraction(), or_more, bar(share, most, wide)]
     };
     let mut rows: Vec<Vec<String>> = table.bands.iter().map(row).collect();
     if rows.iter().any(|row| !row[2].is_empty()) {
@@ -200,7 +206,7 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     }
     let words = [format!("{dice} above {other}"), "both equal".to_string(), format!("{dice} below {other}")];
     let rows = words.into_iter().zip(&chances).map(|(word, share)| {
-        vec![word, percent(float(&share.chance)), share.fraction(), bar(float(&share.chance), 1.0, 24)]
+        vec![word, percent(float(&share.chance)), share.fraction(), bar(float(&share.chance), 1.0, longest_bar(&screen))]
     });
     screen.table(&["", "chance", "exactly", ""], rows.collect())?;
     tell_remaining(&mut screen, &remaining, "")?;

@@ -129,10 +129,9 @@ impl Repl {
         };
         if let Refusal::NotAsked { asked, .. } = &refusal
             && let [asked] = asked.as_slice()
-            && *asked != question.topic
         {
-            let first = small(asked);
-            return Complaint::Wrong(format!("{refusal}; answer that first in the same line: `{first} ...`"));
+            let first = if *asked == question.topic { "ANSWER".to_owned() } else { format!("{} ANSWER", small(asked)) };
+            return Complaint::Wrong(format!("{refusal}. Answer that first, in the same line: `{first} {typed}`"));
         }
         let known = self.words().words_of_option(typed);
         let mut rest = typed.split_whitespace().skip(known).peekable();

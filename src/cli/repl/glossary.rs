@@ -34,7 +34,10 @@ impl Repl {
             for (name, label) in named {
                 let same = |text: &str| {
                     let text = plain(text);
-                    text == wanted || text.split(' ').any(|part| part == wanted) && wanted.len() > 3
+                    let initials: String = text.split(' ').filter_map(|part| part.chars().next()).collect();
+                    text == wanted
+                        || initials == wanted && wanted.len() > 1
+                        || text.split(' ').any(|part| part == wanted) && wanted.len() > 3
                 };
                 if same(&name) || same(&label) {
                     let text = format!("a value of each {} (`why NAME {label}`)", readable_name(&kind.name));

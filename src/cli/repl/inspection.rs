@@ -528,16 +528,22 @@ impl Repl {
             readable_name(act).eq_ignore_ascii_case(&readable_name(rest)) || title.eq_ignore_ascii_case(rest)
         }) {
             let text = format!("{}: {title}. It can be done out of turn.", readable_name(act));
-            return Some(self.told(text));
+            let told = self.told(text);
+            return Some(told.and_then(|()| match self.meaning_of(rest) {
+                Some(entry) => self.show_pairs("meaning", rest, &entry),
+                None => Ok(()),
+            }));
         }
         if let Some((name, title)) = words.views.iter().find(|(name, _)| name.eq_ignore_ascii_case(rest)) {
             return Some(self.told(format!("{name}: {title}")));
         }
         if let Some(topic) = words.topic_of(rest) {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
-            let what = rule_line(&rules, &topic).map_or(String::new(), |line| format!(": {line}"));
-            let told =
-                self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
+            let told = match question_in_words(&rules, &topic) {
+                Some(what) => format!("`{rest} ...` answers this question, {open}: {what}"),
+                None => format!("`{rest} ...` answers the question `{}`, {open}.", readable_name(&topic)),
+            };
+            let told = self.told(told);
             return Some(told.and_then(|()| match self.meaning_of(rest) {
                 Some(entry) => self.show_pairs("meaning", rest, &entry),
                 None => Ok(()),
@@ -662,6 +668,17 @@ type Line = (String, Vec<(String, String)>);
 /// What the rule texts say of an id or a topic.
 fn rule_line(rules: &Ruleset, key: &str) -> Option<String> {
     rule_text::line_of(rules.rule_texts().map(|(_, text)| text), key)
+}
+
+/// What the table of questions says that a topic asks for, and with what it is answered.
+fn question_in_words(rules: &Ruleset, topic: &str) -> Option<String> {
+    let cells = rule_text::cells_of(rules.rule_texts().map(|(_, text)| text), topic)?;
+    let cell = |wanted: &str| cells.iter().find(|(head, _)| head == wanted).map(|(_, cell)| cell.replace('`', ""));
+    let asked = cell("what is asked")?;
+    Some(match cell("answer") {
+        Some(answer) => format!("{asked} ({answer})."),
+        None => format!("{asked}."),
+    })
 }
 
 /// The field that names an entity of a kind: it stands before the others anyway.

@@ -97,8 +97,9 @@ impl Repl {
                 ("in force".to_owned(), in_force(name)),
                 ("values".to_owned(), switch.kind.to_string()),
                 ("decides".to_owned(), switch.text.clone()),
-                ("rules".to_owned(), switch.rules.join(", ")),
             ];
+            let rules = (!switch.rules.is_empty()).then(|| ("rules".to_owned(), switch.rules.join(", ")));
+            let pairs: Vec<_> = pairs.into_iter().chain(rules).collect();
             return self.show_pairs("switch", name, &pairs);
         }
         if self.screen.json() {

@@ -347,6 +347,10 @@ impl Repl {
             Meaning::Free { act, rest } => self.take_free_act(&act, &rest, &words),
             Meaning::View(name) => self.view(&name),
             Meaning::Lua(_) if self.session.is_restricted() => Err(self.not_here()),
+            Meaning::Lua(_) | Meaning::Unknown { .. } if crate::cli::is_call(line) => Err(Complaint::Wrong(format!(
+                "`{0}` is a command of the program, not of a game. `quit` leaves the game; then type `riskbreaker {0}`.",
+                line.trim().trim_start_matches("riskbreaker ")
+            ))),
             Meaning::Lua(source) => self.lua(&source),
             Meaning::Unknown { word, near } => Err(Complaint::Wrong(match near {
                 Some(near) => format!("There is no command `{word}`. Did you mean `{near}`?"),
@@ -697,7 +701,7 @@ impl Complaint {
     fn told(self, screen: &mut Screen, place: &str, scripted: bool) -> Result<()> {
         let (message, refusal) = match self {
             Complaint::Wrong(message) => (message, None),
-            Complaint::Refused(refusal) => (refusal.to_string(), Some(refusal)),
+            Complaint::Refused(refusal) => (with_cure(&refusal), Some(refusal)),
             Complaint::Broken(error) => return Err(error),
         };
         if screen.json() {
@@ -715,6 +719,17 @@ impl Complaint {
             }
         }
         Ok(())
+    }
+}
+
+/// A refusal in words. A script that failed says what to do about it, too.
+fn with_cure(refusal: &Refusal) -> String {
+    match refusal {
+        Refusal::Fault { fault } => match &fault.cure {
+            Some(cure) => format!("{refusal}; {cure}"),
+            None => refusal.to_string(),
+        },
+        other => other.to_string(),
     }
 }
 
