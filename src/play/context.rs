@@ -185,8 +185,15 @@ pub(crate) enum Asked {
     Default,
     /// It waits for somebody.
     Open,
+}
+
+/// What the tape held where a question was asked.
+pub(crate) enum Taped {
+    Answered(Answer),
     /// Another question of its race was answered first.
     Closed,
+    /// Something else, and it has been cut off.
+    Cut,
 }
 
 /// What a roll was for, as far as the rule said it.

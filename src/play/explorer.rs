@@ -698,6 +698,29 @@ impl Explorer {
         Some(known)
     }
 
+    /// Whether `recall` has something to give.
+    pub fn knows_next(&self) -> bool {
+        self.depth == 0 && self.rolled.is_empty() && matches!(self.asked.get(self.met), Some(Some(_)))
+    }
+
+    /// The policy that answers a question, if that can be told without its options.
+    pub fn policy_of<'a>(
+        &'a self,
+        driver: Option<&'a Driver>,
+        topic: &str,
+        about: Option<EntityId>,
+        has_options: bool,
+    ) -> Option<&'a Arc<str>> {
+        let is_given = |given: &Given| given.topic == *topic && (given.about.is_none() || given.about == about);
+        if self.given.iter().any(is_given) || (has_options && self.against.is_some()) {
+            return None;
+        }
+        match (&self.answering, driver) {
+            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
+            _ => None,
+        }
+    }
+
     /// Notes the question that was just asked; `None`: a policy is to answer it.
     pub fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
         if self.depth > 0 || !self.rolled.is_empty() {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Thrown};
+use super::context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Taped, Thrown};
 use super::explorer::{Explorer, Foretold};
 use super::fault_context::answers_in_words;
 use super::operation::Op;
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::dice::{Dice, Roll, ranks};
 use crate::ruleset::nearest;
-use crate::state::{Audience, Value};
+use crate::state::{Audience, EntityId, Value};
 
 /// How the tape labels a draw from a deck.
 const DRAW: &str = "draw";
@@ -33,8 +33,12 @@ const MOST_TERMS: usize = 32;
 /// Who answers the next question.
 #[derive(Debug)]
 pub(crate) enum Answerer<'a> {
-    /// The tape, the explorer or a person: each needs the whole question.
+    /// The explorer or a person: each needs the whole question.
     Reader,
+    /// The tape, with the option that it names if it is one.
+    Tape(Option<&'a Arc<str>>),
+    /// An earlier run of the explorer has asked the same, and its answer stands.
+    Known,
     Policy(&'a Arc<str>),
     /// Nobody sits there: the question's default.
     Default,
@@ -529,12 +533,12 @@ impl ActionContext {
 
     // Questions
 
-    /// Who answers the next question of a seat.
+    /// Who answers the next question of a seat: `asked` is its topic, what it is about, and whether it has options.
     ///
     /// # Errors
     ///
     /// Nothing can be asked now, or there is no such seat.
-    pub fn answerer(&mut self, seat: &str) -> Result<Answerer<'_>, Stop> {
+    pub fn answerer(&mut self, seat: &str, asked: (&str, Option<EntityId>, bool)) -> Result<Answerer<'_>, Stop> {
         self.may_leave_open("asking")?;
         if self.phase == Phase::Deal {
             return Err(self.fault_with(
@@ -546,8 +550,23 @@ impl ActionContext {
         // What was worked out for the question is no part of the roll behind it.
         self.roll_terms.clear();
         self.open_seat(seat)?;
-        if self.cursor < self.tape.slots.len() || self.explorer.is_some() {
-            return Ok(Answerer::Reader);
+        if self.explorer.as_ref().is_some_and(|explorer| explorer.knows_next()) {
+            return Ok(Answerer::Known);
+        }
+        if let Some(Some(slot)) = self.tape.slots.get(self.cursor) {
+            let option = match slot {
+                Slot::Answer { answer: Answer::Choice(id), .. } => Some(id),
+                _ => None,
+            };
+            return Ok(Answerer::Tape(option));
+        }
+        if let Some(explorer) = &mut self.explorer {
+            let (topic, about, has_options) = asked;
+            if explorer.policy_of(self.seats.get(seat), topic, about, has_options).is_some() {
+                explorer.remember(None);
+            }
+            let policy = explorer.policy_of(self.seats.get(seat), topic, about, has_options);
+            return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
         Ok(match self.seats.get(seat) {
             Some(Driver::Policy(policy)) => Answerer::Policy(policy),
@@ -579,20 +598,15 @@ impl ActionContext {
         self.observers.observe(&Op::Answer { seat, card });
     }
 
-    /// Whether the next answer is on the tape already.
-    pub fn reads_tape(&self) -> bool {
-        matches!(self.tape.slots.get(self.cursor), Some(Some(_)))
-    }
-
-    /// Looks for the answer to a question: on the tape, with the explorer, or with whoever plays the seat.
-    pub fn ask(&mut self, asking: &Asking, question: &Question) -> Result<Asked, Stop> {
+    /// Takes the answer to a question off the tape, which holds something there.
+    pub fn taped(&mut self, asking: &Asking, question: &Question) -> Result<Taped, Stop> {
         self.may_leave_open("asking")?;
         // A place that is empty waits for the answer to this question, or to one that stood there in an earlier run.
         if let Some(Some(Slot::Closed { .. })) = self.tape.slots.get(self.cursor)
             && self.race.is_some()
         {
             self.cursor += 1;
-            return Ok(Asked::Closed);
+            return Ok(Taped::Closed);
         }
         if let Some(Some(found)) = self.tape.slots.get(self.cursor) {
             let fits = match found {
@@ -607,7 +621,7 @@ impl ActionContext {
                 Some(answer) => match question.check(&answer) {
                     Ok(()) => {
                         self.cursor += 1;
-                        return Ok(Asked::Answered(answer));
+                        return Ok(Taped::Answered(answer));
                     }
                     Err(refusal) => {
                         let message = format!(
@@ -626,6 +640,12 @@ impl ActionContext {
                 }
             }
         }
+        Ok(Taped::Cut)
+    }
+
+    /// Looks for the answer to a question that is not on the tape: with the explorer, or with whoever plays the seat.
+    pub fn ask(&mut self, asking: &Asking, question: &Question) -> Result<Asked, Stop> {
+        self.may_leave_open("asking")?;
         if self.explorer.is_some() {
             return match self.explored(|explorer, context| Some(explorer.answer(context, question))) {
                 Some(Foretold::Answer(answer)) => {

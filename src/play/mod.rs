@@ -78,7 +78,7 @@ pub use viewer::Viewer;
 pub(crate) use advance::Halt;
 pub(crate) use answer_check::{AskKind, Limits, Misfit, Options, Places, Shape};
 pub(crate) use card_counts::CardCounts;
-pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Untold};
+pub(crate) use context::{ActionContext, Asked, Asking, DICE_RUN_OUT, Need, Phase, Sight, Stop, Taped, Untold};
 pub(crate) use explorer::{Budget, ChoicePoint, Edge, Explorer, Fingerprint, Fork, OffPlan};
 pub(crate) use game::Game;
 pub(crate) use headless::Headless;

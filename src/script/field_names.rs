@@ -19,6 +19,7 @@ macro_rules! names {
 names! {
     About = c"about",
     Audience = c"audience",
+    Cards = c"cards",
     Check = c"check",
     Default = c"default",
     Enabled = c"enabled",

@@ -5,6 +5,7 @@ use mlua::{Function, Lua, Result, Table};
 
 use super::compile::{self, compile_file};
 use super::host::{self, HostState};
+use super::sandbox;
 use super::vm::Trusted;
 use crate::ruleset::{Stack, nearest};
 
@@ -88,6 +89,7 @@ impl Prelude {
             })?,
         )?;
         functions.raw_set("environments", environments)?;
+        functions.raw_set("catch", sandbox::catch(lua)?)?;
         let prelude = lua.load(compile::prelude()).set_name("=host");
         let prelude = prelude.set_mode(mlua::chunk::ChunkMode::Binary).into_function()?;
         host.files.borrow_mut().push(prelude.clone());

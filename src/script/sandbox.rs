@@ -490,6 +490,13 @@ pub(super) const ALLOWED: &[(&str, &[&str])] = &[
 
 /// Where a machine keeps the function of guard.luau.
 const GUARD: &str = "guard";
+/// Where it keeps the function that calls another one and gives its error, which only the prelude may have.
+const CATCH: &str = "catch";
+
+/// The function that calls another one and gives its error. A budget that is spent is not caught by it for long.
+pub(super) fn catch(lua: &Lua) -> Result<Function> {
+    lua.named_registry_value(CATCH)
+}
 
 /// A fresh machine without any ruleset in it, its libraries guarded and closed.
 pub(super) fn machine() -> Result<(Lua, Table)> {
@@ -510,6 +517,7 @@ pub(super) fn machine() -> Result<(Lua, Table)> {
     lua.set_named_registry_value(GUARD, guard)?;
     let allowed = lua.create_table()?;
     let globals = lua.globals();
+    lua.set_named_registry_value(CATCH, globals.raw_get::<Function>("pcall")?)?;
     for (library, names) in ALLOWED {
         let (from, to) = if library.is_empty() {
             (globals.clone(), allowed.clone())

@@ -57,6 +57,8 @@ features! {
     named_allotments: false,
     /// A `when` writes: it is seen where that `when` is run, which is not everywhere.
     writing_when: false,
+    /// Questions that are badly written: options of wrong types or twice the same, limits that are none, a topic that is no text.
+    bad_questions: true,
     /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
     checks_in_lists: false,
 }
@@ -136,6 +138,7 @@ impl Generator {
         let plain = !self.random.one_in(8);
         let entries = (0..self.parts.entries).map(|_| self.entry(plain)).collect();
         let policies = [self.policy(), self.policy()];
+        let free = (0..self.random.below(3)).map(|_| self.body(Place::Act, 5)).collect();
         let start = self.start();
         let total = self.expr(Number, Place::Pure, 2);
         let limits = self.features.agenda_limit && self.random.one_in(20);
@@ -151,6 +154,7 @@ impl Generator {
             cards,
             entries,
             policies,
+            free,
             start,
             follows: self.random.one_in(3),
             cards_later: self.random.one_in(2),
@@ -271,7 +275,7 @@ impl Generator {
         }
         let down = depth - 1;
         let field = self.number_field();
-        let choice = self.random.below(if acts { 36 } else { 26 });
+        let choice = self.random.below(if acts { 39 } else { 26 });
         match choice {
             0..=3 => self.number(place, 0),
             4 => self.join("($ + $)", Number, &[Number, Number], place, down),
@@ -321,6 +325,17 @@ impl Generator {
             33 if self.random.one_in(2) => leaf(Number, "rb.faces(\"3d4\")[2]"),
             33 => leaf(Number, "rb.ranks(\"3d4\")[2]"),
             34 => leaf(Number, "(if rb.under(\"1d6\", 4) then rb.last_roll() else 0)"),
+            36 => leaf(Number, "num(rb.ordered_faces(\"3d4kh2\"))"),
+            37 => leaf(
+                Number,
+                *self.random.pick(&[
+                    "(rb.draw({ 4, 5, 6 }))",
+                    "num(rb.draw({ 4, 5, 6 }, 2))",
+                    "num(rb.shuffle({ 4, 5, 6 }))",
+                    "num(rb.shuffle({ me, it }))",
+                ]),
+            ),
+            38 => leaf(Number, "rb.roll({ \"1d6\", audience = \"gm\" }, \"a throw\")"),
             35 => {
                 self.join("(if rb.at_least(\"2d6\", $) then $ else rb.last_roll())", Number, &[Number; 2], place, down)
             }
@@ -489,8 +504,26 @@ impl Generator {
                 &mut parts,
             );
         }
-        if in_list && self.random.one_in(2) {
+        if (in_list && self.random.one_in(2)) || self.random.one_in(20) {
             fields.push("sealed = true".into());
+        }
+        if self.random.one_in(8) {
+            fields.push((*self.random.pick(AUDIENCES)).into());
+        }
+        if self.features.bad_questions && self.random.one_in(12) {
+            let (of, bad) = *self.random.pick(BAD_FIELDS);
+            if of.is_empty() || of == ask {
+                // Behind the others, so that it counts.
+                let name = bad.split(' ').next().unwrap_or_default();
+                let of_name = format!("{name} = ");
+                for at in (0..fields.len()).rev() {
+                    // A field with a part in it stays, and the bad one comes last.
+                    if fields[at].starts_with(&of_name) && !fields[at].contains('$') {
+                        fields.remove(at);
+                    }
+                }
+                fields.push(bad.into());
+            }
         }
         let fields = fields.join(", ");
         let text = if in_list {
@@ -590,6 +623,11 @@ impl Generator {
                 let questions = vec![self.question(place, 1, true), self.question(place, 1, true)];
                 let name = self.name(Number);
                 Stat::new(format!("local {name} = num(rb.all({{ $, $ }}))"), questions, Vec::new())
+            }
+            34 if self.random.one_in(3) && place != Place::Start => {
+                let questions = vec![self.question(place, 1, true), self.question(place, 1, true)];
+                let name = self.name(Number);
+                Stat::new(format!("local {name} = num({{ rb.race({{ $, $ }}) }})"), questions, Vec::new())
             }
             34 => self.say(place),
             35 => self.relating(place),
@@ -854,7 +892,10 @@ impl Generator {
     }
 
     fn say(&mut self, place: Place) -> Stat {
-        match self.random.below(4) {
+        match self.random.below(if self.features.bad_questions { 7 } else { 4 }) {
+            4 => self.plain("if $ and rb.roll(\"1d12\") == 1 then rb.say($) end", &[Truth, Ent], place),
+            5 => self.plain("rb.say(function() error(\"no words\") end)", &[], place),
+            6 => self.plain("me:set(\"a\", math.clamp($, 0, 9), $)", &[Number, Number], place),
             0 => self.plain("rb.say(\"{} says {}\", $, $)", &[Ent, Number], place),
             1 => self.plain("rb.whisper(\"gm\", \"psst {}\", $)", &[Number], place),
             2 => self.plain("rb.say(function(one, n) return \"{} made {}\", one, n end, me, $)", &[Number], place),
@@ -1012,6 +1053,55 @@ const MANY: [&str; 66] = [
 ];
 
 const DICE: &[&str] = &["1d6", "2d6", "1d3+1", "3d4", "1d2", "3d6kh2", "1d4!", "2d6rr1", "1d8-2", "2*1d4+1"];
+
+const AUDIENCES: &[&str] = &[
+    "audience = \"gm\"",
+    "audience = { \"left\", \"gm\" }",
+    "audience = \"nobody\"",
+    "audience = me",
+    "audience = \"everybody\"",
+];
+
+/// What is wrong with a question, by its kind; of none, it is wrong with every kind.
+const BAD_FIELDS: &[(&str, &str)] = &[
+    ("choose", "options = { \"a\", \"b\", \"a\" }"),
+    ("choose", "options = { \"a\", 5 }"),
+    ("choose", "options = { a = \"b\" }"),
+    ("choose", "options = { { id = \"a\", enabled = false }, { id = \"b\", enabled = false } }"),
+    ("choose", "options = { me, it }"),
+    ("choose", "options = function() return { \"b\", \"b\" } end"),
+    ("choose", "cards = { \"c0\", \"c0\" }, ctx = { actor = me, foe = it }"),
+    ("choose_many", "options = { \"a\", \"b\", \"cc\", \"b\" }"),
+    ("choose_many", "options = { \"a\", true, \"cc\" }"),
+    ("choose_many", "options = {}"),
+    ("choose_many", "max = 1.5"),
+    ("choose_many", "min = -1"),
+    ("choose_many", "min = 3, max = 2"),
+    ("choose_many", "options = { \"a\", \"b\", { id = \"cc\", label = 5 } }"),
+    ("order", "options = { \"a\", \"a\", \"cc\" }"),
+    ("order", "options = { \"a\", { id = 5 }, \"cc\" }"),
+    ("order", "options = { \"a\", { id = \"b\", enabled = false }, \"cc\" }"),
+    ("allot", "options = { \"a\", \"a\", \"cc\" }"),
+    ("allot", "options = { { id = \"a\", max = 1 } }"),
+    ("allot", "least = 90"),
+    ("allot", "options = { { id = \"a\", max = 1.5 }, \"b\", \"cc\" }"),
+    ("number", "min = 90"),
+    ("number", "max = 2.5"),
+    ("number", "max = \"3\""),
+    ("line", "max = 0"),
+    ("line", "max = me"),
+    ("", "topic = 5"),
+    ("", "topic = me"),
+    ("", "topic = nil"),
+    ("", "audience = \"lefd\""),
+    ("", "audience = 5"),
+    ("", "about = 5"),
+    ("", "why = 5"),
+    ("", "why = me"),
+    ("", "why = function() error(\"no words\") end"),
+    ("", "note = function() error(\"no note\") end"),
+    ("", "check = true"),
+];
 
 const OPTIONS: [&str; 3] = [
     "options = { \"a\", \"b\", \"cc\" }",

@@ -6,6 +6,7 @@
 //! | told | a simulation and its games told one by one | the same of each game, and the events of `replay` and of the log |
 //! | table | told, headless, told with a person at a seat that is never asked, the replay of its tape | state, log, tape, questions, outcome or fault |
 //! | decisions | people who answer anything: told, saved and loaded at each decision, taken back, done again | the same |
+//! | hands | people who answer anything, edits and free acts: told, saved and loaded after each deed, taken back, done again | the same |
 //! | odds | every card of the first turn: enumerated, and counted by writing all faces one after the other | the exact chance of each value of each field, and of each outcome |
 //!
 //! Where a mode has less, less is compared: a game without listeners has no log and no tape, a simulation gives up after its

@@ -87,6 +87,8 @@ impl Case {
         shrink_list(&mut self.verbs, 0, left);
         self.verbs.iter_mut().for_each(|body| shrink_body(body, left));
         self.policies.iter_mut().for_each(|body| shrink_body(body, left));
+        shrink_list(&mut self.free, 0, left);
+        self.free.iter_mut().for_each(|body| shrink_body(body, left));
         shrink_body(&mut self.start, left);
         shrink_list(&mut self.fields, 1, left);
         self.total.shrink(left);

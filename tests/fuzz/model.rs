@@ -82,6 +82,8 @@ pub struct Case {
     pub cards: Vec<Card>,
     pub entries: Vec<Entry>,
     pub policies: [Body; 2],
+    /// What the seats may do at any time.
+    pub free: Vec<Body>,
     pub start: Body,
     /// Whether the game follows a number that a function works out.
     pub follows: bool,
@@ -372,6 +374,17 @@ return rb.kinds({{
         } else {
             "options = rb.options(rb.card_ids, ctx),"
         };
+        let mut free = String::new();
+        for (at, body) in self.free.iter().enumerate() {
+            let body = printed(body, 4);
+            let _ = writeln!(
+                free,
+                "\t\tf{at} = {{\n\t\t\ttitle = \"F{at}\",\n\t\t\tseats = {{ \"left\", \"right\" }},\n\t\t\trun = function(seat)\n\t\t\t\tlocal me, n, world = rb.each(\"thing\")[if seat == \"left\" then 1 else 2] or rb.first(\"thing\"), 0, rb.first(\"world\")\n\t\t\t\tlocal it = me\n{body}\t\t\tend,\n\t\t}},"
+            );
+        }
+        if !free.is_empty() {
+            free = format!("\tfree = {{\n{free}\t}},\n");
+        }
         let follows = if self.follows {
             "\t\tTotal = function()\n\t\t\tlocal sum = 0\n\t\t\tfor _, one in rb.each(\"thing\") do\n\t\t\t\tsum += one:total()\n\t\t\tend\n\t\t\treturn sum\n\t\tend,\n"
         } else {
@@ -408,7 +421,7 @@ return rb.play({{
 		end,
 {entries}	}},
 	boundary = \"clock\",
-	statistics = {{
+{free}	statistics = {{
 		Round = \"world.round\",
 {follows}	}},
 	result = function()

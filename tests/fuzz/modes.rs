@@ -8,7 +8,8 @@ use num_traits::{One, Zero};
 use riskbreaker::lab::{Findings, Limits, MemoUse, OddsQuery, Simulation, Tally, Variant};
 use riskbreaker::play::Given;
 use riskbreaker::{
-    DiceSource, Driver, EntityId, Event, Library, QuestionId, Refusal, Remedy, Ruleset, Session, Setup, Step, Value,
+    DiceSource, Driver, Edit, EntityId, Event, Library, QuestionId, Refusal, Remedy, Ruleset, Session, Setup, Step,
+    Value,
 };
 
 use super::answers::any_answer;
@@ -30,6 +31,8 @@ pub struct Compared {
     pub ended: u64,
     pub left_out: u64,
     pub decisions: usize,
+    /// Answers, edits, free acts and what was taken back among them.
+    pub hands: usize,
     /// Ways that odds were counted by.
     pub counted: usize,
     /// Rulesets that could not be loaded.
@@ -41,6 +44,7 @@ impl Compared {
         self.ended += other.ended;
         self.left_out += other.left_out;
         self.decisions += other.decisions;
+        self.hands += other.hands;
         self.counted += other.counted;
         self.unloaded += other.unloaded;
     }
@@ -89,17 +93,20 @@ pub enum Group {
     Table,
     /// A game of people: saved and loaded at each decision, taken back and done again.
     Decisions,
+    /// A game of people in which the game master edits and people act freely: saved and loaded, taken back, done again.
+    Hands,
     Odds,
 }
 
 impl Group {
-    pub const ALL: [Group; 5] = [Group::Simulated, Group::Told, Group::Table, Group::Decisions, Group::Odds];
+    pub const ALL: [Group; 6] =
+        [Group::Simulated, Group::Told, Group::Table, Group::Decisions, Group::Hands, Group::Odds];
 }
 
 /// Plays the case in the modes of a group.
 pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared> {
     let mut compared = Compared::default();
-    if case.filled && matches!(group, Group::Decisions | Group::Odds) {
+    if case.filled && matches!(group, Group::Decisions | Group::Hands | Group::Odds) {
         return Ok(compared);
     }
     let library = library(case);
@@ -157,6 +164,7 @@ pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared>
             }
         }
         Group::Decisions => compared.decisions += decisions(case, &library, &rules, features)?,
+        Group::Hands => compared.hands += hands(case, &library, &rules, features)?,
         Group::Odds => compared.counted += odds(case)?,
     }
     Ok(compared)
@@ -397,6 +405,157 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
         same(["told", "done again"], &standing(then), &standing(&Found::of(session, &step, features)))?;
     }
     Ok(())
+}
+
+// Edits and free acts
+
+/// Deeds of a game that are followed.
+const DEEDS: usize = 14;
+
+/// Does something that a person can do at a table, by chance; nothing if there is nothing to do. Says what it was.
+fn deed(session: &mut Session, step: &Step, random: &mut Random) -> Option<(String, Result<(), Refusal>)> {
+    let chance = random.below(12);
+    if chance < 5 {
+        match step {
+            Step::Ask => {
+                let question = session.questions().get(random.below(session.questions().len())).cloned()?;
+                let answer = any_answer(&question, random.next());
+                return Some((format!("answer {answer:?}"), session.answer(question.id, answer)));
+            }
+            Step::Fault(_) => return Some(("skip".into(), session.remedy(Remedy::SkipAction))),
+            Step::Over(_) => {}
+        }
+    }
+    if chance < 8 && !session.free_acts().is_empty() {
+        let acts = session.free_acts();
+        let act = &acts[random.below(acts.len())];
+        let (seat, name) = (act.seat.to_string(), act.name.to_string());
+        return Some((format!("{seat}: {name}"), session.act(&seat, &name)));
+    }
+    let edit = edit(session, random)?;
+    Some((format!("{edit:?}"), session.edit(edit)))
+}
+
+/// An edit of something that is there.
+fn edit(session: &Session, random: &mut Random) -> Option<Edit> {
+    let view = session.view();
+    let all: Vec<EntityId> = ["thing", "imp", "tie", "bond"].iter().flat_map(|kind| view.of_kind(kind)).collect();
+    if all.is_empty() {
+        return None;
+    }
+    let entity = *random.pick(&all);
+    let fields: Vec<Arc<str>> = view.fields(entity).map(|(field, _)| field.name.clone()).collect();
+    let field = random.pick(&fields).to_string();
+    Some(match random.below(12) {
+        0 => Edit::Say { text: "so be it".into() },
+        1 => Edit::OtherDice { words: 1 + random.below(3) as u64 },
+        2 if random.one_in(3) => Edit::Remove { entity },
+        3 => match view.agenda().iter().map(|entry| entry.id).nth(random.below(6)) {
+            Some(entry) if random.one_in(3) => Edit::Cancel { entry },
+            _ => Edit::Say { text: "nothing".into() },
+        },
+        4 => Edit::Switch { name: "loud".into(), value: Value::Bool(random.one_in(2)) },
+        5 if random.one_in(2) => Edit::LeaveOut { name: (*random.pick(&["c0", "c1", "h0", "e0", "f0"])).into() },
+        5 => Edit::TakeIn { name: (*random.pick(&["c0", "c1", "h0", "e0", "f0"])).into() },
+        _ => {
+            let value = match random.below(6) {
+                0 => Value::text(*random.pick(&["left", "right", "m1", "some words"])),
+                1 => Value::Bool(random.one_in(2)),
+                2 => Value::Entity(*random.pick(&all)),
+                3 => Value::list([Value::Int(2), Value::Int(1)]),
+                _ => Value::Int(random.below(12) as i64 - 2),
+            };
+            Edit::Set { entity, field, value }
+        }
+    })
+}
+
+/// Plays with people who answer anything, a game master who edits, and free acts. After each deed the game is saved and loaded,
+/// and goes on as the one or the other; now and then the last deeds are taken back and done again.
+fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Features) -> Checked<usize> {
+    let setup = Setup::scenario("start").seed(case.seed).seat("gm", Driver::Absent);
+    let mut session =
+        Session::start(rules, setup.seat("right", Driver::Policy("p1".into()))).expect("the seats are there");
+    let mut random = Random::new(case.seed ^ 0x4a4d5);
+    let step = session.advance().expect("there is a worker");
+    // What was found behind each deed that stands.
+    let mut found = vec![(session.decisions(), Found::of(&mut session, &step, features))];
+    let mut done = 0;
+    let mut deeds = Vec::new();
+    for _ in 0..DEEDS {
+        let step = session.advance().expect("there is a worker");
+        let Some((what, taken)) = deed(&mut session, &step, &mut random) else { break };
+        if taken.is_err() {
+            continue;
+        }
+        deeds.push(what);
+        done += 1;
+        let step = session.advance().expect("there is a worker");
+        let now = Found::of(&mut session, &step, features);
+        let mut loaded = match Session::load(library, &session.save()) {
+            Ok(loaded) => loaded,
+            Err(error) => {
+                return same(["told by hand", "saved and loaded"], &String::new(), &format!("{error} {deeds:#?}"))
+                    .map(|()| 0);
+            }
+        };
+        let loaded_step = loaded.advance().expect("there is a worker");
+        let then = Found::of(&mut loaded, &loaded_step, features);
+        same(["told by hand", "saved and loaded"], &(&now, &deeds), &(&then, &deeds))?;
+        match found.last() {
+            // An answer that a check refuses is no decision.
+            Some((at, _)) if *at >= session.decisions() => {
+                deeds.pop();
+                found.retain(|(at, _)| *at < session.decisions());
+            }
+            _ => {}
+        }
+        found.push((session.decisions(), now));
+        if random.one_in(2) {
+            session = loaded;
+        }
+        if random.one_in(4) {
+            there_and_back(&mut session, &found, 1 + random.below(4), features, &deeds)?;
+        }
+    }
+    there_and_back(&mut session, &found, found.len(), features, &deeds)?;
+    Ok(done)
+}
+
+/// Takes so many deeds back and does them again.
+fn there_and_back(
+    session: &mut Session,
+    found: &[(u32, Found)],
+    count: usize,
+    features: Features,
+    deeds: &[String],
+) -> Checked<()> {
+    let standing = |found: &Found| {
+        (found.step.clone(), found.state.clone(), found.log.clone(), found.questions.clone(), deeds.to_vec())
+    };
+    let from = session.decisions();
+    let mut back = 0;
+    for _ in 0..count {
+        if session.decisions() == 0 || session.undo().is_err() {
+            break;
+        }
+        back += 1;
+        let step = session.advance().expect("there is a worker");
+        if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
+            same(["told by hand", "undone"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+        }
+    }
+    for _ in 0..back {
+        if let Err(refusal) = session.redo() {
+            let told = format!("{refusal} {deeds:#?}");
+            return same(["told by hand", "done again"], &String::new(), &told);
+        }
+        let step = session.advance().expect("there is a worker");
+        if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
+            same(["told by hand", "done again"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+        }
+    }
+    same(["told by hand", "done again"], &from, &session.decisions())
 }
 
 // Odds

@@ -3,9 +3,9 @@ use std::rc::Rc;
 use mlua::{Lua, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::from_lua;
-use super::super::sandbox::hold;
+use super::super::sandbox::{hold, must_stop};
 use super::{HostState, TOLD, audience_arg, fill, host_function, stopped, text_arg};
-use crate::play::Term;
+use crate::play::{Stop, Term};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "say", |_, b, (audience, text, args): (Lv, Lv, Variadic<Lv>)| {
@@ -15,6 +15,26 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let audience = audience_arg(context, &audience, &handles, "the audience")?;
         context.say(audience, |context| fill(&template, &args, context, &handles)).map_err(stopped)?;
         hold(TOLD + template.len())
+    });
+    // words_failed(error): what stands in the place of words whose function has failed. A budget that is spent is no matter of
+    // words.
+    host_function!(lua, host, table, "words_failed", |_, b, error: Lv| {
+        let context = b.context()?;
+        if let Some(spent) = must_stop() {
+            return Err(mlua::Error::RuntimeError(format!("the script used up its {spent}")));
+        }
+        let message = match (context.stop.take(), &error) {
+            (Some(Stop::Fault { message, .. }), _) => message,
+            (Some(stop), _) => {
+                context.stop = Some(stop.clone());
+                return Err(stopped(stop));
+            }
+            (None, Lv::String(text)) => text.to_string_lossy(),
+            (None, Lv::Error(error)) => error.to_string(),
+            (None, other) => format!("error raised a {}", other.type_name()),
+        };
+        let line = message.lines().next().unwrap_or_default();
+        Ok(format!("(these words failed: {})", fill(line, &[], context, &b.handles.borrow())))
     });
     host_function!(lua, host, table, "result", |_, b, (text, args): (Lv, Variadic<Lv>)| {
         let context = b.context()?;

@@ -4,6 +4,7 @@
 //! gives. Those that are called most often are plain functions of the engine (`stack.rs`) and allocate nothing.
 
 mod agenda;
+mod answering;
 mod attachments;
 mod dice;
 mod entities;
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 use mlua::{Error, Lua, Result, Table, Value as Lv};
 
-use super::conversion::{from_lua, text_of};
+use super::conversion::{from_lua, sort_of, text_of};
 use super::handles::{Handles, Reads};
 use super::upvalues::Assigner;
 pub(super) use agenda::{entry_table, read_key};
@@ -202,7 +203,7 @@ fn plain(error: &Error) -> String {
 pub(super) fn text_arg(context: &mut ActionContext, value: &Lv, what: &str) -> Result<Arc<str>> {
     match value {
         Lv::String(text) => text_of(text),
-        other => Err(fault(context, format!("{what} must be a text, not {}", other.type_name()))),
+        other => Err(fault(context, format!("{what} must be a text, not {}", sort_of(other)))),
     }
 }
 

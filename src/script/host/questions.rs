@@ -7,11 +7,11 @@ use super::super::conversion::{from_lua, text_of, whole_of};
 use super::super::field_names::Name;
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
-use super::stack::by_of;
+use super::answering::by_of;
 use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg, told};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
-    QuestionId, Shape, Stop, Untold,
+    QuestionId, Shape, Stop, Taped, Untold,
 };
 use crate::state::{Audience, EntityId, Value};
 
@@ -28,18 +28,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         }
         let handles = b.handles.borrow();
         let kind = kind_of(context, kind)?;
-        let whole = !context.reads_tape();
-        let question =
-            if whole { question_of(context, &handles, kind, &q)? } else { undefaulted(context, &handles, kind, &q)? };
+        let question = question_of(context, &handles, kind, &q)?;
         let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
         match context.ask(&asking, &question).map_err(stopped)? {
             Asked::Answered(answer) => {
                 if let Some(explorer) = &mut context.explorer {
                     explorer.remember(Some((&question, &answer)));
                 }
-                let text = question.tell(&answer);
-                tell_answer(context, context.cursor - 1, &asking, question.audience.clone(), question.sealed, text);
-                Ok((ANSWERED, places(lua, &question, &answer)?))
+                Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?))
             }
             Asked::Policy(policy) => {
                 b.before_policy.set(context.position());
@@ -52,16 +48,63 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 b.before_policy.set(context.position());
                 Ok((2, Lv::Nil))
             }
-            Asked::Closed => Ok((5, Lv::Nil)),
-            Asked::Open => {
-                if !whole {
-                    // The tape did not fit after all.
-                    let default = default_of(context, &handles, &question, &q)?;
-                    context.questions.iter_mut().last().into_iter().for_each(|open| open.default.clone_from(&default));
-                }
-                Ok((4, Lv::Nil))
-            }
+            Asked::Open => Ok((OPEN, Lv::Nil)),
         }
+    });
+    // from_tape(kind, question, whether the chosen card is known to be open): the answer that the tape holds, as `ask_whole`
+    // gives it; 6 if it did not fit and has been cut off.
+    host_function!(lua, host, table, "from_tape", |lua, b, (kind, q, opened): (usize, Table, bool)| {
+        let context = b.context()?;
+        let handles = b.handles.borrow();
+        let kind = kind_of(context, kind)?;
+        let question = undefaulted(context, &handles, kind, &q, opened)?;
+        let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
+        match context.taped(&asking, &question).map_err(stopped)? {
+            Taped::Answered(answer) => {
+                if let Some(explorer) = &mut context.explorer {
+                    explorer.remember(Some((&question, &answer)));
+                }
+                Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?))
+            }
+            Taped::Closed => Ok((CLOSED, Lv::Nil)),
+            Taped::Cut => Ok((AGAIN_ASKED, Lv::Nil)),
+        }
+    });
+    // check_audience(audience, what it is): faults where it names nobody.
+    host_function!(lua, host, table, "check_audience", |_, b, (audience, what): (Lv, String)| {
+        let context = b.context()?;
+        audience_arg(context, &audience, &b.handles.borrow(), &what).map(|_| ())
+    });
+    // is_there(handle): whether its entity is there, where that is all the same to the memo.
+    host_function!(lua, host, table, "is_there", |_, b, handle: Table| Ok(b.handles.borrow().id_of(&handle).is_some()));
+    host_function!(lua, host, table, "gone_option", |_, b, at: usize| {
+        Err::<(), _>(stopped(gone_option(b.context()?, at)))
+    });
+    // title(handle): what an entity is called, for messages.
+    host_function!(lua, host, table, "title", |_, b, handle: Table| {
+        let context = b.context()?;
+        let id = b.handles.borrow().id_of(&handle);
+        Ok(id.map_or_else(String::new, |id| context.title(id).to_string()))
+    });
+    // no_answer(question, options): faults with the reasons why no option is open.
+    host_function!(lua, host, table, "no_answer", |_, b, (q, options): (Table, Table)| {
+        let context = b.context()?;
+        let handles = b.handles.borrow();
+        let topic = asking_of(context, &handles, &q)?.topic;
+        let greyed: Vec<String> = choices(context, &handles, &options)?
+            .iter()
+            .filter(|option| !option.enabled)
+            .map(|option| format!("{}: {}", option.label, option.reason.as_deref().unwrap_or("not open")))
+            .collect();
+        let count = options.raw_len();
+        let message = if greyed.is_empty() {
+            format!("the question `{topic}` has no possible answer")
+        } else if greyed.len() == count {
+            format!("the question `{topic}` has no option that is open ({})", greyed.join("; "))
+        } else {
+            format!("the question `{topic}` has no possible answer: too few options are open ({})", greyed.join("; "))
+        };
+        Err::<(), _>(fault(context, message))
     });
     // put_out(kind, question): the question waits for somebody.
     host_function!(lua, host, table, "put_out", |_, b, (kind, q): (usize, Table)| {
@@ -91,7 +134,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         if by == BY_ONLY {
             // Nobody was asked, but somebody may have named an answer all the same.
             if context.listening || context.explorer.is_some() {
-                let question = undefaulted(context, &handles, kind, &q)?;
+                let question = undefaulted(context, &handles, kind, &q, false)?;
                 let answer = answer_of(context, &question, &answer)?;
                 context.note_only_answer(question, answer).map_err(stopped)?;
             }
@@ -131,12 +174,23 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
 
 /// What the prelude is told of a question that has been answered.
 const ANSWERED: u8 = 3;
+const OPEN: u8 = 4;
+const CLOSED: u8 = 5;
+/// What is told where the tape did not fit: somebody else answers.
+const AGAIN_ASKED: u8 = 6;
 /// The number by which the prelude says that only one answer was possible.
 const BY_ONLY: i64 = 3;
 
 fn kind_of(context: &mut ActionContext, number: usize) -> Result<AskKind> {
     let kind = number.checked_sub(1).and_then(|at| AskKind::ALL.get(at));
     kind.copied().ok_or_else(|| fault(context, "there is no such kind of question"))
+}
+
+/// An answer that was found in place: it is told, and given in places.
+fn found(lua: &Lua, context: &mut ActionContext, asking: &Asking, question: &Question, answer: &Answer) -> Result<Lv> {
+    let text = question.tell(answer);
+    tell_answer(context, context.cursor - 1, asking, question.audience.clone(), question.sealed, text);
+    places(lua, question, answer)
 }
 
 /// Notes an answer that will be told, at the earliest when all questions are answered that are out together with its own.
@@ -213,7 +267,7 @@ fn in_words(
             Ok((Answer::Choice(choice.id), choice.label.to_string()))
         }
         _ => {
-            let question = undefaulted(context, handles, kind, q)?;
+            let question = undefaulted(context, handles, kind, q, false)?;
             let answer = answer_of(context, &question, answer)?;
             let text = question.tell(&answer);
             Ok((answer, text))
@@ -256,7 +310,7 @@ pub(super) fn gone_option(context: &mut ActionContext, at: usize) -> Stop {
 
 /// Builds the question that a script asks.
 fn question_of(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
-    let mut question = undefaulted(context, handles, kind, q)?;
+    let mut question = undefaulted(context, handles, kind, q, false)?;
     question.default = default_of(context, handles, &question, q)?;
     Ok(question)
 }
@@ -286,19 +340,27 @@ fn default_of(
     }
 }
 
-/// The question without its default.
-fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q: &Table) -> Result<Question> {
+/// The question without its default. Its shape has been checked. `opened`: of its cards only the chosen one has been looked at.
+fn undefaulted(
+    context: &mut ActionContext,
+    handles: &Handles,
+    kind: AskKind,
+    q: &Table,
+    opened: bool,
+) -> Result<Question> {
     hold(ASKED)?;
     let asking = asking_of(context, handles, q)?;
     let topic = asking.topic.clone();
     let why = match handles.read(q, Name::Why)? {
-        Lv::Nil => String::new(),
+        // It is worked out where somebody is shown the question.
+        Lv::Nil | Lv::Function(_) => String::new(),
         value => text_arg(context, &value, "the `why` of a question")?.to_string(),
     };
     let audience = question_audience(context, handles, q, &asking)?;
     let options = match handles.read(q, Name::Options)? {
+        _ if !kind.has_options() => Vec::new(),
+        _ if opened => cards_of(context, &handles.read(q, Name::Cards)?)?,
         Lv::Table(options) => choices(context, handles, &options)?,
-        Lv::Nil if !kind.has_options() => Vec::new(),
         other => {
             let message = format!("the question `{topic}` needs `options`, a list, not {}", other.type_name());
             return Err(fault(context, message));
@@ -339,24 +401,6 @@ fn undefaulted(context: &mut ActionContext, handles: &Handles, kind: AskKind, q:
         AskKind::Order => Ask::Order { options },
         AskKind::Line => Ask::Line { max: max as usize },
     };
-    let nothing_open = match &ask {
-        Ask::Choose { options, other } => !other && !options.iter().any(|option| option.enabled),
-        Ask::Number { min, max } => min > max,
-        _ => false,
-    };
-    if nothing_open {
-        let greyed: Vec<String> = ask
-            .options()
-            .iter()
-            .map(|option| format!("{}: {}", option.label, option.reason.as_deref().unwrap_or("not open")))
-            .collect();
-        let message = if greyed.is_empty() {
-            format!("the question `{topic}` has no possible answer")
-        } else {
-            format!("the question `{topic}` has no option that is open ({})", greyed.join("; "))
-        };
-        return Err(fault(context, message));
-    }
     let question = Question {
         id: QuestionId { action: context.action, ordinal: context.cursor as u32 },
         seat: asking.seat,
@@ -432,6 +476,17 @@ fn choices(context: &mut ActionContext, handles: &Handles, options: &Table) -> R
         }
     }
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
+}
+
+/// Cards as options of which nothing is known but their ids and titles.
+fn cards_of(context: &ActionContext, ids: &Lv) -> Result<Vec<Choice>> {
+    let Lv::Table(ids) = ids else { return Ok(Vec::new()) };
+    let choice = |id: mlua::LuaString| {
+        let id = text_of(&id)?;
+        let label = context.rules.card(&id).map_or_else(|| id.clone(), |card| Arc::from(&*card.title));
+        Ok(Choice { id, label, enabled: true, reason: None, note: None, max: None })
+    };
+    ids.sequence_values::<mlua::LuaString>().take(MOST_OPTIONS).map(|id| choice(id?)).collect()
 }
 
 /// Most options of a question.

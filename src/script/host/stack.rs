@@ -8,12 +8,10 @@ use std::sync::Arc;
 
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
-use super::super::field_names::{Name, push_field};
 use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
-use super::questions::{gone_option, not_about};
-use super::{HostState, NO_GAME, message_of};
-use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop, settled};
+use super::{HostState, NO_GAME, answering, message_of};
+use crate::play::{ActionContext, Stop, settled};
 use crate::state::{EntryId, FieldId, Type, Value};
 
 thread_local! {
@@ -62,15 +60,16 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 15] = [
+    let functions: [(&str, ffi::lua_CFunction); 16] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
         ("keep_handles", keep_handles),
         ("write", write),
         ("shift", shift),
-        ("ask", ask),
-        ("answered", answered),
+        ("ask", answering::ask),
+        ("answered", answering::answered),
+        ("gone_among", answering::gone_among),
         ("next", next),
         ("lock", lock),
         ("thaw", thaw),
@@ -112,7 +111,7 @@ pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
 }
 
 /// A number on the stack, if it is a whole one that the state can hold.
-unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
+pub(super) unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
     unsafe {
         if ffi::lua_type(state, at) != ffi::LUA_TNUMBER {
             return None;
@@ -136,25 +135,6 @@ pub(super) unsafe fn text<'a>(state: *mut lua_State, at: c_int) -> Option<&'a st
 /// Takes values off the stack.
 pub(super) unsafe fn pop(state: *mut lua_State, count: c_int) {
     unsafe { ffi::lua_settop(state, -count - 1) }
-}
-
-/// A text of a table, which lasts as long as it is there; empty if there is none.
-unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: Name) -> &'a str {
-    unsafe {
-        push_field(state, table, name);
-        let found = text(state, -1).unwrap_or("");
-        pop(state, 1);
-        found
-    }
-}
-
-unsafe fn whole_field(state: *mut lua_State, table: c_int, name: Name) -> Option<i64> {
-    unsafe {
-        push_field(state, table, name);
-        let n = whole(state, -1);
-        pop(state, 1);
-        n
-    }
 }
 
 /// Longest text that a script hands to the host, in bytes.
@@ -523,311 +503,9 @@ unsafe fn empty_handles(state: *mut lua_State, host: &HostState) {
     }
 }
 
-// Questions
-
-/// What the prelude is told of who answers.
-const READER: c_int = 0;
-const POLICY: c_int = 1;
-const DEFAULT: c_int = 2;
-
-/// ask(seat, what the question is about): who answers the next question of a seat, and the id of the policy if it is one.
-unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`.
-    unsafe {
-        let answerer = match (lent(state), text(state, 1)) {
-            (None, _) => Err(NO_GAME.to_string()),
-            (Some((host, context)), _) if !is_about(state, 2, host) => {
-                Err(message_of(&not_about(context, type_name(state, 2))).to_string())
-            }
-            (Some((_, context)), None) => {
-                Err(message_of(&context.fault("the `seat` of a question must be a text")).to_string())
-            }
-            (Some((host, context)), Some(seat)) => {
-                host.before_policy.set(context.position());
-                context.answerer(seat).map_err(|stop| message_of(&stop).to_string())
-            }
-        };
-        match answerer {
-            Ok(Answerer::Reader) => ffi::lua_pushinteger(state, READER as ffi::lua_Integer),
-            Ok(Answerer::Default) => ffi::lua_pushinteger(state, DEFAULT as ffi::lua_Integer),
-            Ok(Answerer::Policy(policy)) => {
-                ffi::lua_pushinteger(state, POLICY as ffi::lua_Integer);
-                ffi::lua_pushlstring(state, policy.as_ptr().cast(), policy.len());
-                return 2;
-            }
-            Err(message) => return raise(state, message),
-        }
-        1
-    }
-}
-
-/// Who gave an answer, by the prelude's number.
-pub(super) fn by_of(number: i64) -> By {
-    match number {
-        1 => By::Policy,
-        _ => By::Default,
-    }
-}
-
-/// Options of a question as a script gave them: a list of texts, handles and tables, or nothing yet.
-struct Listed<'a> {
-    state: *mut lua_State,
-    host: &'a HostState,
-    /// Where the list is on the stack; 0 where only one option has been looked at.
-    list: c_int,
-    /// The option that was found to be open without the list.
-    opened: Option<usize>,
-}
-
-impl Listed<'_> {
-    /// Calls `look` with the option on top of the stack, if it is a table of its own.
-    fn with<R>(&self, at: usize, look: impl FnOnce(*mut lua_State) -> R) -> Option<R> {
-        if self.list == 0 {
-            return None;
-        }
-        // SAFETY: the list is a table on the stack; what is pushed is taken off again.
-        unsafe {
-            ffi::lua_rawgeti(self.state, self.list, at as ffi::lua_Integer + 1);
-            let own = ffi::lua_type(self.state, -1) == ffi::LUA_TTABLE && {
-                let address = ffi::lua_topointer(self.state, -1) as usize;
-                self.host.handles.borrow().id_at(address).is_none()
-            };
-            let found = own.then(|| look(self.state));
-            pop(self.state, 1);
-            found
-        }
-    }
-
-    fn text_of(&self, at: usize, name: Name) -> Option<String> {
-        self.with(at, |state| unsafe {
-            push_field(state, -1, name);
-            let found = text(state, -1).map(str::to_string);
-            pop(state, 1);
-            found
-        })?
-    }
-
-    /// What the option is called, for messages.
-    fn label(&self, context: &ActionContext, at: usize) -> String {
-        let own = self.text_of(at, Name::Label).or_else(|| self.text_of(at, Name::Id));
-        own.unwrap_or_else(|| {
-            if self.list == 0 {
-                return format!("option {}", at + 1);
-            }
-            // SAFETY: as in `with`.
-            unsafe {
-                ffi::lua_rawgeti(self.state, self.list, at as ffi::lua_Integer + 1);
-                let address = ffi::lua_topointer(self.state, -1) as usize;
-                let entity = self.host.handles.borrow().id_at(address);
-                let label = match (text(self.state, -1), entity) {
-                    (Some(text), _) => text.to_string(),
-                    (None, Some(id)) => context.title(id).to_string(),
-                    (None, None) => format!("option {}", at + 1),
-                };
-                pop(self.state, 1);
-                label
-            }
-        })
-    }
-}
-
-impl Options for Listed<'_> {
-    fn is_open(&self, at: usize) -> bool {
-        if self.list == 0 {
-            return self.opened == Some(at);
-        }
-        self.with(at, |state| unsafe {
-            push_field(state, -1, Name::Enabled);
-            let greyed = ffi::lua_type(state, -1) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, -1) == 0;
-            pop(state, 1);
-            !greyed
-        })
-        .unwrap_or(true)
-    }
-
-    fn most(&self, at: usize) -> Option<i64> {
-        self.with(at, |state| unsafe { whole_field(state, -1, Name::Max) })?
-    }
-}
-
-/// An answer as the prelude gives it.
-enum Given<'a> {
-    One(usize),
-    Many(Vec<usize>),
-    Points(Vec<i64>),
-    Number(i64),
-    Yes(bool),
-    Text(&'a str),
-    Nothing,
-}
-
-unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind) -> Given<'a> {
-    unsafe {
-        match (kind, ffi::lua_type(state, at)) {
-            (_, ffi::LUA_TBOOLEAN) => Given::Yes(ffi::lua_toboolean(state, at) != 0),
-            (_, ffi::LUA_TSTRING) => text(state, at).map_or(Given::Nothing, Given::Text),
-            (AskKind::Choose, ffi::LUA_TNUMBER) => match whole(state, at).and_then(|n| usize::try_from(n - 1).ok()) {
-                Some(place) => Given::One(place),
-                None => Given::Nothing,
-            },
-            (_, ffi::LUA_TNUMBER) => whole(state, at).map_or(Given::Nothing, Given::Number),
-            (_, ffi::LUA_TTABLE) => {
-                let length = ffi::lua_objlen(state, at).min(MOST_GIVEN);
-                let mut numbers = Vec::with_capacity(length);
-                for place in 1..=length {
-                    ffi::lua_rawgeti(state, at, place as ffi::lua_Integer);
-                    let n = whole(state, -1);
-                    pop(state, 1);
-                    match n {
-                        Some(n) => numbers.push(n),
-                        None => return Given::Nothing,
-                    }
-                }
-                if kind == AskKind::Allot {
-                    return Given::Points(numbers);
-                }
-                let places: Option<Vec<usize>> = numbers.into_iter().map(|n| usize::try_from(n - 1).ok()).collect();
-                places.map_or(Given::Nothing, Given::Many)
-            }
-            _ => Given::Nothing,
-        }
-    }
-}
-
-/// Most places or points of an answer that are looked at: more than a question has options.
-const MOST_GIVEN: usize = 1_001;
-
-/// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open, and of the question:
-/// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words.
-unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
-    // SAFETY: as in `write`.
-    unsafe {
-        match check_answer(state) {
-            Ok(words) => {
-                ffi::lua_pushboolean(state, c_int::from(words));
-                1
-            }
-            Err(message) => raise(state, message),
-        }
-    }
-}
-
-/// The numbers by which the prelude names who gave an answer.
-const BY_ONLY: i64 = 3;
-
-/// Whether a question may be about the value: nothing, or an entity that is there.
-unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
-    unsafe {
-        match ffi::lua_type(state, at) {
-            ffi::LUA_TNIL | ffi::LUA_TNONE => true,
-            ffi::LUA_TTABLE => host.handles.borrow().id_at(ffi::lua_topointer(state, at) as usize).is_some(),
-            _ => false,
-        }
-    }
-}
-
-/// Whether an option is the handle of an entity that has been taken away.
-unsafe fn is_gone(state: *mut lua_State, list: c_int, at: usize, host: &HostState) -> bool {
-    unsafe {
-        ffi::lua_rawgeti(state, list, at as ffi::lua_Integer);
-        let address = ffi::lua_topointer(state, -1) as usize;
-        let handle = ffi::lua_type(state, -1) == ffi::LUA_TTABLE && ffi::lua_getmetatable(state, -1) != 0;
-        pop(state, if handle { 2 } else { 1 });
-        handle && host.handles.borrow().id_at(address).is_none()
-    }
-}
-
-unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
+pub(super) unsafe fn type_name(state: *mut lua_State, at: c_int) -> &'static str {
     // SAFETY: the engine's names of types last.
     unsafe { std::ffi::CStr::from_ptr(ffi::lua_typename(state, ffi::lua_type(state, at))).to_str().unwrap_or("value") }
-}
-
-unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, String> {
-    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
-    let words = |stop: Stop| message_of(&stop).to_string();
-    unsafe {
-        context.may_leave_open("asking").map_err(words)?;
-        let kind = whole(state, 1).and_then(|n| AskKind::ALL.get(usize::try_from(n - 1).ok()?)).copied();
-        let Some(kind) = kind else { return Err(words(context.fault("there is no such kind of question"))) };
-        ffi::lua_settop(state, 12);
-        let is_list = |at| ffi::lua_type(state, at) == ffi::LUA_TTABLE;
-        let listed = is_list(6);
-        let list = if listed { 6 } else { 7 };
-        let count = if is_list(list) { ffi::lua_objlen(state, list) } else { 0 };
-        if listed
-            && host.handles.borrow().has_tombstones()
-            && let Some(at) = (1..=count).find(|at| is_gone(state, 6, *at, host))
-        {
-            return Err(words(gone_option(context, at)));
-        }
-        let given = given(state, 3, kind);
-        let opened = match (&given, ffi::lua_toboolean(state, 5)) {
-            (Given::One(at), 1) => Some(*at),
-            _ => None,
-        };
-        let options = Listed { state, host, list: if listed { 6 } else { 0 }, opened };
-        let [min, max, total, least] = [8, 9, 10, 11].map(|at| whole(state, at));
-        let other = ffi::lua_type(state, 12) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, 12) != 0;
-        let shape = match Shape::new(kind, count, Limits { min, max, total, least, other }) {
-            Ok(shape) => shape,
-            Err(lacking) => {
-                let topic = text_field(state, 2, Name::Topic);
-                let message = format!("the question `{topic}` needs `{lacking}`, a whole number");
-                return Err(words(context.fault(message)));
-            }
-        };
-        let checked = match &given {
-            Given::One(at) => shape.check(&options, Places::One(*at)),
-            Given::Many(places) => shape.check(&options, Places::Many(places)),
-            Given::Points(points) => shape.check(&options, Places::Points(points)),
-            Given::Number(n) => shape.check(&options, Places::Number(*n)),
-            Given::Yes(yes) => shape.check(&options, Places::Yes(*yes)),
-            Given::Text(text) => shape.check(&options, Places::Text(text)),
-            Given::Nothing => Err(Misfit::Kind),
-        };
-        let by = whole(state, 4).unwrap_or_default();
-        if let Err(misfit) = checked {
-            let label = |at: usize| options.label(context, at);
-            let reason = |at: usize| options.text_of(at, Name::Reason);
-            let topic = text_field(state, 2, Name::Topic);
-            let refusal = misfit.refusal(&shape, topic, label, reason);
-            let message = match by {
-                1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
-                _ => format!("the default of the question `{topic}` does not fit: {refusal}"),
-            };
-            return Err(words(context.fault(message)));
-        }
-        if by == BY_ONLY {
-            context.pulse += 1;
-            push_field(state, 2, Name::About);
-            if !is_about(state, -1, host) {
-                return Err(words(not_about(context, type_name(state, -1))));
-            }
-            pop(state, 1);
-            context.open_seat(text_field(state, 2, Name::Seat)).map_err(words)?;
-        }
-        if let (AskKind::Choose, Given::One(at)) = (kind, &given)
-            && context.observers.wants_card()
-            && let Some(card) = chosen_card(state, context, listed, *at)
-        {
-            context.answered(Arc::from(text_field(state, 2, Name::Seat)), card);
-        }
-        Ok(!context.is_headless())
-    }
-}
-
-/// The card that an option stands for, if it is one.
-unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bool, at: usize) -> Option<Arc<str>> {
-    unsafe {
-        ffi::lua_rawgeti(state, if listed { 6 } else { 7 }, at as ffi::lua_Integer + 1);
-        if listed && ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
-            push_field(state, -1, Name::Id);
-            ffi::lua_remove(state, -2);
-        }
-        let card = text(state, -1).and_then(|id| context.rules.card(id)).map(|card| Arc::from(&*card.id));
-        pop(state, 1);
-        card
-    }
 }
 
 // Agenda

@@ -1,0 +1,362 @@
+//! The functions by which questions find who answers, and by which answers are checked, as plain functions of the engine.
+
+use std::os::raw::c_int;
+use std::sync::Arc;
+
+use mlua::{ffi, lua_State};
+
+use super::super::field_names::{Name, push_field};
+use super::questions::not_about;
+use super::stack::{lent, pop, raise, text, type_name, whole};
+use super::{HostState, NO_GAME, message_of};
+use crate::play::{ActionContext, Answerer, AskKind, By, Limits, Misfit, Options, Places, Shape, Stop};
+
+/// What the prelude is told of who answers.
+const READER: c_int = 0;
+const POLICY: c_int = 1;
+const DEFAULT: c_int = 2;
+const KNOWN: c_int = 3;
+const TAPE: c_int = 4;
+
+/// ask(kind, question, seat, what the question is about, topic): who answers it, with the id of the policy if it is one, or the
+/// id of the option that the tape names.
+pub(super) unsafe extern "C-unwind" fn ask(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        let kind = kind_at(state, 1);
+        let answerer = match (lent(state), text(state, 3)) {
+            (None, _) => Err(NO_GAME.to_string()),
+            (Some((host, context)), _) if !is_about(state, 4, host) => {
+                Err(message_of(&not_about(context, type_name(state, 4))).to_string())
+            }
+            (Some((_, context)), None) => {
+                Err(message_of(&context.fault("the `seat` of a question must be a text")).to_string())
+            }
+            (Some((host, context)), Some(seat)) => {
+                host.before_policy.set(context.position());
+                let about = host.handles.borrow().id_at(ffi::lua_topointer(state, 4) as usize);
+                let has_options = kind.is_some_and(AskKind::has_options);
+                let asked = (text(state, 5).unwrap_or(""), about, has_options);
+                context.answerer(seat, asked).map_err(|stop| message_of(&stop).to_string())
+            }
+        };
+        match answerer {
+            Ok(Answerer::Reader) => ffi::lua_pushinteger(state, READER as ffi::lua_Integer),
+            Ok(Answerer::Default) => ffi::lua_pushinteger(state, DEFAULT as ffi::lua_Integer),
+            Ok(Answerer::Known) => ffi::lua_pushinteger(state, KNOWN as ffi::lua_Integer),
+            Ok(Answerer::Tape(option)) => {
+                ffi::lua_pushinteger(state, TAPE as ffi::lua_Integer);
+                if let Some(id) = option {
+                    ffi::lua_pushlstring(state, id.as_ptr().cast(), id.len());
+                    return 2;
+                }
+            }
+            Ok(Answerer::Policy(policy)) => {
+                ffi::lua_pushinteger(state, POLICY as ffi::lua_Integer);
+                ffi::lua_pushlstring(state, policy.as_ptr().cast(), policy.len());
+                return 2;
+            }
+            Err(message) => return raise(state, message),
+        }
+        1
+    }
+}
+
+/// Who gave an answer, by the prelude's number.
+pub(super) fn by_of(number: i64) -> By {
+    match number {
+        1 => By::Policy,
+        _ => By::Default,
+    }
+}
+
+/// Options of a question as a script gave them: a list of texts, handles and tables, or nothing yet.
+struct Listed<'a> {
+    state: *mut lua_State,
+    host: &'a HostState,
+    /// Where the list is on the stack; 0 where only one option has been looked at.
+    list: c_int,
+    /// The option that was found to be open without the list.
+    opened: Option<usize>,
+}
+
+impl Listed<'_> {
+    /// Calls `look` with the option on top of the stack, if it is a table of its own.
+    fn with<R>(&self, at: usize, look: impl FnOnce(*mut lua_State) -> R) -> Option<R> {
+        if self.list == 0 {
+            return None;
+        }
+        // SAFETY: the list is a table on the stack; what is pushed is taken off again.
+        unsafe {
+            ffi::lua_rawgeti(self.state, self.list, at as ffi::lua_Integer + 1);
+            let own = ffi::lua_type(self.state, -1) == ffi::LUA_TTABLE && {
+                let address = ffi::lua_topointer(self.state, -1) as usize;
+                self.host.handles.borrow().id_at(address).is_none()
+            };
+            let found = own.then(|| look(self.state));
+            pop(self.state, 1);
+            found
+        }
+    }
+
+    fn text_of(&self, at: usize, name: Name) -> Option<String> {
+        self.with(at, |state| unsafe {
+            push_field(state, -1, name);
+            let found = text(state, -1).map(str::to_string);
+            pop(state, 1);
+            found
+        })?
+    }
+
+    /// What the option is called, for messages.
+    fn label(&self, context: &ActionContext, at: usize) -> String {
+        let own = self.text_of(at, Name::Label).or_else(|| self.text_of(at, Name::Id));
+        own.unwrap_or_else(|| {
+            if self.list == 0 {
+                return format!("option {}", at + 1);
+            }
+            // SAFETY: as in `with`.
+            unsafe {
+                ffi::lua_rawgeti(self.state, self.list, at as ffi::lua_Integer + 1);
+                let address = ffi::lua_topointer(self.state, -1) as usize;
+                let entity = self.host.handles.borrow().id_at(address);
+                let label = match (text(self.state, -1), entity) {
+                    (Some(text), _) => text.to_string(),
+                    (None, Some(id)) => context.title(id).to_string(),
+                    (None, None) => format!("option {}", at + 1),
+                };
+                pop(self.state, 1);
+                label
+            }
+        })
+    }
+}
+
+impl Options for Listed<'_> {
+    fn is_open(&self, at: usize) -> bool {
+        if self.list == 0 {
+            return self.opened == Some(at);
+        }
+        self.with(at, |state| unsafe {
+            push_field(state, -1, Name::Enabled);
+            let greyed = ffi::lua_type(state, -1) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, -1) == 0;
+            pop(state, 1);
+            !greyed
+        })
+        .unwrap_or(true)
+    }
+
+    fn most(&self, at: usize) -> Option<i64> {
+        self.with(at, |state| unsafe { whole_field(state, -1, Name::Max) })?
+    }
+}
+
+/// An answer as the prelude gives it.
+enum Given<'a> {
+    One(usize),
+    Many(Vec<usize>),
+    Points(Vec<i64>),
+    Number(i64),
+    Yes(bool),
+    Text(&'a str),
+    Nothing,
+}
+
+unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind) -> Given<'a> {
+    unsafe {
+        match (kind, ffi::lua_type(state, at)) {
+            (_, ffi::LUA_TBOOLEAN) => Given::Yes(ffi::lua_toboolean(state, at) != 0),
+            (_, ffi::LUA_TSTRING) => text(state, at).map_or(Given::Nothing, Given::Text),
+            (AskKind::Choose, ffi::LUA_TNUMBER) => match whole(state, at).and_then(|n| usize::try_from(n - 1).ok()) {
+                Some(place) => Given::One(place),
+                None => Given::Nothing,
+            },
+            (_, ffi::LUA_TNUMBER) => whole(state, at).map_or(Given::Nothing, Given::Number),
+            (_, ffi::LUA_TTABLE) => {
+                let length = ffi::lua_objlen(state, at).min(MOST_GIVEN);
+                let mut numbers = Vec::with_capacity(length);
+                for place in 1..=length {
+                    ffi::lua_rawgeti(state, at, place as ffi::lua_Integer);
+                    let n = whole(state, -1);
+                    pop(state, 1);
+                    match n {
+                        Some(n) => numbers.push(n),
+                        None => return Given::Nothing,
+                    }
+                }
+                if kind == AskKind::Allot {
+                    return Given::Points(numbers);
+                }
+                let places: Option<Vec<usize>> = numbers.into_iter().map(|n| usize::try_from(n - 1).ok()).collect();
+                places.map_or(Given::Nothing, Given::Many)
+            }
+            _ => Given::Nothing,
+        }
+    }
+}
+
+/// Most places or points of an answer that are looked at: more than a question has options.
+const MOST_GIVEN: usize = 1_001;
+
+/// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open, and of the question:
+/// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words.
+pub(super) unsafe extern "C-unwind" fn answered(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`.
+    unsafe {
+        match check_answer(state) {
+            Ok(words) => {
+                ffi::lua_pushboolean(state, c_int::from(words));
+                1
+            }
+            Err(message) => raise(state, message),
+        }
+    }
+}
+
+/// The numbers by which the prelude names who gave an answer.
+const BY_ONLY: i64 = 3;
+
+/// Whether a question may be about the value: nothing, or an entity that is there.
+unsafe fn is_about(state: *mut lua_State, at: c_int, host: &HostState) -> bool {
+    unsafe {
+        match ffi::lua_type(state, at) {
+            ffi::LUA_TNIL | ffi::LUA_TNONE => true,
+            ffi::LUA_TTABLE => host.handles.borrow().id_at(ffi::lua_topointer(state, at) as usize).is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// Whether an option is the handle of an entity that has been taken away.
+unsafe fn is_gone(state: *mut lua_State, list: c_int, at: usize, host: &HostState) -> bool {
+    unsafe {
+        ffi::lua_rawgeti(state, list, at as ffi::lua_Integer);
+        let address = ffi::lua_topointer(state, -1) as usize;
+        let handle = ffi::lua_type(state, -1) == ffi::LUA_TTABLE && ffi::lua_getmetatable(state, -1) != 0;
+        pop(state, if handle { 2 } else { 1 });
+        handle && host.handles.borrow().id_at(address).is_none()
+    }
+}
+
+/// gone_among(list): the place of the first handle of an entity that has been taken away; nothing if there is none.
+pub(super) unsafe extern "C-unwind" fn gone_among(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; the prelude gives a table.
+    unsafe {
+        let Some((host, _)) = lent(state) else { return 0 };
+        if !host.handles.borrow().has_tombstones() {
+            return 0;
+        }
+        let Some(at) = (1..=ffi::lua_objlen(state, 1)).find(|at| is_gone(state, 1, *at, host)) else { return 0 };
+        ffi::lua_pushinteger(state, at as ffi::lua_Integer);
+        1
+    }
+}
+
+/// The kind of a question by the prelude's number for it.
+unsafe fn kind_at(state: *mut lua_State, at: c_int) -> Option<AskKind> {
+    // SAFETY: the caller gives a place on the stack.
+    let number = unsafe { whole(state, at) }?;
+    AskKind::ALL.get(usize::try_from(number - 1).ok()?).copied()
+}
+
+unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, String> {
+    let Some((host, context)) = lent(state) else { return Err(NO_GAME.into()) };
+    let words = |stop: Stop| message_of(&stop).to_string();
+    unsafe {
+        context.may_leave_open("asking").map_err(words)?;
+        let Some(kind) = kind_at(state, 1) else {
+            return Err(words(context.fault("there is no such kind of question")));
+        };
+        ffi::lua_settop(state, 12);
+        let is_list = |at| ffi::lua_type(state, at) == ffi::LUA_TTABLE;
+        let listed = is_list(6);
+        let list = if listed { 6 } else { 7 };
+        let count = if is_list(list) { ffi::lua_objlen(state, list) } else { 0 };
+        let given = given(state, 3, kind);
+        let opened = match (&given, ffi::lua_toboolean(state, 5)) {
+            (Given::One(at), 1) => Some(*at),
+            _ => None,
+        };
+        let options = Listed { state, host, list: if listed { 6 } else { 0 }, opened };
+        let [min, max, total, least] = [8, 9, 10, 11].map(|at| whole(state, at));
+        let other = ffi::lua_type(state, 12) == ffi::LUA_TBOOLEAN && ffi::lua_toboolean(state, 12) != 0;
+        let shape = match Shape::new(kind, count, Limits { min, max, total, least, other }) {
+            Ok(shape) => shape,
+            Err(lacking) => {
+                let topic = text_field(state, 2, Name::Topic);
+                let message = format!("the question `{topic}` needs `{lacking}`, a whole number");
+                return Err(words(context.fault(message)));
+            }
+        };
+        let checked = match &given {
+            Given::One(at) => shape.check(&options, Places::One(*at)),
+            Given::Many(places) => shape.check(&options, Places::Many(places)),
+            Given::Points(points) => shape.check(&options, Places::Points(points)),
+            Given::Number(n) => shape.check(&options, Places::Number(*n)),
+            Given::Yes(yes) => shape.check(&options, Places::Yes(*yes)),
+            Given::Text(text) => shape.check(&options, Places::Text(text)),
+            Given::Nothing => Err(Misfit::Kind),
+        };
+        let by = whole(state, 4).unwrap_or_default();
+        if let Err(misfit) = checked {
+            let label = |at: usize| options.label(context, at);
+            let reason = |at: usize| options.text_of(at, Name::Reason);
+            let topic = text_field(state, 2, Name::Topic);
+            let refusal = misfit.refusal(&shape, topic, label, reason);
+            let message = match by {
+                1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
+                _ => format!("the default of the question `{topic}` does not fit: {refusal}"),
+            };
+            return Err(words(context.fault(message)));
+        }
+        if by == BY_ONLY {
+            context.pulse += 1;
+            push_field(state, 2, Name::About);
+            if !is_about(state, -1, host) {
+                return Err(words(not_about(context, type_name(state, -1))));
+            }
+            pop(state, 1);
+            context.open_seat(text_field(state, 2, Name::Seat)).map_err(words)?;
+        }
+        if let (AskKind::Choose, Given::One(at)) = (kind, &given)
+            && context.observers.wants_card()
+            && let Some(card) = chosen_card(state, context, listed, *at)
+        {
+            context.answered(Arc::from(text_field(state, 2, Name::Seat)), card);
+        }
+        Ok(!context.is_headless())
+    }
+}
+
+/// The card that an option stands for, if it is one.
+unsafe fn chosen_card(state: *mut lua_State, context: &ActionContext, listed: bool, at: usize) -> Option<Arc<str>> {
+    unsafe {
+        ffi::lua_rawgeti(state, if listed { 6 } else { 7 }, at as ffi::lua_Integer + 1);
+        if listed && ffi::lua_type(state, -1) == ffi::LUA_TTABLE {
+            push_field(state, -1, Name::Id);
+            ffi::lua_remove(state, -2);
+        }
+        let card = text(state, -1).and_then(|id| context.rules.card(id)).map(|card| Arc::from(&*card.id));
+        pop(state, 1);
+        card
+    }
+}
+
+/// A text of a table, which lasts as long as it is there; empty if there is none.
+unsafe fn text_field<'a>(state: *mut lua_State, table: c_int, name: Name) -> &'a str {
+    unsafe {
+        push_field(state, table, name);
+        let found = text(state, -1).unwrap_or("");
+        pop(state, 1);
+        found
+    }
+}
+
+unsafe fn whole_field(state: *mut lua_State, table: c_int, name: Name) -> Option<i64> {
+    unsafe {
+        push_field(state, table, name);
+        let n = whole(state, -1);
+        pop(state, 1);
+        n
+    }
+}

@@ -1,0 +1,371 @@
+//! A question has one shape: what is wrong with it is found before anybody answers, and in the same words in every mode.
+
+use riskbreaker::lab::{Effect, MemoUse, OddsQuery, Simulation, Variant};
+use riskbreaker::play::{Answering, Given};
+use riskbreaker::spec::{SpecSource, run_specs};
+use riskbreaker::{DiceSource, Driver, Library, Ruleset, Session, Setup, Step, Value};
+
+const MANIFEST: &str = r#"id = "asks"
+title = "Asks"
+version = "1.0.0"
+summary = "Asks one thing."
+scenario = "start"
+
+[seats]
+gm = "The referee"
+left = "The left one"
+right = "The right one"
+"#;
+
+/// A game that asks `left` whether to go, and then does what it is told to do.
+fn library(body: &str, policy: &str) -> Library {
+    let files = [
+        ("ruleset.toml", MANIFEST.to_owned()),
+        ("RULES.md", "# Asks\n\n- **A-1** One thing is asked.\n".into()),
+        ("kinds.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ one = { title = \"name\", fields = { name = rb.text(), n = rb.int() }, derived = { sum = function(me) return me.n end } } })".into()),
+        ("scenarios/start.toml", "title = \"Start\"\n".into()),
+        ("play.luau", format!(
+            "local rb = require(\"@riskbreaker\")
+local function words(value)
+	if type(value) ~= \"table\" then
+		return tostring(value)
+	elseif value.exists then
+		return value.name
+	end
+	local parts = {{}}
+	for _, one in value do
+		table.insert(parts, words(one))
+	end
+	return table.concat(parts, \" \")
+end
+return rb.play({{
+	start = function(position)
+		rb.recur(\"turn\", {{ 1 }}, {{ 1 }}, rb.spawn(\"one\", {{ name = \"Ann\" }}))
+		rb.spawn(\"one\", {{ name = \"Bob\" }})
+	end,
+	entries = {{
+		turn = function(ann)
+			rb.confirm({{ seat = \"left\", topic = \"go\", about = ann, default = true }})
+			local bob = rb.each(\"one\")[2]
+			rb.cut_is_not_called = nil
+			local answer = (function()
+{body}
+			end)()
+			rb.finish(\"answered {{}}\", words(answer))
+		end,
+	}},
+}})").replace("\t\t\trb.cut_is_not_called = nil\n", "")),
+        ("maneuvers/nod.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"nod\", title = \"Nod\", text = \"Nods.\", resolve = function() end })".into()),
+        ("maneuvers/wave.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"wave\", title = \"Wave\", text = \"Waves.\", when = function(ctx) return not ctx.tied, \"is tied\" end, resolve = function() end })".into()),
+        ("policies/goes.luau", "local rb = require(\"@riskbreaker\")\nreturn rb.policy({ id = \"goes\", answer = function(q) return true end })".into()),
+        ("policies/says.luau", format!("local rb = require(\"@riskbreaker\")\nreturn rb.policy({{ id = \"says\", answer = function(q)\n{policy}\nend }})")),
+    ];
+    Library::from_files(files.map(|(path, text)| (format!("asks/{path}"), text.into_bytes())))
+}
+
+/// A message without the place before it.
+fn tail(text: &str) -> String {
+    let at = text.rfind(".luau:").map_or(0, |at| at + ".luau:".len());
+    text[at..].trim_start_matches(|c: char| c.is_ascii_digit() || c == ':' || c == ' ').to_owned()
+}
+
+fn came(step: &Step) -> String {
+    match step {
+        Step::Ask => "asks".into(),
+        Step::Fault(fault) => format!("fault: {}", fault.message),
+        Step::Over(text) => text.clone(),
+    }
+}
+
+/// What comes of it in each mode, by the mode's name.
+fn in_each_mode(body: &str, policy: &str) -> Vec<(&'static str, String)> {
+    let library = library(body, policy);
+    let rules = Ruleset::load(&library, "asks").unwrap_or_else(|error| panic!("{error}\n{body}"));
+    let setup = || {
+        Setup::scenario("start")
+            .dice(DiceSource::Seeded)
+            .seat("left", Driver::Policy("goes".into()))
+            .seat("right", Driver::Policy("says".into()))
+            .seat("gm", Driver::Absent)
+    };
+    let mut found = Vec::new();
+    let mut told = Session::start(&rules, setup()).unwrap();
+    found.push(("told", came(&told.advance().unwrap())));
+    let mut loaded = Session::load(&library, &told.save()).unwrap();
+    found.push(("replay of its tape", came(&loaded.advance().unwrap())));
+    let mut headless = Session::start(&rules, setup()).unwrap();
+    headless.set_headless(true);
+    found.push(("headless", came(&headless.advance().unwrap())));
+    for (mode, memo) in [("every script run", MemoUse::Never), ("memo", MemoUse::Always)] {
+        let simulation = Simulation {
+            scenario: "start".into(),
+            variants: vec![Variant::new("one", &rules, setup()).unwrap()],
+            trials: 3,
+            seed: 1,
+            until: None,
+            actions: 20,
+            memo,
+        };
+        let tally = simulation.run(1, None, None, &mut |_, _| true).unwrap().tallies.remove(0);
+        let out = tally.left_out.iter().map(|out| format!("fault: {}", tail(&out.why)));
+        found.push((mode, tally.outcomes.keys().cloned().chain(out).next().unwrap()));
+    }
+    let mut session = Session::start(&rules, setup().seat("left", Driver::Human)).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let question = session.questions()[0].clone();
+    let given = vec![Given { topic: "go".into(), about: question.about, value: Value::Bool(true) }];
+    let query = OddsQuery { given, answering: Answering::Seated, ..OddsQuery::default() };
+    found.push(match session.odds_at(question.id, query) {
+        Err(refusal) => ("odds", format!("fault: {}", tail(&refusal.to_string()))),
+        Ok(odds) => {
+            let effects = odds.outcomes.iter().flat_map(|(outcome, _)| outcome.effects.iter());
+            let over = effects.filter_map(|effect| match effect {
+                Effect::Over { text } => Some(text.to_string()),
+                _ => None,
+            });
+            ("odds", over.last().unwrap_or_default())
+        }
+    });
+    found
+}
+
+/// What comes of a question that is put to a person.
+fn by_person(body: &str) -> String {
+    let rules = Ruleset::load(&library(body, "return nil"), "asks").unwrap();
+    let setup = Setup::scenario("start").seat("left", Driver::Policy("goes".into())).seat("gm", Driver::Absent);
+    came(&Session::start(&rules, setup).unwrap().advance().unwrap())
+}
+
+/// What comes of it in a spec.
+fn in_spec(body: &str) -> String {
+    let text = "local rb = require(\"@riskbreaker\")\nrb.spec(\"A-1\", { \"A-1\" }, function(t)\n\tt:given({})\n\tt:answer(\"go\", true)\nend)";
+    let source = SpecSource { path: "one.luau".into(), text: text.into() };
+    let report = run_specs(&library(body, "return nil"), "asks", &[], vec![source], Some("one.luau")).unwrap();
+    assert!(report.broken.is_empty(), "{:?}", report.broken);
+    match &report.results[0].failure {
+        Some(failure) => format!("fault: {}", tail(&failure.fault.message)),
+        None => "asks".into(),
+    }
+}
+
+/// Questions that are badly written, and a part of what is said of each.
+const BAD: &[(&str, &str)] = &[
+    // Options.
+    ("rb.choose{ Q, options = { \"a\", \"b\", \"a\" } }", "two options have the id `a`"),
+    ("rb.choose_many{ Q, options = { \"a\", \"a\" } }", "two options have the id `a`"),
+    ("rb.order{ Q, options = { { id = \"a\" }, { id = \"b\" }, { label = \"a\" } } }", "two options have the id `a`"),
+    ("rb.allot{ Q, options = { \"a\", \"a\" }, total = 2 }", "two options have the id `a`"),
+    ("rb.choose{ Q, options = { bob, bob } }", "two options have the id `Bob`"),
+    ("rb.choose{ Q, options = { { value = bob }, bob } }", "two options have the id `Bob`"),
+    ("rb.choose_many{ Q, options = { \"a\", 5 } }", "option 2 is number; an option is an entity, a text or a table"),
+    ("rb.order{ Q, options = { true, \"a\" } }", "option 1 is boolean; an option is"),
+    ("rb.allot{ Q, options = { \"a\", 7 }, total = 2 }", "option 2 is number; an option is"),
+    ("rb.choose{ Q, options = { {} } }", "option 1 needs an `id`"),
+    ("rb.choose{ Q, options = { { id = 5 } } }", "`id` of option 1 must be a text, not number"),
+    ("rb.choose{ Q, options = { { id = \"a\", label = bob } } }", "`label` of option 1 must be a text, not table"),
+    ("rb.choose{ Q, options = { { id = \"a\", note = 5 } } }", "`note` of option 1 must be a text, not number"),
+    ("rb.choose{ Q, options = { { id = \"a\", reason = 5 } } }", "`reason` of option 1 must be a text, not number"),
+    ("rb.allot{ Q, options = { { id = \"a\", max = \"2\" } }, total = 1 }", "`max` of option 1 must be a whole number"),
+    ("rb.choose{ Q, options = { a = \"x\" } }", "a list with the keys 1, 2, 3 ..., and one is `a`"),
+    ("rb.choose_many{ Q, options = { \"b\", a = \"x\" } }", "a list with the keys 1, 2, 3 ..., and one is `a`"),
+    ("rb.choose{ Q, options = \"a\" }", "needs `options`, a list, not string"),
+    ("rb.choose{ Q, options = bob }", "needs `options`, a list, not an entity"),
+    ("rb.choose{ Q }", "needs `options`, a list, not nil"),
+    ("rb.choose{ Q, options = function() return 5 end }", "needs `options`, a list, not number"),
+    ("rb.choose_many{ Q, options = function() return { \"a\", \"a\" } end }", "two options have the id `a`"),
+    ("rb.choose{ Q, options = {} }", "has no possible answer"),
+    (
+        "rb.choose{ Q, options = { { id = \"a\", enabled = false, reason = \"is gone\" } } }",
+        "no option that is open (a: is gone)",
+    ),
+    ("rb.choose_many{ Q, options = { { id = \"a\", enabled = false }, \"b\" }, min = 2 }", "has no possible answer"),
+    ("rb.order{ Q, options = { { id = \"a\", enabled = false }, \"b\" } }", "has no possible answer"),
+    ("rb.allot{ Q, options = { { id = \"a\", max = 1 } }, total = 3 }", "has no possible answer"),
+    ("rb.allot{ Q, options = {}, total = 3 }", "has no possible answer"),
+    (
+        "(function() rb.remove(bob) return rb.choose{ Q, options = { \"a\", bob } } end)()",
+        "option 2 is an entity that has been taken away",
+    ),
+    ("rb.choose{ Q, cards = { \"nod\", \"nod\" } }", "two options have the id `nod`"),
+    ("rb.choose{ Q, cards = { \"nods\" } }", "there is no card `nods`; did you mean `nod`?"),
+    ("rb.choose{ Q, cards = rb.card_ids, ctx = {}, more = { \"nod\" } }", "two options have the id `nod`"),
+    ("rb.choose{ Q, cards = rb.card_ids, ctx = {}, more = { 5 } }", "option 3 is number"),
+    ("rb.choose_many{ Q, cards = rb.card_ids, ctx = {} }", "takes no `cards`"),
+    // Limits.
+    ("rb.number{ Q, min = 1.5, max = 3 }", "needs `min`, a whole number, not 1.5"),
+    ("rb.number{ Q, min = 1, max = \"3\" }", "needs `max`, a whole number, not a string"),
+    ("rb.number{ Q, max = 3 }", "needs `min`, a whole number, not nothing"),
+    ("rb.number{ Q, min = 4, max = 3 }", "has no possible answer: `min` is 4 and `max` is 3"),
+    ("rb.choose_many{ Q, options = { \"a\", \"b\" }, min = 2, max = 1 }", "`min` is 2 and `max` is 1"),
+    ("rb.choose_many{ Q, options = { \"a\", \"b\" }, min = -1 }", "`min` of the question `it` is at least 0, not -1"),
+    ("rb.choose_many{ Q, options = { \"a\", \"b\" }, max = 0.5 }", "needs `max`, a whole number, not 0.5"),
+    ("rb.choose_many{ Q, options = { \"a\", \"b\" }, max = \"2\" }", "needs `max`, a whole number, not a string"),
+    ("rb.allot{ Q, options = { \"a\", \"b\" } }", "needs `total`, a whole number, not nothing"),
+    ("rb.allot{ Q, options = { \"a\", \"b\" }, total = -2 }", "`total` of the question `it` is at least 0, not -2"),
+    ("rb.allot{ Q, options = { \"a\", \"b\" }, total = 2.5 }", "needs `total`, a whole number, not 2.5"),
+    ("rb.allot{ Q, options = { \"a\", \"b\" }, total = 2, least = 3 }", "`least` is 3 and `total` is 2"),
+    ("rb.line{ Q, max = 0 }", "`max` of the question `it` is at least 1, not 0"),
+    ("rb.line{ Q, max = \"9\" }", "needs `max`, a whole number, not a string"),
+    // The rest.
+    ("rb.confirm{ seat = \"right\" }", "the `topic` of a question must be a text, not nil"),
+    ("rb.confirm{ seat = \"right\", topic = 5 }", "the `topic` of a question must be a text, not number"),
+    (
+        "rb.number{ seat = \"right\", topic = bob, min = 1, max = 1, auto = true }",
+        "the `topic` of a question must be a text, not table",
+    ),
+    ("rb.confirm{ topic = \"it\" }", "the `seat` of a question must be a text, not nil"),
+    ("rb.confirm{ topic = \"it\", seat = bob }", "the `seat` of a question must be a text, not table"),
+    ("rb.confirm{ topic = \"it\", seat = \"rihgt\" }", "there is no seat `rihgt`; did you mean `right`?"),
+    ("rb.confirm{ Q, about = 5 }", "takes an entity that is there, not number"),
+    ("rb.confirm{ Q, audience = \"lefd\" }", "there is no such seat; did you mean `left`?"),
+    ("rb.confirm{ Q, audience = { \"left\", 5 } }", "the `audience` of a question must be a text, not number"),
+    ("rb.confirm{ Q, why = 5 }", "the `why` of a question must be a text, not number"),
+    ("rb.confirm{ Q, why = bob }", "the `why` of a question must be a text, not table"),
+    ("rb.confirm{ Q, check = true }", "the `check` of a question must be a function, not boolean"),
+    (
+        "rb.choose{ Q, options = { \"a\" }, note = \"beside\" }",
+        "the `note` of a question must be a function, not string",
+    ),
+];
+
+fn body_of(call: &str) -> String {
+    format!("return {}", call.replace("Q", "seat = \"right\", topic = \"it\""))
+}
+
+/// A policy that answers anything.
+const POLICY: &str = "if q.kind == \"choose\" then return rb.open(q, \"nod\") or rb.open(q, \"a\") or \"a\" end
+	if q.kind == \"choose_many\" or q.kind == \"order\" then return { \"a\" } end
+	if q.kind == \"number\" then return 2 end
+	if q.kind == \"allot\" then return { 1, 1 } end
+	if q.kind == \"line\" then return \"text\" end
+	return true";
+
+#[test]
+fn a_badly_written_question_faults_in_the_same_words_in_every_mode() {
+    let mut wrong = Vec::new();
+    for (call, said) in BAD {
+        let body = body_of(call);
+        let mut found = in_each_mode(&body, POLICY);
+        found.push(("put to a person", by_person(&body)));
+        found.push(("spec", in_spec(&body)));
+        let told = found[0].1.clone();
+        if !told.starts_with("fault: ") || !told.contains(said) {
+            wrong.push(format!("{call}\n    wanted: {said}\n    told:   {told}"));
+        }
+        let others = found
+            .iter()
+            .filter(|(_, came)| *came != told && !(came.starts_with("fault: ") && told.contains(&came[7..])));
+        wrong.extend(others.map(|(mode, came)| format!("{call}\n    told: {told}\n    {mode}: {came}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn what_only_words_need_does_not_decide_how_a_game_goes() {
+    let calls = [
+        ("rb.choose{ Q, options = { \"a\", \"b\" }, why = function() error(\"no words\") end }", "answered a"),
+        ("rb.choose{ Q, options = { \"a\", \"b\" }, note = function() error(\"no note\") end }", "answered a"),
+        ("rb.choose_many{ Q, options = { \"a\", \"b\" }, note = function() return 5 end }", "answered a"),
+        ("rb.allot{ Q, options = { \"a\", \"b\" }, total = 2, why = function() return bob end }", "answered 1 1"),
+        ("rb.line{ Q, why = function() return nil .. \"\" end }", "answered text"),
+        ("rb.line{ Q, default = \"more\", options = function() error(\"none\") end }", "answered text"),
+        // A card that the policy does not look at.
+        ("rb.choose{ Q, cards = rb.card_ids, ctx = nil }.id", "answered nod"),
+        ("(function() rb.say(function() error(\"no words\") end) return 5 end)()", "answered 5"),
+        ("(function() rb.say(function() return bob end) return 5 end)()", "answered 5"),
+    ];
+    for (call, wanted) in calls {
+        for (mode, came) in in_each_mode(&body_of(call), POLICY) {
+            assert_eq!(came, wanted, "{mode}: {call}");
+        }
+    }
+}
+
+#[test]
+fn words_that_fail_stand_in_the_question_that_a_person_is_shown() {
+    for call in [
+        "rb.choose{ Q, options = { \"a\", \"b\" }, why = function() error(\"no words\") end }",
+        "rb.choose{ Q, options = { \"a\", \"b\" }, note = function() error(\"no words\") end }",
+        "rb.confirm{ Q, why = function() return rb.roll(\"1d6\", \"no words\") .. \"\" end }",
+        "rb.confirm{ Q, why = function() return bob end }",
+    ] {
+        let body = body_of(call);
+        let library = library(&body, "return nil");
+        let rules = Ruleset::load(&library, "asks").unwrap();
+        let setup = Setup::scenario("start").seat("left", Driver::Policy("goes".into())).seat("gm", Driver::Absent);
+        let mut session = Session::start(&rules, setup).unwrap();
+        assert_eq!(came(&session.advance().unwrap()), "asks", "{call}");
+        let question = session.questions()[0].clone();
+        let notes = question.ask.options().iter().filter_map(|option| option.note.clone());
+        let shown: String = notes.chain([question.why.clone()]).collect();
+        assert!(shown.contains("these words failed"), "{call}: {shown}");
+        let loaded = Session::load(&library, &session.save()).unwrap();
+        assert_eq!(loaded.questions(), session.questions(), "{call}");
+    }
+}
+
+#[test]
+fn an_entity_where_a_text_belongs_is_refused_in_every_mode() {
+    for (call, said) in [
+        ("rb.say(bob)", "what is said must be a text, not"),
+        ("rb.say(5)", "what is said must be a text, not"),
+        ("rb.whisper(\"gm\", bob)", "what is said must be a text, not"),
+        ("rb.whisper(\"gmm\", \"psst\")", "the audience is `gmm`, and there is no such seat"),
+        ("rb.term(bob, 5)", "the label of rb.term must be a text, not"),
+        ("rb.roll(\"1d1\", bob)", "the label of a roll must be a text, not"),
+        ("rb.cut(bob)", "the reason of rb.cut must be a text, not"),
+        ("rb.finish(bob)", "the outcome must be a text, not"),
+        ("bob:set(\"n\", 3, bob)", "the reason of a change must be a text, not"),
+        ("bob:add(\"n\", 3, bob)", "the reason of a change must be a text, not"),
+    ] {
+        let found = in_each_mode(&format!("{call}\nreturn 5"), POLICY);
+        for (mode, came) in &found {
+            assert!(came.starts_with("fault: ") && came.contains(said), "{mode}: {call}: {came}");
+            assert_eq!(*came, found[0].1, "{mode}: {call}");
+        }
+    }
+}
+
+#[test]
+fn what_a_policy_answers_is_taken_in_every_mode_or_in_none() {
+    let asked = "options = { \"a\", { id = \"b\", value = 4 }, \"cc\" }";
+    for (kind, more, answer) in [
+        ("choose", asked, "\"a\""),
+        ("choose", asked, "4"),
+        ("choose", asked, "q.options[2]"),
+        ("choose", asked, "{ id = \"a\" }"),
+        ("choose", asked, "\"d\""),
+        ("choose", asked, "true"),
+        ("choose", asked, "{}"),
+        ("choose_many", asked, "\"a\""),
+        ("choose_many", asked, "{ \"a\", \"a\" }"),
+        ("choose_many", asked, "{ a = \"a\" }"),
+        ("order", asked, "{ \"a\", \"a\", \"cc\" }"),
+        ("order", asked, "{ \"cc\", 4, \"a\" }"),
+        ("allot", "options = { \"a\", \"b\" }, total = 3", "{ 1.5, 1.5 }"),
+        ("allot", "options = { \"a\", \"b\" }, total = 3", "{ a = 1, b = 2 }"),
+        ("allot", "options = { \"a\", \"b\" }, total = 3", "{ 1, 1, 1 }"),
+        ("allot", "options = { \"a\", \"b\" }, total = 3", "{ 3 }"),
+        ("allot", "options = { \"a\", \"b\" }, total = 3", "5"),
+        ("number", "min = 1, max = 3", "\"2\""),
+        ("number", "min = 1, max = 3", "2.5"),
+        ("number", "min = 1, max = 3", "{ 2 }"),
+        ("confirm", "", "1"),
+        ("line", "max = 3", "\"long\""),
+        ("line", "max = 3", "\"a\\nb\""),
+        ("line", "max = 3", "12"),
+        ("choose", "cards = rb.card_ids, ctx = { tied = true }", "rb.card(\"wave\")"),
+        ("choose", "cards = rb.card_ids, ctx = { tied = true }, more = { \"more\" }", "\"more\""),
+        ("choose", "cards = rb.card_ids, ctx = {}", "rb.open(q, \"wave\")"),
+    ] {
+        let body = format!(
+            "local answer = rb.{kind}{{ seat = \"right\", topic = \"it\", {more} }}\nreturn if type(answer) == \"table\" and answer.title then answer.id else answer"
+        );
+        let found = in_each_mode(&body, &format!("return {answer}"));
+        for (mode, came) in &found {
+            let other = found[0].1.strip_prefix("fault: ");
+            let same = *came == found[0].1 || other.is_some_and(|told| came.strip_prefix("fault: ") == Some(told));
+            assert!(same, "{kind} {answer}: told {}, {mode} {came}", found[0].1);
+        }
+    }
+}
