@@ -284,6 +284,7 @@ fn read_only_phases_only_read() {
         "rb.spawn('thing', {})",
         "rb.say('x')",
         "rb.finish('x')",
+        "rb.filter({ 1 }, function() return rb.roll('1d6', 'x') > 3 end)",
     ] {
         let text = format!(
             "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({{ id = \"trick\", when = function(ctx) {body} return true end, resolve = function() end }})"
@@ -294,6 +295,13 @@ fn read_only_phases_only_read() {
         assert!(fault.message.contains("which may only read"), "{fault}");
         assert_eq!((fault.path.as_deref(), fault.line), (Some("bad/maneuvers/trick.luau"), Some(2)));
     }
+}
+
+/// Where rolling is free, too: what keeps an element or leaves it out changes nothing.
+#[test]
+fn what_rb_filter_asks_only_reads() {
+    let fault = fault_of("rb.filter({ 1 }, function() return rb.roll('1d6', 'x') > 3 end)");
+    assert!(fault.message.contains("is not possible in rb.filter, which may only read"), "{fault}");
 }
 
 #[test]

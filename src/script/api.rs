@@ -223,6 +223,13 @@ pub(crate) const WORDS: &[Word] = &[
         "First",
         "The first entity of a kind, or nil; with a table, the first whose fields hold these values.",
     ),
+    reads(
+        Entities,
+        "filter",
+        "rb.filter(list, function(value) return true end)",
+        "<T>(list: { T }, keep: (value: T) -> any) -> { T }",
+        "The elements of a list for which the function returns true, in their order. The function may only read.",
+    ),
     acts(
         Entities,
         "spawn",
