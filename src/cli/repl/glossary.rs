@@ -16,7 +16,8 @@ impl Repl {
     /// What a word means; nothing where no text of the rules has it.
     pub(super) fn meaning_of(&self, word: &str) -> Option<Entry> {
         let rules = self.session.ruleset();
-        let mut entry = self.field_called(word);
+        let mut entry: Entry = defined(rules, word).into_iter().collect();
+        entry.extend(self.field_called(word));
         entry.extend(self.listed_with(word));
         entry.extend(rules_about(rules, word));
         (!entry.is_empty()).then_some(entry)
@@ -71,6 +72,15 @@ impl Repl {
     }
 }
 
+/// What the rule texts say that a word means: `- **Word** text`. The layer on top says it last, and counts.
+fn defined(rules: &Ruleset, word: &str) -> Option<(String, String)> {
+    let texts: Vec<&str> = rules.rule_texts().map(|(_, text)| text).collect();
+    texts.iter().rev().flat_map(|text| paragraphs(text)).find_map(|line| {
+        let (label, text) = numbered(&line)?;
+        same_word(label, word).then(|| (label.to_owned(), text.replace("**", "")))
+    })
+}
+
 /// The rules that have a word in them: those under a heading with the word first, then rules, then rulings in tables.
 fn rules_about(rules: &Ruleset, word: &str) -> Entry {
     let mut found: Vec<(u8, usize, String, String)> = Vec::new();
@@ -82,7 +92,7 @@ fn rules_about(rules: &Ruleset, word: &str) -> Entry {
         }
         let Some((id, text)) = numbered(&line) else { continue };
         // A table may only say which spec shows an example.
-        if stands_at(text, word).is_none() || text.contains("`specs/") {
+        if stands_at(text, word).is_none() || text.contains("`specs/") || same_word(id, word) {
             continue;
         }
         let rank = if line.trim_start().starts_with('|') { 2 } else { u8::from(!headed) };
@@ -117,6 +127,12 @@ fn stands_at(text: &str, word: &str) -> Option<usize> {
     })
 }
 
+/// Whether two labels are one word, in either number.
+fn same_word(one: &str, other: &str) -> bool {
+    let (one, other) = (plain(one), plain(other));
+    one == other || one.strip_suffix('s') == Some(&*other) || other.strip_suffix('s') == Some(&*one)
+}
+
 /// In small letters, with blanks for `_` and `-`.
 fn plain(text: &str) -> String {
     text.trim().to_lowercase().replace(['_', '-'], " ")
@@ -132,6 +148,12 @@ mod tests {
         assert_eq!(stands_at("What is owed lapses", "owed"), Some(8));
         assert_eq!(stands_at("The encounter ends", "counter"), None);
         assert_eq!(stands_at("The skill levels are compared", "skill level"), Some(4));
+    }
+
+    #[test]
+    fn a_label_is_the_word_itself_and_no_part_of_it() {
+        assert!(same_word("Segment", "segments") && same_word("Melee strikes", "melee_strike"));
+        assert!(!same_word("Initial delay", "delay") && !same_word("X-1", "x"));
     }
 
     #[test]
