@@ -1,4 +1,4 @@
-use super::command::Command;
+use super::command::{Command, Word};
 use super::line::{Phrase, phrases, split_first};
 use super::vocabulary::Vocabulary;
 use crate::cli::nearest::nearest;
@@ -59,6 +59,8 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
         && !begins_code(rest)
         // A card may be called `Set a Trap`.
         && (rest.is_empty() || !words.begins_with_an_option(line))
+        // Alone it rolls nothing, so an option of that name is meant.
+        && !(command.word == Word::Roll && rest.is_empty() && accepts(line))
     {
         return Meaning::Command(command, rest.to_owned());
     }
@@ -234,6 +236,14 @@ mod tests {
         assert_eq!(read("Set a Trap stake 2", &trap), "answer [Set a Trap] stake=[2]");
         assert_eq!(read("set a harm 2", &trap), "command set [a harm 2]");
         assert_eq!(read("undo", &trap), "command undo []");
+    }
+
+    #[test]
+    fn roll_alone_is_the_option_of_that_name_and_with_dice_the_command() {
+        let accepts = |text: &str| text == "roll";
+        assert!(matches!(meaning("roll", &cards(), accepts), Meaning::Answer { .. }));
+        assert!(matches!(meaning("roll 2d6", &cards(), accepts), Meaning::Command(..)));
+        assert!(matches!(meaning("roll", &cards(), |_| false), Meaning::Command(..)));
     }
 
     #[test]
