@@ -324,6 +324,20 @@ fn what_goes_too_many_ways_is_estimated_and_says_so() {
 }
 
 #[test]
+fn what_is_too_much_work_is_estimated_from_fewer_plays() {
+    let within = |work| {
+        let limits = Limits { work, ..Limits::default() };
+        let query = OddsQuery { limits, ..OddsQuery::default() };
+        let position = Position { card: "ledger".into(), query, ..Position::default() };
+        position.odds(&gambles()).unwrap().0.estimate.unwrap().samples
+    };
+    let (few, many) = (within(400_000), within(4_000_000));
+    assert!(1 < few && few < many && many < Limits::default().samples, "{few} {many}");
+    // However little it may be, it is played once.
+    assert_eq!(within(0), 1);
+}
+
+#[test]
 fn counts_in_a_loop_without_end_are_solved() {
     // Rounds by how many hits both have; of those in which nobody hits there are any number.
     let mut rounds: BTreeMap<(i64, i64), BigRational> = BTreeMap::from([((0, 0), BigRational::one())]);

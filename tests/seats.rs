@@ -1132,7 +1132,7 @@ fn no_value_of_an_embedder_ends_anything() {
             let _ = question.exact_answer(value);
             let _ = session.reply(&[(question.topic.to_string(), value.clone())]);
             let given = vec![Given { topic: question.topic.to_string(), about: None, value: value.clone() }];
-            let limits = Limits { ways: 2, samples: 2, points: 0, bytes: 0 };
+            let limits = Limits { ways: 2, samples: 2, points: 0, bytes: 0, work: 0 };
             let query = OddsQuery { given, against: Some(value.clone()), limits, ..OddsQuery::default() };
             let _ = session.odds_at(question.id, query.clone());
             let mut south = session.seat("south").unwrap();

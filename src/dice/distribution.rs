@@ -56,11 +56,15 @@ impl Dice {
     /// [`TooWide`] if that would take more than some tens of megabytes or about a second; `100d6kh50`, `100d100`,
     /// `1000d6` and `d1000000` do not.
     pub fn distribution(&self) -> Result<Distribution, TooWide> {
-        let mut effort = Effort::new();
+        self.distribution_within(&mut Effort::new())
+    }
+
+    /// The same with what is left of an effort, which it takes from.
+    pub(super) fn distribution_within(&self, effort: &mut Effort) -> Result<Distribution, TooWide> {
         let mut sum = Distribution::certain(self.constant);
         for term in &self.terms {
-            sum = Distribution::of_term(term, &mut effort)
-                .and_then(|of_term| sum.plus(&of_term, &mut effort))
+            sum = Distribution::of_term(term, effort)
+                .and_then(|of_term| sum.plus(&of_term, effort))
                 .map_err(|TooMuch| TooWide { dice: self.clone() })?;
         }
         Ok(sum)

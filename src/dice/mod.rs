@@ -16,6 +16,7 @@ pub use num_rational::BigRational;
 pub(crate) use partition::{Partition, Seen, ranks};
 pub use rng::DiceRng;
 pub use roll::{Face, FacesError, Fate, Roll};
+pub(crate) use weights::Effort;
 
 #[cfg(test)]
 mod tests {

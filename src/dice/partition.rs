@@ -13,6 +13,7 @@ use num_traits::{One, Zero};
 use super::distribution::{Distribution, TooWide};
 use super::notation::{Dice, Term};
 use super::pool::{Keep, Pool};
+use super::weights::Effort;
 
 /// What a script sees of a roll.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -63,15 +64,15 @@ const LONG_LIST: usize = 32;
 type Ways = BTreeMap<Vec<u32>, BigUint>;
 
 impl Dice {
-    /// Parts all rolls by what is seen of them.
+    /// Parts all rolls by what is seen of them, with what is left of an effort.
     ///
     /// # Errors
     ///
     /// [`TooWide`] if there are too many outcomes or branches.
-    pub(crate) fn partition(&self, seen: &Seen) -> Result<Partition, TooWide> {
+    pub(crate) fn partition(&self, seen: &Seen, effort: &mut Effort) -> Result<Partition, TooWide> {
         match seen {
             Seen::Total => {
-                let totals = self.distribution()?;
+                let totals = self.distribution_within(effort)?;
                 if totals.iter().len() > MOST {
                     return Err(TooWide { dice: self.clone() });
                 }
@@ -80,7 +81,7 @@ impl Dice {
             }
             Seen::Cuts(cuts) => {
                 let mut branches: Vec<Branch> = Vec::new();
-                let totals = self.distribution()?;
+                let totals = self.distribution_within(effort)?;
                 let mut edges: Vec<i64> = cuts.clone();
                 edges.extend([i64::MIN, i64::MAX]);
                 edges.sort_unstable();
@@ -98,12 +99,12 @@ impl Dice {
             }
             Seen::Within { cuts, reached } => {
                 // The band as it was parted off, with dice that exploded too often if they are in it.
-                let bands = self.partition(&Seen::Cuts(cuts.clone()))?;
+                let bands = self.partition(&Seen::Cuts(cuts.clone()), effort)?;
                 let whole = bands.branches.iter().find(|band| reached_by(band.total, cuts) == *reached);
                 let Some(whole) = whole.map(|band| band.chance.clone()) else {
                     return Err(TooWide { dice: self.clone() });
                 };
-                let Partition { mut branches, .. } = self.partition(&Seen::Total)?;
+                let Partition { mut branches, .. } = self.partition(&Seen::Total, effort)?;
                 branches.retain(|branch| reached_by(branch.total, cuts) == *reached);
                 branches.iter_mut().for_each(|branch| branch.chance /= &whole);
                 let listed: BigRational = branches.iter().map(|branch| &branch.chance).sum();
@@ -115,7 +116,7 @@ impl Dice {
                 [Term { pool, .. }] if pool.keep.is_none() && pool.explode.is_none() => {
                     of_ranks(pool).ok_or_else(|| TooWide { dice: self.clone() })
                 }
-                _ => self.partition(&Seen::Ordered).map(Partition::by_ranks),
+                _ => self.partition(&Seen::Ordered, effort).map(Partition::by_ranks),
             },
         }
     }
@@ -441,7 +442,7 @@ mod tests {
     }
 
     fn partition(dice: &str, seen: Seen) -> Partition {
-        let partition = Dice::parse(dice).unwrap().partition(&seen).unwrap();
+        let partition = Dice::parse(dice).unwrap().partition(&seen, &mut Effort::new()).unwrap();
         let sum: BigRational = partition.branches.iter().map(|branch| &branch.chance).sum();
         assert_eq!(sum + &partition.rest, of(1, 1), "{dice}");
         partition
@@ -520,7 +521,7 @@ mod tests {
         let chances: Vec<_> = partition("2d[0,0,1]", Seen::Ranks).branches.into_iter().map(|b| b.chance).collect();
         assert_eq!(chances, [of(5, 9), of(2, 9), of(2, 9)]);
         assert_eq!(partition("4d10", Seen::Ranks).branches.len(), 75);
-        assert!(Dice::parse("9d10").unwrap().partition(&Seen::Ranks).is_err());
+        assert!(Dice::parse("9d10").unwrap().partition(&Seen::Ranks, &mut Effort::new()).is_err());
     }
 
     #[test]
@@ -532,7 +533,7 @@ mod tests {
         let best = partition("8d6kh2", Seen::Faces);
         let sixes = best.branches.iter().find(|branch| branch.faces == [6, 6]).unwrap();
         assert_eq!(sixes.chance, of(1_679_616 - 390_625 - 8 * 78_125, 1_679_616));
-        assert!(Dice::parse("20d20!").unwrap().partition(&Seen::Faces).is_err());
+        assert!(Dice::parse("20d20!").unwrap().partition(&Seen::Faces, &mut Effort::new()).is_err());
     }
 
     #[test]
@@ -540,7 +541,7 @@ mod tests {
         let all = partition("5d6", Seen::Ordered);
         assert_eq!(all.branches.len(), 7_776);
         assert!(all.branches.iter().all(|branch| branch.chance == of(1, 7_776)));
-        assert!(Dice::parse("8d6").unwrap().partition(&Seen::Ordered).is_err());
+        assert!(Dice::parse("8d6").unwrap().partition(&Seen::Ordered, &mut Effort::new()).is_err());
         let six = partition("6d6", Seen::Ordered);
         let one: BigRational =
             six.branches.iter().filter(|branch| branch.faces[..3] == [2, 4, 1]).map(|branch| &branch.chance).sum();

@@ -33,13 +33,18 @@ pub(super) struct TooMuch;
 
 /// How much work is left for an expression. It is estimated from sizes, so that no clock decides what is refused.
 #[derive(Debug)]
-pub(super) struct Effort {
+pub(crate) struct Effort {
     products: u64,
 }
 
 impl Effort {
-    pub fn new() -> Effort {
+    pub(super) fn new() -> Effort {
         Effort { products: MOST_PRODUCTS }
+    }
+
+    /// At most so many products of two words, for several expressions together.
+    pub fn at_most(products: u64) -> Effort {
+        Effort { products: products.min(MOST_PRODUCTS) }
     }
 
     fn spend(&mut self, products: u64) -> Result<(), TooMuch> {

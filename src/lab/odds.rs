@@ -51,6 +51,9 @@ pub struct Limits {
     pub bytes: usize,
     /// How often the action is played at random if there are more ways than that.
     pub samples: u64,
+    /// Work of scripts and dice over all runs, in steps of a script; about 200 million take a second. Once it is used up, the
+    /// action is played at random, with half as much work and at least once.
+    pub work: u64,
 }
 
 impl OddsQuery {
@@ -79,7 +82,7 @@ impl Limits {
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { ways: 400_000, points: 300_000, bytes: 96 << 20, samples: 20_000 }
+        Limits { ways: 400_000, points: 300_000, bytes: 96 << 20, samples: 20_000, work: 8_000_000_000 }
     }
 }
 
@@ -167,7 +170,9 @@ const KEEP_WORK: u64 = 10_000;
 const SEED: u64 = 0x0dd5;
 /// So many plays without an end, and none with one, show that the action has none.
 const ENDLESS_AFTER: u64 = 5;
-/// Rolls of all plays of an estimate: long plays are fewer.
+/// What a run takes besides its scripts.
+const WORK_OF_RUN: u64 = 4_000;
+/// Rolls and dice of all plays of an estimate: long plays are fewer.
 const SAMPLED_ROLLS: u64 = 4_000_000;
 /// Plays for an estimate after an interruption, and how long they may take.
 const LAST_SAMPLES: u64 = 1_000;
@@ -253,6 +258,7 @@ fn explore_in(
         points: limits.points,
         bytes: limits.bytes,
         steps: limits.ways.saturating_mul(STEPS),
+        effort: limits.work,
     };
     let new_explorer = |fingerprint| {
         let (given, against, answering) = (query.given.clone(), query.against.clone(), query.answering.clone());
@@ -274,6 +280,7 @@ fn explore_in(
         ends: Vec::new(),
         end_numbers: HashMap::new(),
         work: 0,
+        limits,
     };
     let mut found = Err(Failure::Unsteady);
     for _ in 0..STEADY_AFTER {
@@ -358,8 +365,9 @@ struct Exploration<'a> {
     /// What runs came to, each once: the number of the outcome, and what it is worth.
     ends: Vec<(u32, EndWorth)>,
     end_numbers: HashMap<(u32, EndWorth), u32>,
-    /// Work of the scripts over all runs.
+    /// Work over all runs, and how much there may be.
     work: u64,
+    limits: Limits,
 }
 
 /// What came of running the action once.
@@ -387,7 +395,7 @@ impl Exploration<'_> {
                 if self.is_interrupted() {
                     return Err(Failure::Interrupted);
                 }
-                if self.explorer().is_spent() {
+                if self.explorer().is_spent() || self.work > self.limits.work {
                     return self.all_but_little();
                 }
                 let pays = self.explorer().runs >= KEEP_AFTER || (self.work >= KEEP_WORK && self.explorer().runs > 1);
@@ -511,6 +519,7 @@ impl Exploration<'_> {
         let mut interrupted = estimate.interrupted;
         let began = Instant::now();
         let most_steps = self.explorer().steps.saturating_add(SAMPLED_ROLLS);
+        let most_work = self.work.saturating_add(self.limits.work / 2);
         let keep = if self.query.unmerged { None } else { self.vm.begin_keeping() };
         self.explorer().keep_resume_points(keep);
         for n in 0..estimate.samples {
@@ -518,7 +527,7 @@ impl Exploration<'_> {
                 interrupted = true;
                 break;
             }
-            if self.explorer().steps > most_steps {
+            if self.explorer().steps > most_steps || self.work > most_work && played > 0 {
                 break;
             }
             if played == ENDLESS_AFTER && counts.is_empty() {
@@ -567,7 +576,7 @@ impl Exploration<'_> {
     /// Runs the action once and tells what came of it.
     fn run(&mut self) -> Result<Ran, Failure> {
         let run = self.go();
-        self.work += self.vm.work_of_last_call();
+        self.work += WORK_OF_RUN + self.vm.work_of_last_call();
         let context = &mut self.game.context;
         if let Err(fault) = run {
             let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
@@ -605,6 +614,7 @@ impl Exploration<'_> {
         }
         for seat in seats {
             let found = self.vm.worth(context, &seat).map_err(Refusal::fault)?;
+            self.work += self.vm.work_of_last_call();
             match found {
                 Some(found) => worth.push((seat, found)),
                 None if self.seats.contains(&seat) => {}

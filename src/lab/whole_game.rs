@@ -243,7 +243,7 @@ impl Solver<'_> {
             let next = self.place(&mut game, false, mass)?;
             chances.insert(next, BigRational::one());
         } else {
-            let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000 };
+            let budget = Budget { runs: 20_000, points: 20_000, bytes: 32 << 20, steps: 2_000_000, effort: u64::MAX };
             let explorer = Explorer::new(Vec::new(), None, Answering::Seated, budget, fingerprint);
             game.context.explorer = Some(Box::new(explorer));
             game.context.state.renew_identity();

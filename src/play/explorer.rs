@@ -14,7 +14,7 @@ use num_traits::ToPrimitive;
 use super::resume_point::ResumePoint;
 use super::state_bytes::{write_bytes, write_last_roll, write_state};
 use super::{ActionContext, Answer, Driver, KeepPlace, Question, Refusal};
-use crate::dice::{Dice, DiceRng, Partition, Roll, Seen};
+use crate::dice::{Dice, DiceRng, Effort, Partition, Roll, Seen};
 use crate::state::{EntityId, Value};
 
 /// How questions are answered that are met on the way and that nobody has answered beforehand.
@@ -59,6 +59,8 @@ pub(crate) struct Budget {
     pub bytes: usize,
     /// Rolls and answers over all runs.
     pub steps: u64,
+    /// What it may cost to work out in which ways all dice can come, in products of two words.
+    pub effort: u64,
 }
 
 /// The ways of one action.
@@ -108,6 +110,7 @@ pub(crate) struct Explorer {
     /// What was answered for lack of an answer given: topic, answer, and where it came from.
     pub taken: BTreeMap<(String, String), &'static str>,
     partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
+    effort: Effort,
     /// What was asked before the first choice point: every run asks the same.
     asked: Vec<Option<Arc<(Question, Answer)>>>,
     met: usize,
@@ -259,6 +262,7 @@ impl Explorer {
             used: BTreeSet::new(),
             taken: BTreeMap::new(),
             partitions: HashMap::new(),
+            effort: Effort::at_most(budget.effort),
             asked: Vec::new(),
             met: 0,
             rolled_again: true,
@@ -410,6 +414,7 @@ impl Explorer {
             self.off_plan = Some(OffPlan::Deep);
             return None;
         };
+        self.steps += roll.drawn().len() as u64;
         let faces: Vec<String> = roll.drawn().iter().map(u32::to_string).collect();
         self.rolled.push((label.clone(), faces.join("+")));
         Some(roll)
@@ -540,7 +545,7 @@ impl Explorer {
         if let Some(known) = self.partitions.get(&seen).and_then(|known| known.get(dice)) {
             return Some(known.clone());
         }
-        let Ok(partition) = dice.partition(&seen) else {
+        let Ok(partition) = dice.partition(&seen, &mut self.effort) else {
             let what = match seen {
                 Seen::Faces => "the faces of ",
                 Seen::Ordered => "the faces in the order rolled of ",
