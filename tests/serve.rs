@@ -528,7 +528,8 @@ fn silly_messages_are_answered_and_touch_no_other_game() {
     }
     done(&operator, "hello", json!({ "table": "a", "role": "seat", "seat": "left" }));
     let before = done(&witness, "view", json!({ "table": "witness" })).0;
-    let mut dice = Dice(20_261_122);
+    let seed = std::env::var("RISKBREAKER_FUZZ_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(20_261_122);
+    let mut dice = Dice(seed);
     let methods: Vec<&str> =
         METHODS.iter().map(|method| method.name).filter(|name| !["shutdown", "schema"].contains(name)).collect();
     for turn in 0..count {
@@ -989,4 +990,141 @@ fn answers_a_second_are_measured() {
     println!("{answered} answers in {GAMES} games: {:.0} a second", answered as f64 / seconds);
     drop(input);
     assert!(program.child.wait().unwrap().success());
+}
+
+/// Writes rulesets for one test, file by file.
+fn rulesets_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// North decides in secret, one of its questions has one answer only, and then south is asked in the same action.
+const FOG: &[(&str, &str)] = &[
+    (
+        "fog/ruleset.toml",
+        "id = \"fog\"\ntitle = \"Fog\"\nversion = \"1.0.0\"\nsummary = \"Fog.\"\nscenario = \"fog\"\n[seats]\nnorth = \"North\"\nsouth = \"South\"\n",
+    ),
+    ("fog/scenarios/fog.toml", "title = \"Fog\"\n"),
+    (
+        "fog/kinds.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.kinds({
+	unit = {
+		title = "name",
+		fields = {
+			seat = rb.text({ show = false }),
+			name = rb.text({ audience = "seat" }),
+			ward = rb.bool({ audience = "seat" }),
+		},
+	},
+})
+"#,
+    ),
+    (
+        "fog/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		for _, seat in { "north", "south" } do
+			rb.spawn("unit", { seat = seat, name = `Agent {seat}` })
+		end
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			local north = rb.each("unit")[1]
+			local plan = rb.choose({ seat = "north", topic = "plan", audience = "north", options = { "wait", "look", "ward" } })
+			if plan == "look" then
+				rb.draw({ 1, 2, 3 })
+			end
+			north:set("ward", plan == "ward")
+			rb.choose({ seat = "north", topic = "card", audience = "north", auto = true, options = { if plan == "wait" then "queen" else "king" } })
+			rb.confirm({ seat = "south", topic = "listen", about = north, default = false })
+			rb.confirm({ seat = "north", topic = "again", default = false })
+		end,
+	},
+	free = {
+		strike = {
+			title = "Strike",
+			seats = { "south" },
+			when = function()
+				return not rb.each("unit")[1].ward, "a ward"
+			end,
+			run = function()
+				rb.say("a blow")
+			end,
+		},
+	},
+})
+"#,
+    ),
+];
+
+/// Where south is asked, after north has planned something.
+fn in_fog(plan: &str) -> (Host, Connection, [Json; 2]) {
+    let host = Host::new(Library::open(rulesets_of("fog-rulesets", FOG)).unwrap());
+    let connection = host.connect(true);
+    done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
+    let viewers = ["north", "south"].map(|seat| {
+        done(&connection, "hello", json!({ "table": "a", "role": "seat", "seat": seat })).0["viewer"].clone()
+    });
+    connection.outbox().take();
+    done(&connection, "reply", json!({ "viewer": viewers[0], "pairs": [["plan", plan]] }));
+    (host, connection, viewers)
+}
+
+#[test]
+fn a_reply_answers_for_its_own_seat_alone() {
+    let (_host, connection, [north, south]) = in_fog("wait");
+    done(&connection, "answer", json!({ "viewer": south, "question": { "action": 1, "ordinal": 0 }, "value": false }));
+    done(&connection, "reply", json!({ "viewer": north, "pairs": [["again", false]] }));
+    // South is asked later in the action that north begins: that is still south's to answer.
+    let pairs = json!([["plan", "wait"], ["listen", true]]);
+    let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": pairs }));
+    assert_eq!(refusal["kind"], "not_asked", "{refusal}");
+    done(&connection, "reply", json!({ "viewer": north, "pairs": [["plan", "wait"]] }));
+    let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": [["listen", true]] }));
+    assert_eq!(refusal["kind"], "not_your_seat", "{refusal}");
+}
+
+#[test]
+fn no_refusal_depends_on_what_another_has_done_in_secret() {
+    let told = ["wait", "look", "ward"].map(|plan| {
+        let (_host, connection, [_, south]) = in_fog(plan);
+        let mut all = Vec::new();
+        let mut note = |method: &str, mut params: Json| {
+            params["viewer"] = south.clone();
+            all.push(format!("{method} {params}: {:?}", ask(&connection, method, params.clone())));
+        };
+        for pair in [["plan", "wait"], ["card", "queen"], ["card", "king"], ["again", "yes"], ["nothing", "x"]] {
+            note("reply", json!({ "pairs": [pair] }));
+        }
+        note("why", json!({ "entity": 1, "name": "nothing" }));
+        note("why", json!({ "entity": 1, "name": "ward" }));
+        note("acts", json!({}));
+        note("view", json!({}));
+        // A free act comes before the open action, also where that has rolled what the seat does not see.
+        note("act", json!({ "name": "strike" }));
+        let south = format!("\"viewer\": Number({south})");
+        for told in all.iter_mut().filter(|told| told.starts_with("act ")) {
+            // Only what south is told: north is told other things.
+            *told = told.split("Object {\"jsonrpc\"").filter(|told| told.contains(&south)).collect();
+            assert!(told.contains("a blow"), "{told}");
+        }
+        all
+    });
+    for other in &told[1..] {
+        for (one, other) in told[0].iter().zip(other) {
+            assert_eq!(one, other);
+        }
+    }
+    let all = told[0].join("\n");
+    assert!(!all.contains("Agent north") && !all.contains("queen\\\\"), "{all}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::action::{Cause, Open, words_of};
 use super::undo::Op;
-use super::{Answer, By, Driver, Event, Game, Happening, MASTER, Machine, QuestionId, Refusal, Remedy, Slot};
+use super::{Answer, By, Driver, Event, Game, Happening, MASTER, Machine, QuestionId, Refusal, Remedy, Slot, Viewer};
 use crate::state::{Audience, Value};
 
 impl Game {
@@ -75,7 +75,7 @@ impl Game {
         Ok(op)
     }
 
-    /// A free act of a seat: before the open action if that has not rolled yet, otherwise after it. One that still asks is
+    /// A free act of a seat: before the open action if that has not rolled yet what the seat sees, otherwise after it. One that still asks is
     /// finished first.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
@@ -86,7 +86,7 @@ impl Game {
         }
         let seq = self.next_seq;
         self.did(Op::Free { seat: seat.clone(), name: name.clone() });
-        if self.dice_are_cast() {
+        if self.dice_are_cast(&seat) {
             self.queued.push_back((seat, name, seq));
             return Ok(());
         }
@@ -159,10 +159,11 @@ impl Game {
         }
     }
 
-    /// Checks an answer given to a question of an action that nobody was asked. `None` if there was no such question.
-    pub fn fits_auto(&self, action: u32, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+    /// Checks an answer that a viewer gives to a question of an action that nobody was asked. `None` if there was no such
+    /// question that is the viewer's to answer.
+    pub fn fits_auto(&self, action: u32, viewer: &Viewer, topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
         let (_, autos) = self.autos.iter().find(|(number, _)| *number == action)?;
-        super::fits_auto(autos, topic, reply)
+        super::fits_auto(autos, |question| viewer.plays(&question.seat), topic, reply)
     }
 
     /// Takes over what is open in the game that this is a fork of; whoever is a person there takes defaults here.

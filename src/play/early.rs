@@ -39,6 +39,11 @@ impl EarlyAnswers {
         self.replies
     }
 
+    /// Whether a question is one that whoever gives the answers may answer.
+    pub fn may_answer(&self, question: &Question) -> bool {
+        self.from.as_ref().is_none_or(|(viewer, _)| viewer.plays(&question.seat))
+    }
+
     /// The answer to a question and the number of the decision, if one was given.
     pub fn answer(&mut self, question: &Question) -> Option<Result<(Answer, u32), Refusal>> {
         let (viewer, action) = self.from.as_ref()?;

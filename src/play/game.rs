@@ -9,7 +9,7 @@ use super::numbering::Numberings;
 use super::reload::FirstRules;
 use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
-use super::{ActionContext, Answer, Event, Fault, Happening, Question, Refusal, Setup, Tape};
+use super::{ActionContext, Answer, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer};
 use crate::state::{Audience, State, Value};
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
@@ -217,11 +217,11 @@ impl Game {
         }
     }
 
-    /// Whether dice have been rolled in an action, open or done.
-    pub fn has_rolled(&self, action: u32) -> bool {
+    /// How many rolls there are on the tape of an action, open or done.
+    pub fn rolls(&self, action: u32) -> usize {
         let open = self.open.iter().find(|open| open.number == action).map(|open| &open.tape);
         let done = self.history.iter().rev().find(|done| done.number == action);
-        open.map_or_else(|| done.is_some_and(|done| done.tape.get().has_roll()), Tape::has_roll)
+        open.map_or_else(|| done.map_or(0, |done| done.tape.get().rolls()), Tape::rolls)
     }
 
     // Telling
@@ -241,9 +241,16 @@ impl Game {
         self.open.as_ref().is_some_and(|open| open.tape.slots.iter().any(Option::is_some))
     }
 
-    /// Whether dice have been rolled in the open action: free acts wait for its end.
-    pub fn dice_are_cast(&self) -> bool {
-        self.open.as_ref().is_some_and(|open| open.tape.has_roll())
+    /// Whether dice that a seat may know of have been rolled in the open action: free acts of the seat wait for its end.
+    pub fn dice_are_cast(&self, seat: &str) -> bool {
+        let viewer = if seat == MASTER { Viewer::master() } else { Viewer::seat(seat) };
+        self.open.as_ref().is_some_and(|open| {
+            let mut places = (0..).zip(&open.tape.slots);
+            places.any(|(at, slot)| {
+                let seen = open.private.get(&at).is_none_or(|audience| viewer.sees(audience));
+                seen && matches!(slot, Some(Slot::Roll { .. }))
+            })
+        })
     }
 
     /// Opens an action with the tape that it was recorded with, and what made it be left out, if it was.

@@ -475,7 +475,8 @@ impl ActionContext {
 
     /// Something that was said of a question to which only another answer was possible.
     fn contradiction(&self) -> Option<Refusal> {
-        self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, topic, reply)?.err())
+        let by_giver = |question: &Question| self.early.may_answer(question);
+        self.early.replies().iter().find_map(|(topic, reply)| fits_auto(&self.autos, by_giver, topic, reply)?.err())
     }
 
     /// Real dice: puts the question for the next faces out and stops.
@@ -768,10 +769,16 @@ impl ActionContext {
     }
 }
 
-/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none.
-pub(crate) fn fits_auto(autos: &[(Question, Answer)], topic: &str, reply: &Value) -> Option<Result<(), Refusal>> {
+/// Checks what was said of a question that nobody was asked, since only one answer was possible. `None` if there was none of
+/// those that are the speaker's to answer.
+pub(crate) fn fits_auto(
+    autos: &[(Question, Answer)],
+    is_own: impl Fn(&Question) -> bool,
+    topic: &str,
+    reply: &Value,
+) -> Option<Result<(), Refusal>> {
     let mut refusal = None;
-    for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *topic) {
+    for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *topic && is_own(question)) {
         match question.read(reply) {
             Ok(given) if given == *answer => return Some(Ok(())),
             Ok(_) => {

@@ -230,16 +230,18 @@ impl Session {
     fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
         let mut left: Vec<(String, Value)> = replies.to_vec();
         let action = self.questions().first().map(|question| question.id.action);
-        // A topic that only others are asked for is theirs to answer.
+        let rolled = action.map_or(0, |action| self.game().rolls(action));
+        // A topic that only others are asked for is theirs to answer. A question that the viewer does not see is none.
         for (topic, _) in &left {
-            let mut asked = self.questions().iter().filter(|question| *question.topic == **topic).peekable();
+            let seen = self.questions().iter().filter(|question| viewer.knows_of(question));
+            let mut asked = seen.filter(|question| *question.topic == **topic).peekable();
             if let Some(first) = asked.peek().map(|question| question.seat.clone())
                 && !asked.any(|question| viewer.plays(&question.seat))
             {
                 return Err(super::seat::not_yours(&first, viewer));
             }
         }
-        if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(topic)) {
+        if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(viewer, topic)) {
             return Err(self.nothing_asks(viewer, topic));
         }
         while let Some(number) = action {
@@ -275,14 +277,15 @@ impl Session {
         // What only one answer was possible to has not been asked, but what was said of it must be that answer.
         let mut unasked = Vec::new();
         for (topic, value) in left {
-            match action.and_then(|action| self.game().fits_auto(action, &topic, &value)) {
+            match action.and_then(|action| self.game().fits_auto(action, viewer, &topic, &value)) {
                 Some(fits) => fits?,
                 None => unasked.push(topic),
             }
         }
         if let Some(topic) = unasked.first() {
             // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
-            if !action.is_some_and(|action| self.game().has_rolled(action)) {
+            // Dice that were there before do not count: they may be another's secret.
+            if !action.is_some_and(|action| self.game().rolls(action) > rolled) {
                 return Err(self.nothing_asks(viewer, topic));
             }
             for topic in unasked {
@@ -305,12 +308,12 @@ impl Session {
 
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
     pub(crate) fn fits_auto(&self, action: u32, topic: &str, value: &Value) -> Option<Result<(), Refusal>> {
-        self.game().fits_auto(action, topic, value)
+        self.game().fits_auto(action, &Viewer::master(), topic, value)
     }
 
     /// Whether no question of the rules has this topic, so that an early answer to it is refused before dice fall.
-    fn cannot_be_asked(&self, topic: &str) -> bool {
-        let is_open = self.questions().iter().any(|question| *question.topic == *topic);
+    fn cannot_be_asked(&self, viewer: &Viewer, topic: &str) -> bool {
+        let is_open = self.questions().iter().any(|question| *question.topic == *topic && viewer.knows_of(question));
         !is_open && topic != "dice" && !self.rules.may_ask(topic)
     }
 
@@ -730,8 +733,8 @@ impl Session {
     }
 
     /// Whether dice have been rolled in the open action.
-    pub(crate) fn dice_are_cast(&self) -> bool {
-        self.game().dice_are_cast()
+    pub(crate) fn dice_are_cast(&self, seat: &str) -> bool {
+        self.game().dice_are_cast(seat)
     }
 
     /// The state in canonical bytes: equal states give equal bytes.

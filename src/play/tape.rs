@@ -90,8 +90,9 @@ impl Tape {
             .max_by_key(|(_, seq)| *seq)
     }
 
-    pub fn has_roll(&self) -> bool {
-        self.slots.iter().flatten().any(|slot| matches!(slot, Slot::Roll { .. }))
+    /// How many rolls stand on it.
+    pub fn rolls(&self) -> usize {
+        self.slots.iter().flatten().filter(|slot| matches!(slot, Slot::Roll { .. })).count()
     }
 
     /// Opens the questions again that the answer at a place had closed.

@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::Question;
 use crate::state::Audience;
 
 /// The seat of the game master, who sees everything.
@@ -59,6 +60,11 @@ impl Viewer {
     /// Whether it may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
         self.master || self.seats.iter().any(|own| **own == *seat)
+    }
+
+    /// Whether it is told that a question is open.
+    pub(super) fn knows_of(&self, question: &Question) -> bool {
+        self.plays(&question.seat) || self.sees(&question.audience)
     }
 
     /// In words, for messages.

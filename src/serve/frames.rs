@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Fault, FreeAct, Question, QuestionId, Refusal, SeatEvent, Session, Step, Viewer};
+use crate::play::{Ask, Driver, Fault, FreeAct, Question, QuestionId, Refusal, SeatEvent, Session, Step, View, Viewer};
 use crate::state::{Audience, EntityId, Field, Value};
 
 /// An open question.
@@ -199,17 +199,19 @@ impl Sight<'_> {
 
     pub fn questions(&self, session: &Session) -> Vec<OpenQuestion> {
         let visible = session.questions_seen_by(&self.viewer());
-        visible.into_iter().map(|question| self.question(session, question)).collect()
+        let known = session.known(&self.viewer());
+        let view = known.view(session);
+        visible.into_iter().map(|question| self.question(&view, question)).collect()
     }
 
     pub fn sees_question(&self, question: &Question) -> bool {
         self.sees(&question.audience)
     }
 
-    fn question(&self, session: &Session, question: Question) -> OpenQuestion {
+    fn question(&self, view: &View<'_>, question: Question) -> OpenQuestion {
         OpenQuestion {
             id: question.id,
-            title: question.about.map(|id| session.view().title(id)),
+            title: question.about.map(|id| view.title(id)),
             proposal: question.proposal().map(crate::play::Answer::to_value),
             yours: self.plays(&question.seat),
             seat: question.seat,

@@ -292,7 +292,7 @@ impl Case {
     /// Takes a free act at the next question, if it is open. Once its dice are rolled an action is played to its end first.
     fn act(&mut self, args: &Args) -> Checked<Result<(), Refusal>> {
         let (seat, name) = (args.text(0)?, args.text(1)?);
-        if self.session()?.dice_are_cast() {
+        if self.session()?.dice_are_cast(&seat) {
             self.settle()?;
         }
         let session = self.session()?;
