@@ -59,6 +59,12 @@ features! {
     writing_when: false,
     /// Questions that are badly written: options of wrong types or twice the same, limits that are none, a topic that is no text.
     bad_questions: true,
+    /// A game is played with edits and free acts, and what was done is taken back and done again.
+    hands: false,
+    /// There, an edit may take away what the open action has been answered: what is lost comes not back with the edit undone.
+    lost_answers: false,
+    /// There, an action that has failed may be left out.
+    left_out_by_hand: false,
     /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
     checks_in_lists: false,
 }

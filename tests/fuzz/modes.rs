@@ -164,6 +164,7 @@ pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared>
             }
         }
         Group::Decisions => compared.decisions += decisions(case, &library, &rules, features)?,
+        Group::Hands if !features.hands => {}
         Group::Hands => compared.hands += hands(case, &library, &rules, features)?,
         Group::Odds => compared.counted += odds(case)?,
     }
@@ -413,7 +414,12 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
 const DEEDS: usize = 14;
 
 /// Does something that a person can do at a table, by chance; nothing if there is nothing to do. Says what it was.
-fn deed(session: &mut Session, step: &Step, random: &mut Random) -> Option<(String, Result<(), Refusal>)> {
+fn deed(
+    session: &mut Session,
+    step: &Step,
+    random: &mut Random,
+    features: Features,
+) -> Option<(String, Result<(), Refusal>)> {
     let chance = random.below(12);
     if chance < 5 {
         match step {
@@ -422,6 +428,7 @@ fn deed(session: &mut Session, step: &Step, random: &mut Random) -> Option<(Stri
                 let answer = any_answer(&question, random.next());
                 return Some((format!("answer {answer:?}"), session.answer(question.id, answer)));
             }
+            Step::Fault(_) if !features.left_out_by_hand => return None,
             Step::Fault(_) => return Some(("skip".into(), session.remedy(Remedy::SkipAction))),
             Step::Over(_) => {}
         }
@@ -432,12 +439,12 @@ fn deed(session: &mut Session, step: &Step, random: &mut Random) -> Option<(Stri
         let (seat, name) = (act.seat.to_string(), act.name.to_string());
         return Some((format!("{seat}: {name}"), session.act(&seat, &name)));
     }
-    let edit = edit(session, random)?;
+    let edit = edit(session, random, features)?;
     Some((format!("{edit:?}"), session.edit(edit)))
 }
 
 /// An edit of something that is there.
-fn edit(session: &Session, random: &mut Random) -> Option<Edit> {
+fn edit(session: &Session, random: &mut Random, features: Features) -> Option<Edit> {
     let view = session.view();
     let all: Vec<EntityId> = ["thing", "imp", "tie", "bond"].iter().flat_map(|kind| view.of_kind(kind)).collect();
     if all.is_empty() {
@@ -449,6 +456,7 @@ fn edit(session: &Session, random: &mut Random) -> Option<Edit> {
     Some(match random.below(12) {
         0 => Edit::Say { text: "so be it".into() },
         1 => Edit::OtherDice { words: 1 + random.below(3) as u64 },
+        2..=5 if !features.lost_answers => Edit::Switch { name: "loud".into(), value: Value::Bool(random.one_in(2)) },
         2 if random.one_in(3) => Edit::Remove { entity },
         3 => match view.agenda().iter().map(|entry| entry.id).nth(random.below(6)) {
             Some(entry) if random.one_in(3) => Edit::Cancel { entry },
@@ -484,11 +492,12 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut deeds = Vec::new();
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
-        let Some((what, taken)) = deed(&mut session, &step, &mut random) else { break };
+        let before = session.decisions();
+        let Some((what, taken)) = deed(&mut session, &step, &mut random, features) else { break };
         if taken.is_err() {
             continue;
         }
-        deeds.push(what);
+        deeds.push(format!("{before} {what}"));
         done += 1;
         let step = session.advance().expect("there is a worker");
         let now = Found::of(&mut session, &step, features);
@@ -501,11 +510,10 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         };
         let loaded_step = loaded.advance().expect("there is a worker");
         let then = Found::of(&mut loaded, &loaded_step, features);
-        same(["told by hand", "saved and loaded"], &(&now, &deeds), &(&then, &deeds))?;
+        with_deeds(same(["told by hand", "saved and loaded"], &now, &then), &deeds)?;
         match found.last() {
             // An answer that a check refuses is no decision.
             Some((at, _)) if *at >= session.decisions() => {
-                deeds.pop();
                 found.retain(|(at, _)| *at < session.decisions());
             }
             _ => {}
@@ -522,6 +530,14 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     Ok(done)
 }
 
+/// The disagreement with what was done before.
+fn with_deeds(checked: Checked<()>, deeds: &[String]) -> Checked<()> {
+    checked.map_err(|mut found| {
+        found.found[0].push_str(&format!("\ndone before: {}", deeds.join("; ")));
+        found
+    })
+}
+
 /// Takes so many deeds back and does them again.
 fn there_and_back(
     session: &mut Session,
@@ -530,9 +546,8 @@ fn there_and_back(
     features: Features,
     deeds: &[String],
 ) -> Checked<()> {
-    let standing = |found: &Found| {
-        (found.step.clone(), found.state.clone(), found.log.clone(), found.questions.clone(), deeds.to_vec())
-    };
+    let standing =
+        |found: &Found| (found.step.clone(), found.state.clone(), found.log.clone(), found.questions.clone());
     let from = session.decisions();
     let mut back = 0;
     for _ in 0..count {
@@ -542,7 +557,9 @@ fn there_and_back(
         back += 1;
         let step = session.advance().expect("there is a worker");
         if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
-            same(["told by hand", "undone"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+            let now = Found::of(session, &step, features);
+            let deeds = [deeds, &[format!("{back} undone, {} left", session.decisions())]].concat();
+            with_deeds(same(["told by hand", "undone"], &standing(then), &standing(&now)), &deeds)?;
         }
     }
     for _ in 0..back {
@@ -552,7 +569,8 @@ fn there_and_back(
         }
         let step = session.advance().expect("there is a worker");
         if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
-            same(["told by hand", "done again"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+            let now = Found::of(session, &step, features);
+            with_deeds(same(["told by hand", "done again"], &standing(then), &standing(&now)), deeds)?;
         }
     }
     same(["told by hand", "done again"], &from, &session.decisions())
