@@ -128,6 +128,9 @@ pub struct Agenda {
     entries: VecDeque<Entry>,
 }
 
+/// Entries of an agenda of which one is found as quickly by looking at each.
+const FEW: usize = 32;
+
 impl Agenda {
     pub fn entries(&self) -> &VecDeque<Entry> {
         &self.entries
@@ -150,7 +153,12 @@ impl Agenda {
 
     /// Where an entry stands, or would stand.
     fn place(&self, entry: &Entry) -> usize {
-        self.entries.partition_point(|other| (&other.key, other.id) < (&entry.key, entry.id))
+        let comes_before = |other: &Entry| other.key.cmp(&entry.key).then(other.id.cmp(&entry.id)).is_lt();
+        // Of few entries, those behind a new one are soon counted.
+        match self.entries.len() < FEW {
+            true => self.entries.iter().rposition(comes_before).map_or(0, |at| at + 1),
+            false => self.entries.partition_point(comes_before),
+        }
     }
 
     /// Takes back an [`Agenda::insert`]; the entry has the same key still.
@@ -191,6 +199,10 @@ impl Agenda {
         for entry in &mut self.entries {
             entry.args = entry.args.without_entity(entity);
         }
+    }
+
+    pub(super) fn take_first(&mut self) -> Option<Entry> {
+        self.entries.pop_front()
     }
 
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {

@@ -96,9 +96,11 @@ pub struct State {
     population: Option<(u32, u64)>,
     #[serde(skip)]
     attached: Option<u64>,
-    /// How often anything about its entities has changed.
+    /// How often anything about its entities has changed, and how often one of them may have come or gone.
     #[serde(skip)]
     moves: u64,
+    #[serde(skip)]
+    comings: u64,
     /// Changes are not noted in the journal: they cannot be taken back.
     #[serde(skip)]
     unjournaled: bool,
@@ -186,6 +188,7 @@ impl Clone for State {
             population: self.population,
             attached: self.attached,
             moves: self.moves,
+            comings: self.comings,
             unjournaled: false,
             references: None,
         }
@@ -216,6 +219,7 @@ impl Clone for State {
             population: other.population,
             attached: other.attached,
             moves: other.moves,
+            comings: other.comings,
             unjournaled: false,
             references: None,
         };
@@ -452,8 +456,19 @@ impl State {
     }
 
     /// An entity has come or gone: the hash is another one, if it is about that one.
-    fn forget_population(&mut self, id: EntityId) {
+    fn note_coming(&mut self, id: EntityId) {
+        self.comings += 1;
         self.population = self.population.filter(|(up_to, _)| *up_to < id.0);
+    }
+
+    fn forget_population(&mut self) {
+        self.comings += 1;
+        self.population = None;
+    }
+
+    /// How often an entity may have come or gone; a copy counts on from there.
+    pub fn comings(&self) -> u64 {
+        self.comings
     }
 
     /// A hash of what is attached to them, and of the number of the next attachment.
@@ -513,7 +528,7 @@ impl State {
 
     /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
     pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
-        self.population = None;
+        self.forget_population();
         self.attached = None;
         let entries = self.agenda.take_all(|entry| entry.owner == Some(id));
         let attached = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
@@ -527,7 +542,7 @@ impl State {
 
     /// Puts an entity into its old place. Not noted in the journal.
     pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
-        self.population = None;
+        self.forget_population();
         self.attached = None;
         self.moves += 1;
         self.references = None;
@@ -553,7 +568,7 @@ impl State {
         entries: &dyn Fn(&str) -> bool,
         hooks: &dyn Fn(&str) -> bool,
     ) -> Belongings {
-        self.population = None;
+        self.forget_population();
         self.attached = None;
         let entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
         let mut sorted = Belongings { entries_kept, ..Belongings::default() };
@@ -706,7 +721,7 @@ impl State {
             None => EntityId(self.entities.len() as u32 + 1),
             Some(numbers) => numbers.add(audience),
         };
-        self.forget_population(entity);
+        self.note_coming(entity);
         self.moves += 1;
         if let Some(references) = &mut self.references {
             references.came(entity, &made);
@@ -751,7 +766,7 @@ impl State {
             if let Some(references) = &mut self.references {
                 references.went(entity, &was);
             }
-            self.forget_population(entity);
+            self.note_coming(entity);
             self.moves += 1;
             self.note(|| Change::Remove { entity, was });
         }
@@ -800,12 +815,18 @@ impl State {
     /// Takes an entry off the agenda to run it; one that recurs is put there again at once, so that skipping it ends nothing.
     pub fn take_entry(&mut self, id: EntryId) -> Option<Entry> {
         let entry = self.unschedule(id)?;
+        self.put_again(&entry);
+        Some(entry)
+    }
+
+    /// Puts an entry that was taken on the agenda again, if it recurs.
+    #[inline]
+    fn put_again(&mut self, entry: &Entry) {
         if let Some(step) = &entry.every {
             let key = entry.key.plus(step);
-            let audience = self.entry_audience(&entry);
+            let audience = self.entry_audience(entry);
             self.schedule_for(&audience, (entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step)));
         }
-        Some(entry)
     }
 
     /// The audience that an entry was numbered for.
@@ -835,8 +856,10 @@ impl State {
     /// Takes the first entry off the agenda to run it.
     #[inline]
     pub fn take_first(&mut self) -> Option<Entry> {
-        let id = self.agenda.first()?.id;
-        self.take_entry(id)
+        let entry = self.agenda.take_first()?;
+        self.note(|| Change::Unschedule { entry: entry.clone() });
+        self.put_again(&entry);
+        Some(entry)
     }
 
     /// Takes an entry off the agenda.

@@ -58,7 +58,11 @@ impl Clone for Value {
     /// The same; where both hold the same text, list or map, no reference is counted.
     #[inline]
     fn clone_from(&mut self, other: &Value) {
-        let same = match (&*self, other) {
+        let same = match (&mut *self, other) {
+            (Value::Int(own), Value::Int(other)) => return *own = *other,
+            (Value::Bool(own), Value::Bool(other)) => return *own = *other,
+            (Value::Entity(own), Value::Entity(other)) => return *own = *other,
+            (Value::None, Value::None) => return,
             (Value::Text(own), Value::Text(other)) => Arc::ptr_eq(own, other),
             (Value::List(own), Value::List(other)) => Arc::ptr_eq(own, other),
             (Value::Map(own), Value::Map(other)) => Arc::ptr_eq(own, other),

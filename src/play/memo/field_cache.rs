@@ -1,7 +1,7 @@
 use super::guard::Guard;
-use super::numbering::{Numbering, is_number};
+use super::numbering::Numbering;
 use super::tagged::{Interner, Tagged};
-use crate::state::State;
+use crate::state::{FieldId, State};
 
 /// Fields of the state as tagged values, as far as they were asked for, so that following a trace compares numbers that lie
 /// side by side.
@@ -19,10 +19,18 @@ pub(super) struct FieldCache {
     first: Vec<Tagged>,
     /// Whether fields that are not known yet are as they were at the beginning.
     follows_opening: bool,
+    /// What queries about fixed entities have found, by the number of the query, and the count of writes by then.
+    answers: Vec<(u64, Tagged)>,
+    /// How often a field was written, and by field how often it was by the last time, whatever the entity.
+    writes: u64,
+    written: Vec<u64>,
+    /// The count of writes when answers from before were last forgotten, and who was there.
+    forgotten: u64,
+    population: u64,
 }
 
 /// Fields of an entity that are cached. Others are read from the state.
-const FIELDS: usize = 64;
+const FIELDS: u32 = 64;
 
 impl FieldCache {
     /// `opening`: the state at which all games begin.
@@ -32,8 +40,7 @@ impl FieldCache {
 
     #[inline]
     fn slot(field: Guard) -> Option<usize> {
-        let place = field.field_id().0 as usize;
-        (place < FIELDS).then_some(field.entity().0 as usize * FIELDS + place)
+        field.place(FIELDS)
     }
 
     /// Makes the cache one of this state.
@@ -49,6 +56,40 @@ impl FieldCache {
         }
         self.identity = state.identity();
         self.moves = state.moves();
+        self.forget_answers();
+    }
+
+    /// Notes who is there of the fixed entities, by a hash.
+    #[inline]
+    pub fn note_population(&mut self, population: u64) {
+        if self.population != population {
+            self.population = population;
+            self.forget_answers();
+        }
+    }
+
+    fn forget_answers(&mut self) {
+        self.writes += 1;
+        self.forgotten = self.writes;
+    }
+
+    /// What a query finds that depends on this field of fixed entities and on who is there of them: it is asked again only when
+    /// one of them was written.
+    #[inline]
+    pub fn answer(&mut self, query: usize, field: FieldId, ask: impl FnOnce() -> Option<Tagged>) -> Option<Tagged> {
+        let since = self.written.get(field.0 as usize).copied().unwrap_or_default().max(self.forgotten);
+        if let Some((asked, found)) = self.answers.get(query)
+            && *asked >= since
+        {
+            debug_assert_eq!(ask(), Some(*found));
+            return Some(*found);
+        }
+        let found = ask()?;
+        if self.answers.len() <= query {
+            self.answers.resize(query + 1, (0, Tagged::UNKNOWN));
+        }
+        self.answers[query] = (self.writes, found);
+        Some(found)
     }
 
     /// Notes that every change of the state since [`FieldCache::turn_to`] has been passed to [`FieldCache::set`].
@@ -84,22 +125,30 @@ impl FieldCache {
             // A later trace may know it.
             return Some(found);
         }
-        self.set(field, found);
-        if let Some(slot) = FieldCache::slot(field).filter(|_| is_first && self.follows_opening) {
-            put(&mut self.first, slot, found);
+        if let Some(slot) = FieldCache::slot(field) {
+            put(&mut self.now, slot, found);
+            if is_first && self.follows_opening {
+                put(&mut self.first, slot, found);
+            }
         }
         Some(found)
     }
 
-    /// Whether a field of a fixed entity is known to hold a value.
+    /// Whether this is a field of a fixed entity that is known to hold a value.
     #[inline]
     pub fn holds(&self, field: Guard, value: Tagged) -> bool {
-        !is_number(field.entity()) && FieldCache::slot(field).and_then(|slot| self.now.get(slot)) == Some(&value)
+        field.is_fixed_field() && FieldCache::slot(field).and_then(|slot| self.now.get(slot)) == Some(&value)
     }
 
     /// A field has another value now.
     #[inline]
     pub fn set(&mut self, field: Guard, to: Tagged) {
+        self.writes += 1;
+        let which = field.field_id().0 as usize;
+        if self.written.len() <= which {
+            self.written.resize(which + 1, 0);
+        }
+        self.written[which] = self.writes;
         if let Some(slot) = FieldCache::slot(field) {
             put(&mut self.now, slot, to);
         }
@@ -120,4 +169,29 @@ fn put(list: &mut Vec<Tagged>, slot: usize, value: Tagged) {
         list.resize(slot + 1, Tagged::UNKNOWN);
     }
     list[slot] = value;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::EntityId;
+
+    #[test]
+    fn a_query_is_asked_again_when_its_field_was_written_or_somebody_came_or_went() {
+        let mut cache = FieldCache::new(None);
+        let [one, two, three, four] = [1, 2, 3, 4].map(Tagged::place);
+        let field = |field| Guard::field(EntityId(1), FieldId(field)).expect("it fits");
+        let answers = |cache: &mut FieldCache, found| assert_eq!(cache.answer(7, FieldId(2), || found), found);
+        answers(&mut cache, Some(one));
+        cache.set(field(2), one);
+        answers(&mut cache, Some(two));
+        cache.set(field(3), one);
+        answers(&mut cache, Some(two));
+        cache.note_population(5);
+        answers(&mut cache, Some(three));
+        cache.note_population(5);
+        answers(&mut cache, Some(three));
+        cache.turn_to(&State::new());
+        answers(&mut cache, Some(four));
+    }
 }

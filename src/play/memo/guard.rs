@@ -35,6 +35,12 @@ impl Guard {
         self.0 >> 30
     }
 
+    /// Whether it is a field of a fixed entity: neither kind nor number has a bit set.
+    #[inline]
+    pub fn is_fixed_field(self) -> bool {
+        self.0 >> 29 == 0
+    }
+
     #[inline]
     pub fn entity(self) -> EntityId {
         EntityId(self.0 >> 10 & 0xF_FFFF)
@@ -43,6 +49,13 @@ impl Guard {
     #[inline]
     pub fn field_id(self) -> FieldId {
         FieldId((self.0 & 0x3FF) as u16)
+    }
+
+    /// The place of a field in a table of so many fields for each entity; nothing for a field beyond them. `fields`: a power of 2.
+    #[inline]
+    pub fn place(self, fields: u32) -> Option<usize> {
+        let field = self.0 & 0x3FF;
+        (field & !(fields - 1) == 0).then_some(((self.0 >> 10 & 0xF_FFFF) * fields | field) as usize)
     }
 
     /// The number of the roll or of the query.

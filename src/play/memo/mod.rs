@@ -250,8 +250,9 @@ impl Memo {
     /// Looks up what the first entry of the agenda does, and does it if that is known.
     #[inline]
     pub fn replay(&mut self, table: &Table, state: &mut State, rng: &mut DiceRng) -> Lookup {
-        let hashes = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
+        let hashes = self.hashes(state);
         self.cache.turn_to(state);
+        self.cache.note_population(hashes.0);
         let number = match self.follow(table, hashes, state, rng) {
             Ok(number) => number,
             Err(miss) => {
@@ -277,6 +278,13 @@ impl Memo {
                 Step::Set(field, tag) => {
                     // What is there already is not written again.
                     if self.cache.holds(*field, *tag) {
+                        continue;
+                    }
+                    if field.is_fixed_field()
+                        && let Some(to) = tag.value().filter(|to| !matches!(to, Value::Entity(_)))
+                    {
+                        self.cache.set(*field, *tag);
+                        state.set(field.entity(), field.field_id(), to);
                         continue;
                     }
                     let to = self.values.value(*tag, &names.values);
@@ -367,6 +375,14 @@ impl Memo {
         Lookup::Replayed { pulsed: outcome.pulsed }
     }
 
+    /// Hashes of who is there and of what is attached to them.
+    #[inline]
+    fn hashes(&self, state: &mut State) -> (u64, u64) {
+        let population = state.population_hash(self.numbering.fixed());
+        let population = if self.numbering.is_all(state) { population } else { !population };
+        (population, state.attachments_hash())
+    }
+
     /// The number of the outcome that the first entry of the agenda comes to, if that is known.
     #[inline]
     fn follow(&mut self, table: &Table, hashes: (u64, u64), state: &State, rng: &mut DiceRng) -> Result<u32, Miss> {
@@ -398,8 +414,9 @@ impl Memo {
     /// The value of a function that only reads, if it is known; otherwise a recording starts.
     pub fn value(&mut self, what: &Arc<str>, state: &mut State) -> Option<Value> {
         self.commit_finished();
-        let hashes = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
+        let hashes = self.hashes(state);
         self.cache.turn_to(state);
+        self.cache.note_population(hashes.0);
         let traces = self.traces.clone();
         let table = traces.read();
         self.numbering.clear();
@@ -434,7 +451,7 @@ impl Memo {
         state: &mut State,
         expected: Option<Expected>,
     ) {
-        let (population, attachments) = (state.population_hash(self.numbering.fixed()), state.attachments_hash());
+        let (population, attachments) = self.hashes(state);
         self.recorded += 1;
         self.known.clear();
         self.numbering.clear();
@@ -447,8 +464,8 @@ impl Memo {
         let (None | Some(Some(_)), Some(args)) = (owner, args) else { return self.refuse(&what, TOO_MANY) };
         let root = Root { what, owner: owner.flatten(), args, population, attachments };
         let (dependencies, assumptions, effects, asked) = Default::default();
-        let mark = state.unsettled();
-        self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, mark, expected });
+        let (mark, cast) = (state.unsettled(), self.numbering.is_all(state));
+        self.recording = Some(Recording { root, dependencies, assumptions, effects, asked, cast, mark, expected });
         // The hooks of whatever is attached run without being asked for.
         let concerns = |attachment: &Attachment| {
             !self.numbering.is_fixed(attachment.owner) || self.numbering.concerns(&attachment.data)
@@ -610,6 +627,15 @@ impl Memo {
         known
     }
 
+    /// The same for a field of it.
+    fn key(&mut self, entity: EntityId, field: FieldId) -> Option<Guard> {
+        let key = Guard::field(self.number(entity)?, field);
+        if key.is_none() {
+            self.abort(TOO_MANY);
+        }
+        key
+    }
+
     /// The same for all entities in a value.
     fn numbers(&mut self, value: &Value) -> Option<Value> {
         self.recording.as_ref()?;
@@ -621,12 +647,11 @@ impl Memo {
     }
 
     fn read(&mut self, entity: EntityId, field: FieldId, value: &Value, state: &State) {
-        let Some(entity) = self.number(entity) else { return };
-        let Some(key) = Guard::field(entity, field) else { return self.abort(TOO_MANY) };
+        let Some(key) = self.key(entity, field) else { return };
         if !self.known.insert(key) {
             return;
         }
-        let assumed = self.begins_alike && !is_number(entity) && !self.invalidated.contains(key);
+        let assumed = self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(key);
         let Some(recording) = &mut self.recording else { return };
         if assumed {
             recording.assumptions.push(key);
@@ -656,7 +681,9 @@ impl Memo {
             },
             None => query,
         };
-        if recording.asked.contains(&numbered) {
+        // The root says that nobody else was there when the recording began.
+        let follows = recording.cast && matches!(query, Query::Kind(_) | Query::Referring(..));
+        if follows || recording.asked.contains(&numbered) {
             return;
         }
         recording.asked.push(numbered);
@@ -692,21 +719,20 @@ impl Memo {
 
     /// Notes whether a number is at least so large, unless more is known of it.
     fn compared(&mut self, (entity, field): (EntityId, FieldId), least: i64, value: &Value, state: &State) {
-        let Some(number) = self.number(entity) else { return };
-        let Some(key) = Guard::field(number, field) else { return self.abort(TOO_MANY) };
+        let Some(key) = self.key(entity, field) else { return };
         if self.known.contains(key) {
             return;
         }
-        if self.begins_alike && !is_number(number) && !self.invalidated.contains(key) {
+        if self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(key) {
             return self.read(entity, field, value, state);
         }
-        self.guard_least((number, field), key, least, value.as_int().is_some_and(|n| n >= least));
+        self.guard_least(key, least, value.as_int().is_some_and(|n| n >= least));
     }
 
     /// Notes whether a number, with what the recording has added to it, is at least so large.
-    fn guard_least(&mut self, (number, field): (EntityId, FieldId), key: Guard, least: i64, met: bool) {
+    fn guard_least(&mut self, key: Guard, least: i64, met: bool) {
         let Some(recording) = &mut self.recording else { return };
-        let query = Query::AtLeast(number, field, least.saturating_sub(recording.added(key)));
+        let query = Query::AtLeast(key.entity(), key.field_id(), least.saturating_sub(recording.added(key)));
         if !recording.asked.contains(&query) {
             recording.asked.push(query);
             recording.dependencies.push((Dependency::Query(query), Value::Bool(met)));
@@ -717,33 +743,18 @@ impl Memo {
     /// A number was added to a field. Where nothing else is known of what that held, a trace adds to whatever it finds, as long as
     /// the sum is one that the field takes.
     fn added(&mut self, (entity, field): (EntityId, FieldId), by: i64, sum: &Value, ty: &Type) {
-        let known = self.recording.is_none()
-            || self
-                .number(entity)
-                .and_then(|number| Guard::field(number, field))
-                .is_none_or(|key| self.known.contains(key));
         let Type::Int { min, max } = ty else { return self.wrote(entity, field, sum) };
-        if known {
-            return self.wrote(entity, field, sum);
-        }
-        if self.numbering.is_fixed(entity)
-            && let Some(key) = Guard::field(entity, field)
-        {
-            self.changed(key);
-            self.cache.set(key, Tagged::plain(sum).unwrap_or(Tagged::STALE));
-        }
-        let Some(number) = self.number(entity) else { return };
-        let Some(key) = Guard::field(number, field) else { return self.abort(TOO_MANY) };
+        let key = self.recording.as_ref().and_then(|_| Guard::field(self.numbering.known(entity)?, field));
+        let Some(key) = key.filter(|key| !self.known.contains(*key)) else { return self.wrote(entity, field, sum) };
+        self.holds_now(entity, field, sum);
         // What is guarded is the sum, and this is noted before the number is added.
         match by {
             0 => return,
-            1.. => self.guard_least(
-                (number, field),
-                key,
-                max.map_or(EXACT + 1, |max| max.saturating_add(1)).saturating_sub(by),
-                false,
-            ),
-            _ => self.guard_least((number, field), key, min.unwrap_or(-EXACT).saturating_sub(by), true),
+            1.. => {
+                let most = max.map_or(EXACT + 1, |max| max.saturating_add(1));
+                self.guard_least(key, most.saturating_sub(by), false);
+            }
+            _ => self.guard_least(key, min.unwrap_or(-EXACT).saturating_sub(by), true),
         }
         self.effect(|| Effect::Add(key, by));
     }
@@ -793,15 +804,20 @@ impl Memo {
         }
     }
 
-    fn wrote(&mut self, entity: EntityId, field: FieldId, value: &Value) {
-        if self.numbering.is_fixed(entity) {
-            let Some(key) = Guard::field(entity, field) else { return self.abort(TOO_MANY) };
+    /// Notes what a field of an entity holds now, where that is the same entity in all games.
+    fn holds_now(&mut self, entity: EntityId, field: FieldId, value: &Value) {
+        if self.numbering.is_fixed(entity)
+            && let Some(key) = Guard::field(entity, field)
+        {
             self.changed(key);
             let tag = Tagged::plain(value).filter(|_| !self.numbering.concerns(value));
             self.cache.set(key, tag.unwrap_or(Tagged::STALE));
         }
-        let Some(entity) = self.number(entity) else { return };
-        let Some(key) = Guard::field(entity, field) else { return self.abort(TOO_MANY) };
+    }
+
+    fn wrote(&mut self, entity: EntityId, field: FieldId, value: &Value) {
+        self.holds_now(entity, field, value);
+        let Some(key) = self.key(entity, field) else { return };
         if !is_small(value) {
             return self.abort("it writes a value that is too large");
         }
@@ -854,11 +870,9 @@ fn real(numbering: &Numbering, number: EntityId) -> EntityId {
 /// The same for all numbers in a value.
 #[inline]
 fn all_real(numbering: &Numbering, value: Value) -> Value {
-    match value {
-        Value::Entity(_) | Value::List(_) | Value::Map(_) => {
-            numbering.entities(&value).expect("the trace has met or made what it changes")
-        }
-        value => value,
+    match numbering.is_numbered(&value) {
+        true => numbering.entities(&value).expect("the trace has met or made what it changes"),
+        false => value,
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::state::{EntityId, State, Value};
+use crate::state::{EntityId, KindId, State, Value};
 
 /// Canonical numbers for the entities that are made in play, as in canonical labelling: by the order in which a trace meets them.
 ///
@@ -12,6 +12,9 @@ pub(super) struct Numbering {
     met: Vec<EntityId>,
     /// Those that the trace has made itself.
     made: Vec<EntityId>,
+    /// The kinds of those that are made in play, and of which state that was seen.
+    kinds: Vec<KindId>,
+    kinds_of: (u64, u64),
 }
 
 /// Ids with this bit are numbers; no fixed id is so large.
@@ -27,12 +30,32 @@ pub(super) const MOST_FIXED: u32 = 1 << 14;
 impl Numbering {
     pub fn new(opening: Option<&State>) -> Numbering {
         let fixed = opening.map_or(0, State::public_ids).min(MOST_FIXED - 1);
-        Numbering { fixed, met: Vec::new(), made: Vec::new() }
+        Numbering { fixed, ..Numbering::default() }
     }
 
     /// Ids up to here are the same in all games.
     pub fn fixed(&self) -> u32 {
         self.fixed
+    }
+
+    /// Whether nobody is or was there but the entities that all games begin with.
+    #[inline]
+    pub fn is_all(&self, state: &State) -> bool {
+        state.ids() <= self.fixed
+    }
+
+    /// Whether somebody of a kind is there that was made in play.
+    #[inline]
+    pub fn has_kind(&mut self, kind: KindId, state: &State) -> bool {
+        let seen = (state.identity(), state.comings());
+        if self.kinds_of != seen {
+            self.kinds_of = seen;
+            self.kinds.clear();
+            self.kinds.extend(state.entities_after(self.fixed).map(|(_, entity)| entity.kind));
+            self.kinds.sort_unstable();
+            self.kinds.dedup();
+        }
+        self.kinds.contains(&kind)
     }
 
     #[inline]
@@ -113,6 +136,14 @@ impl Numbering {
         }
     }
 
+    /// Whether there is a number in a value.
+    #[inline]
+    pub fn is_numbered(&self, value: &Value) -> bool {
+        let mut numbered = false;
+        value.each_entity(&mut |id| numbered |= is_number(id));
+        numbered
+    }
+
     /// The value with entities for its numbers.
     pub fn entities(&self, value: &Value) -> Option<Value> {
         value.with_entities(&mut |number| self.entity(number))
@@ -137,7 +168,7 @@ pub(super) fn place(id: EntityId) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::{Entity, KindId};
+    use crate::state::Entity;
 
     #[test]
     fn numbers_follow_the_order_of_meeting_and_lead_back_to_their_entities() {

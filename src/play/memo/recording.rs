@@ -1,4 +1,4 @@
-use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use super::guard::Guard;
@@ -14,7 +14,7 @@ pub(super) struct Root {
     pub what: Arc<str>,
     pub owner: Option<EntityId>,
     pub args: Value,
-    /// Hash of who is there.
+    /// Hash of who is there, and of whether anybody was made in play.
     pub population: u64,
     /// Hash of what is attached to them.
     pub attachments: u64,
@@ -39,14 +39,55 @@ pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (popula
     let args = match args {
         Value::None => 0,
         Value::Int(n) => *n as u64,
-        args => BuildHasherDefault::<DefaultHasher>::default().hash_one(args),
+        args => {
+            let mut folded = Folded::default();
+            args.hash(&mut folded);
+            folded.finish()
+        }
     };
     // Both ends tell the names of entries apart.
-    let end = |bytes: &mut dyn Iterator<Item = &u8>| bytes.take(8).fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     let bytes = what.as_bytes();
-    let name = end(&mut bytes.iter()) ^ end(&mut bytes.iter().rev()).rotate_left(29) ^ what.len() as u64;
+    let name = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+        (Some(first), Some(last)) => u64::from_le_bytes(*first) ^ u64::from_le_bytes(*last).rotate_left(29),
+        _ => bytes.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+    };
+    let name = name ^ bytes.len() as u64;
     let own = name ^ owner.rotate_left(32) ^ args.wrapping_mul(0xD6E8_FEB8_6659_FD93).rotate_left(23);
     own.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
+}
+
+/// A quick hash of a few words, for a table that compares what it finds.
+#[derive(Default)]
+struct Folded(u64);
+
+impl Hasher for Folded {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+
+    fn write_i64(&mut self, word: i64) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_u32(&mut self, word: u32) {
+        self.write_u64(u64::from(word));
+    }
+
+    fn write_usize(&mut self, word: usize) {
+        self.write_u64(word as u64);
+    }
+
+    fn write_isize(&mut self, word: isize) {
+        self.write_u64(word as u64);
+    }
 }
 
 fn same(one: &Value, other: &Value) -> bool {
@@ -120,6 +161,8 @@ pub(super) struct Recording {
     /// Fields that it has read and that had never changed in any game: it holds only for as long as they do not.
     pub assumptions: Vec<Guard>,
     pub effects: Vec<Effect>,
+    /// Whether nobody was there when it began but the entities that all games begin with.
+    pub cast: bool,
     /// How many changes waited in the journal when it began.
     pub mark: usize,
     /// What the trace table has for it: it runs only to be compared.

@@ -59,6 +59,12 @@ impl Tagged {
         }
     }
 
+    /// The value, where it is one that fits.
+    #[inline]
+    pub fn value(self) -> Option<Value> {
+        self.read().ok()
+    }
+
     /// A value that fits.
     #[inline]
     pub fn plain(value: &Value) -> Option<Tagged> {

@@ -165,13 +165,19 @@ impl Table {
         loop {
             let node = self.nodes[at];
             let guard = node.guard;
+            // Most guards are of this kind, and most of them hold.
+            if cache.holds(guard, node.found) {
+                debug_assert_eq!(cache.find(guard, state, &self.names.values, numbering), Some(node.found));
+                at += 1;
+                continue;
+            }
             let found = match guard.kind() {
                 Guard::FIELD if is_number(guard.entity()) => self.read(guard, state, numbering),
                 Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering) {
                     Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
                     found => found,
                 },
-                Guard::QUERY => self.asked(guard, state, ends, numbering),
+                Guard::QUERY => self.asked(guard, state, cache, (ends, numbering)),
                 Guard::ROLL => rng.as_mut().and_then(|rng| self.rolled(guard, rng, &mut last_total)),
                 _ => return Ok(node.found.at() as u32),
             };
@@ -229,16 +235,31 @@ impl Table {
     /// A field of an entity that is made in play, or one that refers to such.
     fn read(&self, field: Guard, state: &State, numbering: &mut Numbering) -> Option<Tagged> {
         let value = state.field(numbering.entity(field.entity())?, field.field_id())?;
-        match Tagged::plain(value) {
-            Some(tag) if !matches!(value, Value::Entity(_)) => Some(tag),
+        match value {
+            Value::Entity(id) => self.names.values.known(&Value::Entity(numbering.meet(*id, state)?)),
+            Value::None | Value::Bool(_) | Value::Int(_) => self.names.values.known(value),
             _ if numbering.concerns(value) => self.names.values.known(&numbering.meet_all(value, state)?),
             _ => self.names.values.known(value),
         }
     }
 
     /// What a query finds now.
-    fn asked(&self, guard: Guard, state: &State, ends: &[End], numbering: &mut Numbering) -> Option<Tagged> {
+    fn asked(
+        &self,
+        guard: Guard,
+        state: &State,
+        cache: &mut FieldCache,
+        (ends, numbering): (&[End], &mut Numbering),
+    ) -> Option<Tagged> {
         let query = self.query(guard)?;
+        match query {
+            Query::Holding(_, field, _) => {
+                return cache
+                    .answer(guard.number(), field, || self.names.values.known(&query.found(state, ends, numbering)?));
+            }
+            Query::Kind(kind) if !numbering.has_kind(kind, state) => return Some(Tagged::NOTHING),
+            _ => {}
+        }
         let query = match query.entity() {
             Some(number) => query.about(numbering.entity(number)?),
             None => query,
