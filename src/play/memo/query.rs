@@ -92,9 +92,7 @@ impl Query {
                 let those = all.filter(|(_, (_, entity))| holds(entity.fields.get(field.0 as usize)));
                 return Some(Value::Int(those.fold(0, |mask, (nth, _)| mask | 1 << nth)));
             }
-            Query::AtLeast(id, field, least) => {
-                return state.field(id, field)?.as_int().map(|n| Value::Bool(n >= least));
-            }
+            Query::AtLeast(id, field, least) => return is_at_least(id, field, least, state).map(Value::Bool),
             Query::Kind(_) | Query::Referring(..) if state.ids() <= numbering.fixed() => {}
             Query::Kind(kind) => {
                 let made = state.entities_after(numbering.fixed());
@@ -132,6 +130,12 @@ impl Query {
         let numbers = found.into_iter().map(|id| numbering.meet(id, state).map(Value::Entity));
         numbers.collect::<Option<_>>().map(Value::List)
     }
+}
+
+/// Whether a number is at least so large; nothing where there is none.
+#[inline]
+pub(super) fn is_at_least(id: EntityId, field: FieldId, least: i64, state: &State) -> Option<bool> {
+    state.field(id, field)?.as_int().map(|n| n >= least)
 }
 
 /// The entities of a kind up to an id, in the order of their making.

@@ -70,11 +70,18 @@ impl Tagged {
     pub fn plain(value: &Value) -> Option<Tagged> {
         match value {
             Value::Int(n) if (-(1 << 28)..1 << 28).contains(n) => Some(Tagged::new(Tagged::INT, *n as u32)),
-            Value::Bool(yes) => Some(Tagged::new(Tagged::BOOL, u32::from(*yes))),
+            Value::Bool(yes) => Some(Tagged::from(*yes)),
             Value::Entity(id) if id.0 < 1 << 29 => Some(Tagged::new(Tagged::ENTITY, id.0)),
             Value::None => Some(Tagged::NOTHING),
             _ => None,
         }
+    }
+}
+
+impl From<bool> for Tagged {
+    #[inline]
+    fn from(yes: bool) -> Tagged {
+        Tagged::new(Tagged::BOOL, u32::from(yes))
     }
 }
 

@@ -8,7 +8,7 @@ use super::field_cache::FieldCache;
 use super::guard::{FieldSet, Guard};
 use super::numbering::{Numbering, is_number};
 use super::outcome::{Names, Outcome};
-use super::query::{End, Query};
+use super::query::{End, Query, is_at_least};
 use super::recording::{Dependency, Expected, Finished, RollKey, Root, hash_of};
 use super::tagged::Tagged;
 use crate::dice::DiceRng;
@@ -256,6 +256,9 @@ impl Table {
             Query::Holding(_, field, _) => {
                 return cache
                     .answer(guard.number(), field, || self.names.values.known(&query.found(state, ends, numbering)?));
+            }
+            Query::AtLeast(number, field, least) => {
+                return is_at_least(numbering.entity(number)?, field, least, state).map(Tagged::from);
             }
             Query::Kind(kind) if !numbering.has_kind(kind, state) => return Some(Tagged::NOTHING),
             _ => {}
