@@ -554,3 +554,40 @@ fn what_differs_between_rulesets_is_told_in_words_and_numbers() {
     assert_eq!(contrast(old, &armoured, "fields", "character.level"), None);
     assert_eq!(contrast(&armoured, &armoured, "made of", "house-armour"), None);
 }
+
+#[test]
+fn an_action_that_asks_without_end_fails_its_spec() {
+    let endless =
+        "rb.all({ function() return { ask = \"confirm\", seat = \"a\", topic = \"more\", default = false } end })";
+    let refused = "rb.number({ seat = \"a\", topic = \"more\", min = 1, max = 9, default = 1, check = function() return false, \"no\" end })";
+    for (at, asks) in [endless, refused].into_iter().enumerate() {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("endless-{at}"));
+        let files = [
+            (
+                "asks/ruleset.toml",
+                "id = \"asks\"\ntitle = \"Asks\"\nversion = \"1.0.0\"\nsummary = \"Asks.\"\nscenario = \"s\"\n[seats]\na = \"A\"\n",
+            ),
+            ("asks/scenarios/s.toml", "title = \"S\"\n"),
+            (
+                "asks/kinds.luau",
+                "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ one = { fields = { at = rb.int() } } })\n",
+            ),
+            (
+                "asks/play.luau",
+                &format!(
+                    "local rb = require(\"@riskbreaker\")\nreturn rb.play({{\n\tstart = function()\n\t\trb.spawn(\"one\", {{}})\n\t\trb.recur(\"turn\", 1, 1)\n\tend,\n\tentries = {{\n\t\tturn = function()\n\t\t\trb.confirm({{ seat = \"a\", topic = \"go\", default = true }})\n\t\t\t{asks}\n\t\tend,\n\t}},\n}})\n"
+                ),
+            ),
+        ];
+        for (path, text) in files {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let folder = folder.to_str().unwrap();
+        for body in ["t:answer('go', true)\nt:expect({})", "t:answer('go', true)\nt:answer('go', true)"] {
+            let failure = failure_in(folder, "asks", &format!("t:given('s')\n{body}"));
+            assert!(failure.contains("`more`") || failure.contains("`go`"), "{failure}");
+        }
+    }
+}

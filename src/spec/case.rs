@@ -32,6 +32,8 @@ pub(super) type Checked<T> = Result<T, String>;
 
 /// Most questions that are answered by their defaults on the way to one that is waited for.
 const MOST_DEFAULTS: usize = 10_000;
+/// Most questions of one action that are answered so.
+const MOST_DEFAULTS_OF_ACTION: usize = 300;
 
 impl Case {
     pub fn new(shelf: &Arc<Shelf>) -> Case {
@@ -76,10 +78,10 @@ impl Case {
             self.setup.seats.entry(Arc::from(&**seat)).or_insert(crate::play::Driver::Human);
         }
         let mut session = Session::start(&self.rules, self.setup.clone()).map_err(wrong)?;
-        loop {
+        for taken in 0.. {
             match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
-                Step::Ask if session.last_done().0 == 0 => take_default(&mut session)?,
+                Step::Ask if session.last_done().0 == 0 => take_one_more_default(&mut session, taken)?,
                 _ => break,
             }
         }
@@ -216,7 +218,7 @@ impl Case {
         let Some(action) = action.or_else(asking) else {
             return Err(wrong("no question is open"));
         };
-        loop {
+        for defaults in 0.. {
             let open: Vec<Question> = session.questions().to_vec();
             if open.is_empty() || open[0].id.action != action {
                 break;
@@ -239,7 +241,8 @@ impl Case {
                 if left.iter().all(Reply::is_spent) {
                     break;
                 }
-                take_default(session).map_err(|why| wrong(format!("{why}{}", misspelt(&left, &topics))))?;
+                take_one_more_default(session, defaults)
+                    .map_err(|why| wrong(format!("{why}{}", misspelt(&left, &topics))))?;
             }
             let of_questions = left.iter().filter(|reply| !matches!(reply.value, Value::Map(_)));
             session.compare_early(of_questions.map(|reply| (reply.topic.clone(), reply.value.clone())).collect());
@@ -349,7 +352,10 @@ impl Case {
     /// Takes the defaults of an action that has begun, so that what is looked at is its end.
     pub fn settle(&mut self) -> Checked<()> {
         let session = self.session()?;
-        while session.in_the_middle() {
+        for taken in 0.. {
+            if !session.in_the_middle() {
+                break;
+            }
             match session.advance_by(0).map_err(wrong)? {
                 Step::Fault(fault) => return Err(wrong(fault)),
                 Step::Over(_) => break,
@@ -358,7 +364,7 @@ impl Case {
                     if session.questions().iter().any(|question| question.default.is_none()) {
                         break;
                     }
-                    take_default(session)?;
+                    take_one_more_default(session, taken)?;
                 }
             }
         }
@@ -658,7 +664,20 @@ fn in_words_of(topic: &str, value: &Value) -> String {
 
 /// Takes the default of each open question.
 pub(super) fn take_default(session: &mut Session) -> Checked<()> {
+    take_one_more_default(session, 0)
+}
+
+/// The same in an action that has taken so many defaults already: one that asks without end is wrong.
+fn take_one_more_default(session: &mut Session, taken: usize) -> Checked<()> {
     for question in session.questions().to_vec() {
+        let taken = taken.max(question.id.ordinal as usize);
+        if taken >= MOST_DEFAULTS_OF_ACTION {
+            let topic = &question.topic;
+            return Err(format!(
+                "`{topic}` is still asked after {taken} questions of this action took their defaults; answer it, or \
+                 look whether its `check` refuses its default"
+            ));
+        }
         let Some(default) = question.default.clone() else {
             let about = of_whom(session, &question);
             return Err(format!("`{}`{about} is asked and not answered: {}", question.topic, question.why));
