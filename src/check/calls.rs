@@ -50,6 +50,13 @@ impl Reader<'_> {
             return self.problem(at, (wrong, format!("it is written {usage}")));
         }
         for (arg, param) in args.iter().zip(&params) {
+            if param.ty.trim_end_matches('?') == "Entity"
+                && let ExpressionKind::IndexName { index, .. } = arg.kind()
+                && self.known.names.is_list(&text(index))
+            {
+                let wrong = format!("expected an entity, and `{}` is a list", text(index));
+                return self.problem(arg.location(), (wrong, format!("name one of it: {}[1]", text(index))));
+            }
             let Some(sort) = self.value_type(*arg) else { continue };
             if let Some(wanted) = wanted(param.ty, sort) {
                 let wrong = format!("expected {wanted}, found {}", sort.words());
@@ -85,6 +92,13 @@ impl Reader<'_> {
                 false => "name what is meant",
             };
             return self.problem(arg.location(), (wrong, cure.into()));
+        }
+        if name == "table.insert"
+            && args.len() < 2
+            && let Some(only) = args.first().filter(|only| !gives_many(**only))
+        {
+            let wrong = "the list or the value is missing: two expected, one value given".to_string();
+            return self.problem(only.location(), (wrong, "it is written table.insert(list, value)".into()));
         }
         if name == "table.find"
             && let [list, value, ..] = args
@@ -290,10 +304,7 @@ fn name_of(expression: Expression<'_>) -> Option<String> {
 /// Whether a value cannot be what a function makes of it.
 fn misfits(arg: Expression<'_>, given: ValueType, wanted: ValueType) -> bool {
     match (given, wanted) {
-        // A text of digits counts as a number.
-        (ValueType::Text, ValueType::Number) => {
-            super::syntax::literal(arg).is_some_and(|text| text.trim().parse::<f64>().is_err())
-        }
+        (ValueType::Text, ValueType::Number) => super::syntax::literal(arg).is_some(),
         // `false` often stands for a value that is left out.
         (ValueType::Truth, wanted) if wanted != ValueType::Number => {
             matches!(arg.kind(), ExpressionKind::Boolean(true)) && wanted != ValueType::Truth

@@ -41,7 +41,7 @@ pub(super) fn findings(source: &Source, inside: &str, rules: &Rulebook, known: &
                 (key, DeValue::Table(seats))
                     if inside.starts_with("scenarios/") && is_slip_of_seats(key) && reader.names_drivers(seats) =>
                 {
-                    let wrong = format!("`{key}` names policies, and nothing reads it");
+                    let wrong = format!("`{key}` names policies, but nothing reads it");
                     reader.problem(&entry.key_span, wrong, "did you mean `seats`?".into());
                     true
                 }

@@ -8,6 +8,9 @@ use crate::ruleset::nearest;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
+/// Cards whose values of a fact show which values there are.
+const MANY: usize = 5;
+
 impl Reader<'_> {
     /// Seats that are written down as those who may see something: one, or a list.
     pub(super) fn audience(&mut self, value: Expression<'_>) {
@@ -29,6 +32,12 @@ impl Reader<'_> {
             && let ExpressionKind::Table { items } = value.kind()
         {
             self.rule_ids(items);
+        }
+        if name == "rule"
+            && self.path.starts_with("creation")
+            && let Some(id) = literal(value)
+        {
+            self.tell(value.location(), self.known.wrong_rule(&id));
         }
         self.always |= name == "always" && self.keys.is_empty();
         // Of kinds and fields the loader knows more: the name may be a field.
@@ -93,12 +102,16 @@ impl Reader<'_> {
                     // Before its own parameters it is given the function below.
                     ExpressionKind::FunctionLiteral(function) => {
                         self.takes_below(function);
+                        if matches!(pure, Some("a derived value" | "a key" | "the prompt" | "a sheet" | "creation")) {
+                            self.gives_nothing(function, &format!("`{name}`"));
+                        }
                         self.function(function, pure, 1);
                     }
                     _ => self.expression(value),
                 }
             }
             _ => {
+                self.called_too_early(name, value);
                 self.fact(name, value);
                 self.words_of_a_fact(value);
                 self.expression(value);
@@ -114,6 +127,18 @@ impl Reader<'_> {
             && (self.path.starts_with("maneuvers/") || self.path.starts_with("items/"))
     }
 
+    /// A function that is called while the file is read, where the function itself is wanted.
+    fn called_too_early(&mut self, name: &str, value: Expression<'_>) {
+        let ExpressionKind::Call { func, args: [], self_call, .. } = value.kind() else { return };
+        if self.depth > 0 || !self.path.contains('/') || self.path.starts_with("lib/") || self.is_spec() {
+            return;
+        }
+        if let Some(called) = self.called(func, self_call).filter(|called| !called.signature.params.is_empty()) {
+            let wrong = format!("`{}` is called here while the file is read", called.name);
+            self.problem(value.location(), (wrong, format!("write `{name} = {}`, without brackets", called.name)));
+        }
+    }
+
     /// A fact of a card that no script knows, and that is nearly one that some script does.
     fn fact(&mut self, name: &str, value: Expression<'_>) {
         if !self.is_fact_of_a_card() || matches!(name, "id" | "title" | "text") {
@@ -126,10 +151,31 @@ impl Reader<'_> {
         }
         let like_it = |word: &str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         let words = self.known.names.texts().filter(|word| **word != *fact && like_it(word));
+        let wrong = format!("no script knows the {name} \"{fact}\"");
         if let Some(near) = nearest(&fact, words) {
-            let wrong = format!("no script knows the {name} \"{fact}\"");
             self.problem(value.location(), (wrong, format!("did you mean \"{near}\"?")));
+        } else if let Some(others) = self.values_of_others(name, &fact) {
+            self.problem(value.location(), (wrong, format!("other cards have {others}")));
         }
+    }
+
+    /// The values of a fact of the other cards, if these are a few words that scripts know.
+    fn values_of_others(&self, name: &str, own: &str) -> Option<String> {
+        let rules = self.known.rules?;
+        let values: Vec<&str> = rules
+            .cards()
+            .iter()
+            .filter_map(|card| match card.facts.get(name)? {
+                crate::ruleset::Fact::Plain(value) => value.as_text(),
+                crate::ruleset::Fact::Function => None,
+            })
+            .filter(|value| *value != own)
+            .collect();
+        let mut different = values.clone();
+        different.sort_unstable();
+        different.dedup();
+        let known = different.iter().all(|value| self.known.names.times(value) > 1);
+        (values.len() > MANY && different.len() * 2 <= values.len() && known).then(|| different.join(", "))
     }
 
     /// Words in the lists and tables of a fact that stand nowhere else, one slip away from one that does.
@@ -228,6 +274,10 @@ impl Reader<'_> {
         let mut returns = Vec::new();
         returned(function.body, &mut returns);
         for values in returns {
+            if let Some(first) = values.first().filter(|first| matches!(first.kind(), ExpressionKind::Table { .. })) {
+                let wrong = "`build` returns a table first, and the kind comes first".to_string();
+                self.problem(first.location(), (wrong, "write `return \"KIND\", { field = value }`".into()));
+            }
             let Some((first, kind)) = values.first().and_then(|first| Some((first, literal(*first)?))) else {
                 continue;
             };

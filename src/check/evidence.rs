@@ -14,7 +14,7 @@ use crate::state::Schema;
 #[derive(Debug, Default)]
 pub(super) struct Fields {
     /// The type of each field name, where all kinds that have it agree.
-    types: BTreeMap<String, Option<ValueType>>,
+    pub types: BTreeMap<String, Option<ValueType>>,
     /// Fields, derived values and the methods of every entity.
     members: BTreeSet<String>,
     kinds: BTreeSet<String>,

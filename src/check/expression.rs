@@ -4,7 +4,7 @@ use super::known::{Wrong, instead};
 use super::script::Reader;
 use super::signature::type_named;
 use super::symbol::Symbol;
-use super::syntax::{literal, text};
+use super::syntax::{literal, returned, text};
 use super::value_type::ValueType;
 use crate::dice::Dice;
 use crate::ruleset::nearest;
@@ -24,6 +24,13 @@ impl Reader<'_> {
                     && let Err(error) = Dice::parse(&text)
                 {
                     self.problem(at, not_dice(&text, &error.to_string()));
+                }
+                if let Some(named) = self.named_in_braces(&text) {
+                    let wrong = format!("`{{{named}}}` stays as it is in a text in plain quotes");
+                    self.problem(
+                        at,
+                        (wrong, "put the text between backquotes, or write {} and hand the value over".into()),
+                    );
                 }
                 self.words.insert(text);
             }
@@ -111,6 +118,16 @@ impl Reader<'_> {
             }
             _ => {}
         }
+    }
+
+    /// A local variable, or something read off one, that stands in braces in a text.
+    fn named_in_braces(&self, text: &str) -> Option<String> {
+        let pieces = text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(inside, _)| inside);
+        let part =
+            |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        let mut named = pieces.filter(|inside| inside.trim_end_matches("()").split(['.', ':']).all(part));
+        let found = named.find(|inside| self.locals.contains(inside.split(['.', ':']).next().unwrap_or_default()))?;
+        (!self.is_spec()).then(|| found.to_string())
     }
 
     /// An expression in a condition.
@@ -262,6 +279,8 @@ impl Reader<'_> {
                 self.symbols.insert(first.id, thing);
             }
         }
+        let hooked = matches!(folder, "hooks" | "items")
+            && matches!(self.keys.as_slice(), [phase, _] if matches!(&**phase, "before" | "after"));
         let phase = self.keys.first().is_some_and(|phase| matches!(&**phase, "before" | "after"));
         if let (true, [_, _], Some(holder)) =
             (phase && matches!(folder, "hooks" | "items"), self.keys.as_slice(), function.args.get(given + 1))
@@ -272,6 +291,7 @@ impl Reader<'_> {
             && key == "answer"
         {
             self.value_types.insert(question.id, ValueType::Table);
+            self.symbols.insert(question.id, Symbol::Question);
         }
         for arg in function.args {
             if self.changing.contains(&arg.id) {
@@ -298,6 +318,9 @@ impl Reader<'_> {
         }
         self.promised(function);
         self.block(function.body);
+        if hooked {
+            self.returned_by_hook(function);
+        }
         self.last_answer(function);
         self.asked = asked;
         self.keys = keys;
@@ -348,6 +371,20 @@ impl Reader<'_> {
         args.iter().for_each(|arg| self.expression(*arg));
         if word.is_some_and(declares) {
             self.keys = keys;
+        }
+    }
+
+    /// A number or a text that a hook returns: the verb takes neither.
+    fn returned_by_hook(&mut self, function: &Function<'_>) {
+        let mut returns = Vec::new();
+        returned(function.body, &mut returns);
+        for first in returns.iter().filter_map(|values| values.first()) {
+            if let Some(given @ (ValueType::Number | ValueType::Text)) = self.value_type(*first) {
+                let wrong = format!("a hook returns {} here, and nothing takes it", given.words());
+                let cure =
+                    "write `e.NAME = value` to change what the verb is given, or `return false, reason` to refuse it";
+                self.problem(first.location(), (wrong, cure.into()));
+            }
         }
     }
 

@@ -129,12 +129,19 @@ impl Lints<'_> {
         let at = statement.location();
         match statement.view() {
             StatementView::Block(block) => self.block(block),
-            StatementView::If(branch) => self.branches(branch),
+            StatementView::If(branch) => self.branches(branch, at),
             StatementView::Return(returned) => self.gives_nothing(returned.expressions),
-            StatementView::While(looped) => self.block(looped.body),
+            StatementView::While(looped) => {
+                self.does_something(looped.body, "while", at);
+                self.block(looped.body);
+            }
             StatementView::Repeat(looped) => self.block(looped.body),
-            StatementView::GenericFor(looped) => self.block(looped.body),
+            StatementView::GenericFor(looped) => {
+                self.does_something(looped.body, "for", at);
+                self.block(looped.body);
+            }
             StatementView::NumericFor(looped) => {
+                self.does_something(looped.body, "for", at);
                 self.range(looped);
                 self.block(looped.body);
             }
@@ -167,8 +174,21 @@ impl Lints<'_> {
         }
     }
 
-    fn branches(&mut self, first: &StatementIf<'_>) {
+    /// A block without a statement. A comment in it says that this is meant.
+    fn does_something(&mut self, body: Block<'_>, word: &str, at: Location) {
+        let lines = self.lines.iter().skip(at.begin.line as usize);
+        let inside = lines.take_while(|line| !line.trim_start().starts_with("end"));
+        if body.as_slice().is_empty() && !inside.clone().any(|line| line.contains("--")) {
+            let cure = "write what it does between its first line and its `end`, or take it out";
+            self.tell(at, format!("this `{word}` does nothing"), cure);
+        }
+    }
+
+    fn branches(&mut self, first: &StatementIf<'_>, at: Location) {
         self.block(first.then_body);
+        if first.else_body.is_none() {
+            self.does_something(first.then_body, "if", at);
+        }
         let mut asked = vec![first.condition];
         let mut rest = first.else_body;
         while let Some(StatementView::If(branch)) = rest.map(|statement| statement.view()) {

@@ -55,6 +55,21 @@ impl Reader<'_> {
                     self.problem(at, (format!("a hook at `{verb}` is given no `{name}`"), instead(name, &names)));
                 }
             }
+            Some(Symbol::Question) => {
+                let own = api::QUESTIONS.iter().flat_map(|(_, own)| own.iter());
+                let known: Vec<String> =
+                    api::QUESTION_FIELDS.iter().chain(own).chain(&["kind"]).map(ToString::to_string).collect();
+                if !known.iter().any(|known| known == name) {
+                    let cure = match nearest(name, known.iter().map(String::as_str)) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => {
+                            "it has topic, about, seat, kind, options, min, max, total; `about` is who is asked for"
+                                .to_string()
+                        }
+                    };
+                    self.problem(at, (format!("a question has no `{name}`"), cure));
+                }
+            }
             Some(Symbol::Vocabulary | Symbol::Spec | Symbol::Switch(_) | Symbol::Entities(_)) => {}
             Some(Symbol::Entity(None) | Symbol::Holder) | None => self.nothing_has(of, name, at),
         }
@@ -114,10 +129,37 @@ impl Reader<'_> {
         self.tell(at, self.known.wrong_name(sort, name));
     }
 
+    /// A field that is called, or a card's function that is called with a colon.
+    fn called_as_method(&mut self, of: Expression<'_>, name: &str, args: &[Expression<'_>], at: Location) {
+        let symbol = self.symbol(of);
+        let outside =
+            matches!(symbol, Some(Symbol::Module(_) | Symbol::Spec | Symbol::Vocabulary | Symbol::Library(_)));
+        if self.is_spec() || outside || api::ENTITY_METHODS.contains(&name) {
+            return;
+        }
+        let mut kinds = self.known.schema().into_iter().flat_map(|schema| &schema.kinds);
+        if kinds.any(|kind| kind.derived.iter().any(|derived| **derived == *name)) {
+            return;
+        }
+        let is_field = self.known.types_of(name).next().is_some();
+        if is_field && args.is_empty() && self.known.names.type_everywhere(name).is_some() {
+            let wrong = format!("`{name}` is a field, and no function");
+            return self.problem(at, (wrong, format!("write `.{name}`, without brackets")));
+        }
+        let of_cards = matches!(name, "when" | "resolve") && !matches!(symbol, Some(Symbol::Entity(_)));
+        if of_cards && !is_field {
+            let wrong = "a colon stands where a dot belongs: it hands over the card first".to_string();
+            self.problem(at, (wrong, format!("write `.{name}(...)`")));
+        }
+    }
+
     /// A dot where a colon belongs, or the other way round.
     pub(super) fn dot_or_colon(&mut self, func: Expression<'_>, args: &[Expression<'_>], self_call: bool) {
         let ExpressionKind::IndexName { expr, index, index_location, .. } = func.kind() else { return };
         let name = text(index);
+        if self_call {
+            self.called_as_method(expr, &name, args, index_location);
+        }
         let method = |known: &str| api::ENTITY_METHODS.contains(&known) || self.known.is_derived(known);
         let wrong = match self.symbol(expr) {
             Some(Symbol::Vocabulary) if self_call => format!("rb.{name}"),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::evidence::Fields;
 use super::signature::{Callee, Signature, Surroundings};
 use super::syntax::{is_text_map, literal, possible_texts, text};
+use super::value_type::ValueType;
 use crate::ruleset::{Data, SourceKind, Stack};
 use crate::script::api;
 use crate::script::syntax::{
@@ -24,6 +25,10 @@ pub(super) struct Names {
     given_elsewhere: BTreeSet<String>,
     /// How often a name is read off something, or stands as a text, outside of specs.
     read: BTreeMap<String, usize>,
+    /// The constants that are written behind a key or an assigned name outside of kinds and specs; `None` where they differ.
+    constants: BTreeMap<String, Option<ValueType>>,
+    /// Members whose methods of an entity are called: `ctx.actor:set(...)`.
+    entity_members: BTreeSet<String>,
     /// Hooks that scripts attach by name; `None` if a script computes a name.
     attached: Option<BTreeSet<String>>,
     /// Keys of tables in scripts and data, specs left out.
@@ -208,6 +213,40 @@ impl Names {
         self.given_elsewhere.contains(name)
     }
 
+    /// What a member of that name holds, whatever has it: all fields of that name do, and so does all that is written behind it.
+    pub fn type_everywhere(&self, name: &str) -> Option<ValueType> {
+        let field = self.fields.type_of(name)?;
+        let other = self.constants.get(name).is_some_and(|written| *written != Some(field));
+        (!other && matches!(field, ValueType::Number | ValueType::Text | ValueType::Truth)).then_some(field)
+    }
+
+    /// Whether a member of that name is used as an entity somewhere, and nothing else is written behind it.
+    pub fn is_entity_member(&self, name: &str) -> bool {
+        let field = self.fields.types.get(name).is_none_or(|ty| *ty == Some(ValueType::Entity));
+        field && self.entity_members.contains(name) && !self.constants.contains_key(name)
+    }
+
+    fn note_constant(&mut self, name: &str, value: Expression<'_>) {
+        let ty = match value.kind() {
+            ExpressionKind::Number { .. } => Some(ValueType::Number),
+            // A declaration says what a fact of all cards is: `card = { reach = "number?" }`.
+            ExpressionKind::String { .. }
+                if literal(value)
+                    .is_some_and(|ty| matches!(ty.trim_end_matches('?'), "number" | "string" | "boolean")) =>
+            {
+                return;
+            }
+            ExpressionKind::String { .. } | ExpressionKind::InterpString { .. } => Some(ValueType::Text),
+            ExpressionKind::Boolean(_) => Some(ValueType::Truth),
+            ExpressionKind::Table { .. } | ExpressionKind::FunctionLiteral(_) | ExpressionKind::Nil => None,
+            _ => return,
+        };
+        let known = self.constants.entry(name.to_string()).or_insert(ty);
+        if *known != ty {
+            *known = None;
+        }
+    }
+
     pub fn is_assigned(&self, name: &str) -> bool {
         self.assigned.contains(name)
     }
@@ -383,6 +422,9 @@ impl<'ast> Gatherer<'_> {
         if !self.spec {
             self.names.keys.insert(name.clone());
         }
+        if !self.spec && !self.kinds {
+            self.names.note_constant(&name, value);
+        }
         self.give(name);
     }
 }
@@ -397,6 +439,13 @@ impl Gatherer<'_> {
             StatementView::FunctionDeclaration(declaration) => std::slice::from_ref(&declaration.name),
             _ => return,
         };
+        if let StatementView::Assign(assign) = statement.view() {
+            for (target, value) in assign.vars.iter().zip(assign.values) {
+                if let ExpressionKind::IndexName { index, .. } = target.kind() {
+                    self.names.note_constant(&text(index), *value);
+                }
+            }
+        }
         for target in targets {
             if let ExpressionKind::IndexName { index, .. } = target.kind() {
                 self.names.assigned.insert(text(index));
@@ -415,7 +464,7 @@ impl Gatherer<'_> {
                 }
                 self.give(name);
             }
-            ExpressionKind::Call { func, args, .. } => {
+            ExpressionKind::Call { func, args, self_call, .. } => {
                 if let (ExpressionKind::Global(name), Some(list)) = (func.kind(), args.first())
                     && name == "ipairs"
                 {
@@ -423,6 +472,9 @@ impl Gatherer<'_> {
                 }
                 let ExpressionKind::IndexName { expr, index, .. } = func.kind() else { return };
                 self.names.parted.extend(member(expr));
+                if self_call && api::ENTITY_METHODS.contains(&&*text(index)) {
+                    self.names.entity_members.extend(member(expr));
+                }
                 if index == "fact" {
                     self.names.facts.extend(args.get(1).and_then(|arg| literal(*arg)));
                 }

@@ -1,5 +1,6 @@
 use super::known::instead;
 use super::script::Reader;
+use super::slip::is_slip;
 use super::syntax::{constant, literal};
 use super::value_type::ValueType;
 use crate::ruleset::nearest;
@@ -71,12 +72,28 @@ impl Reader<'_> {
         if let Some(options) = value("options") {
             self.options(options, value("default"), value("other").is_some());
         }
+        if let Some(place) = value("topic") {
+            self.misspelt_topic(place);
+        }
         let topic = value("topic").and_then(literal);
         if topic.as_deref() == Some("card")
             && let Some(default) = value("default")
             && let Some(card) = literal(default)
         {
             self.tell(default.location(), self.known.wrong_name("card", &card));
+        }
+    }
+
+    /// A topic that stands in no other place, one slip away from another topic.
+    fn misspelt_topic(&mut self, place: Expression<'_>) {
+        let names = &self.known.names;
+        let Some(topic) = literal(place).filter(|topic| names.times(topic) <= 1 && !names.is_key(topic)) else {
+            return;
+        };
+        let near = names.topics().iter().find(|other| names.times(other) > 0 && is_slip(&topic, other));
+        if let Some(near) = near.filter(|_| names.said(&topic) == 0) {
+            let wrong = format!("the topic `{topic}` stands nowhere else");
+            self.problem(place.location(), (wrong, format!("did you mean `{near}`?")));
         }
     }
 

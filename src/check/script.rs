@@ -8,7 +8,7 @@ use super::symbol::Symbol;
 use super::syntax::{Locals, literal};
 use super::value_type::ValueType;
 use crate::ruleset::Problem;
-use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, parse};
+use crate::script::syntax::{Arena, Block, Expression, ExpressionKind, Location, StatementView, parse};
 
 /// Reads one script and collects its problems.
 pub(super) struct Reader<'r> {
@@ -145,7 +145,8 @@ impl<'r> Reader<'r> {
     /// A file in `lib` is there for what it returns.
     fn returns_something(&mut self, root: Block<'_>) {
         let Some(last) = root.as_slice().last().filter(|_| self.path.starts_with("lib/")) else { return };
-        if super::flow::goes_on(*last) {
+        let empty = matches!(last.view(), StatementView::Return(returned) if returned.expressions.is_empty());
+        if super::flow::goes_on(*last) || empty {
             let cure = "add `return NAME` as its last line, with the table that the others are to have";
             self.problem(last.location(), ("this file returns nothing to those that require it".into(), cure.into()));
         }

@@ -34,6 +34,23 @@ impl Reader<'_> {
         self.slip_for(value, |_, _| true);
     }
 
+    /// An answer of a policy that stands nowhere else: no card, no option and no data has it.
+    pub(super) fn offered_nowhere(&mut self, answer: Expression<'_>) {
+        let Some(word) = literal(answer).filter(|word| word.len() >= LETTERS && *word != "yes") else { return };
+        let names = &self.known.names;
+        let cards = self.known.names("card").unwrap_or_default();
+        if cards.is_empty()
+            || cards.contains(&word)
+            || names.times(&word) > 1
+            || names.is_key(&word)
+            || names.said(&word) > 0
+        {
+            return;
+        }
+        let wrong = format!("nothing offers \"{word}\": it stands nowhere else, and no card is called so");
+        self.problem(answer.location(), (wrong, super::known::instead(&word, &cards)));
+    }
+
     fn slip_for(&mut self, value: Expression<'_>, counts: impl Fn(&str, &str) -> bool) {
         let Some(word) = literal(value).filter(|_| !self.is_spec()) else { return };
         let names = &self.known.names;

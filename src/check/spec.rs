@@ -254,10 +254,23 @@ impl Reader<'_> {
     fn answers(&mut self, arg: Option<&Expression<'_>>) {
         let Some(ExpressionKind::Table { items }) = arg.map(|arg| arg.kind()) else { return };
         for item in items {
-            if let TableItem::Record { key, .. } = item
+            if let TableItem::Record { key, value } = item
                 && let Some(topic) = literal(*key)
             {
                 self.topic(&topic, key.location());
+                self.listed(*value);
+            }
+        }
+    }
+
+    /// Names in a list of answers, written like those of people.
+    fn listed(&mut self, list: Expression<'_>) {
+        let ExpressionKind::Table { items } = list.kind() else { return };
+        for item in items {
+            if let TableItem::List { value } = item
+                && let Some(name) = literal(*value).filter(|name| name.starts_with(char::is_uppercase))
+            {
+                self.somebody(&name, value.location());
             }
         }
     }

@@ -113,6 +113,7 @@ impl Reader<'_> {
                     && self.path.starts_with("policies/")
                 {
                     self.slip(*answer);
+                    self.offered_nowhere(*answer);
                 }
             }
             StatementView::While(looped) => {
@@ -232,7 +233,7 @@ impl Reader<'_> {
             );
             self.problem(value.location(), (wrong, "use entity.id as the key, or loop over rb.each".into()));
         }
-        if let ExpressionKind::Call { func, .. } = value.kind()
+        if let ExpressionKind::Call { func, .. } = table.kind()
             && self.symbol(func) == Some(Symbol::Word("attached"))
             && let Some(name) = names.get(1)
         {

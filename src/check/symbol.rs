@@ -20,6 +20,8 @@ pub(super) enum Symbol {
     Event(String),
     /// Something attached, as hooks and `rb.attached` give it.
     Holder,
+    /// The question that a policy answers.
+    Question,
     Spec,
 }
 

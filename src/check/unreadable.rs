@@ -19,7 +19,9 @@ impl Reader<'_> {
             let block = before.rsplit_once('\'').and_then(|(rest, _)| rest.rsplit_once('\'')).map(|(_, word)| word)?;
             Some((digits.parse::<u32>().ok()?, block.to_string()))
         });
-        if (message.contains("Expected 'end'") || message.ends_with("got 'end'"))
+        let closes = self.text.lines().nth(at.begin.line as usize).is_some_and(|line| line.trim().starts_with("end"));
+        let behind_end = closes && (message.ends_with("got ','") || message.ends_with("got ')'"));
+        if (message.contains("Expected 'end'") || message.ends_with("got 'end'") || behind_end)
             && let Some((line, block, here)) = super::open_block::find(self.text)
         {
             let end = if block == "repeat" { "until" } else { "end" };

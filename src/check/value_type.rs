@@ -228,9 +228,17 @@ impl Reader<'_> {
 
     /// The type of a field of a variable that is an entity by its uses, if all kinds agree on it.
     fn type_of_field(&self, of: Expression<'_>, name: &str) -> Option<ValueType> {
-        let ExpressionKind::Local { local, .. } = of.kind() else { return None };
-        let entity = self.value_types.get(&local.id) == Some(&ValueType::Entity);
-        self.known.names.fields().type_of(name).filter(|_| entity)
+        let entity = matches!(of.kind(), ExpressionKind::Local { local, .. }
+            if self.value_types.get(&local.id) == Some(&ValueType::Entity));
+        match entity {
+            true => self.known.names.fields().type_of(name),
+            false if self.is_spec() || self.elsewhere => None,
+            // Whatever it is read off, it can only be a field.
+            false => {
+                let names = &self.known.names;
+                names.type_everywhere(name).or_else(|| names.is_entity_member(name).then_some(ValueType::Entity))
+            }
+        }
     }
 
     fn type_of_symbol(&self, expression: Expression<'_>) -> Option<ValueType> {
@@ -298,10 +306,8 @@ impl Reader<'_> {
                 }
                 let sort = sort.or_else(|| self.refers(side).then_some(ValueType::Entity));
                 let Some(sort) = sort.filter(|sort| *sort != ValueType::Number) else { continue };
-                if sort == ValueType::Text && is_number_in_quotes(side) {
-                    continue;
-                }
                 let cure = match sort {
+                    ValueType::Text if is_number_in_quotes(side) => "write the number without quotes".to_string(),
                     ValueType::Text if op == BinaryOp::Add => "texts are put together with `..`".to_string(),
                     ValueType::Text => "take the number itself, or tonumber(...)".to_string(),
                     ValueType::Entity => "name the field that is meant: entity.field".to_string(),
@@ -354,6 +360,14 @@ impl Reader<'_> {
 
     /// Values that are never equal, since they are of different sorts.
     pub(super) fn never_equal(&mut self, lhs: Expression<'_>, rhs: Expression<'_>) {
+        let holder = |side: Expression<'_>| self.symbol(side) == Some(Symbol::Holder);
+        let named = |side: Expression<'_>| matches!(side.kind(), ExpressionKind::IndexName { .. });
+        for (one, other) in [(lhs, rhs), (rhs, lhs)] {
+            if holder(one) && named(other) && !holder(other) {
+                let wrong = "this is what is attached, and no entity".to_string();
+                return self.problem(one.location(), (wrong, "name whom it is attached to: `.owner`".into()));
+            }
+        }
         let (Some(one), Some(other)) = (self.value_type(lhs), self.value_type(rhs)) else { return };
         let plain = |sort| matches!(sort, ValueType::Number | ValueType::Text | ValueType::Truth);
         if one == other || !plain(one) && !plain(other) || one == ValueType::Function || other == ValueType::Function {
@@ -407,7 +421,7 @@ impl Reader<'_> {
     }
 
     fn without_value(&mut self, side: Expression<'_>, sign: &str) {
-        let wrong = format!("`{sign}` wants numbers, and this is nothing");
+        let wrong = format!("`{sign}` wants numbers, and this is nil");
         self.problem(side.location(), (wrong, "write a number, such as 0".into()));
     }
 
@@ -437,6 +451,20 @@ impl Reader<'_> {
             {
                 let wrong = "this condition is a function, not its result, and so is always true".to_string();
                 self.problem(condition.location(), (wrong, "call it: put its values in brackets behind it".into()));
+            }
+            ExpressionKind::IndexName { expr, index, .. } if self.symbol(expr) == Some(Symbol::Word("switches")) => {
+                let cure = match self.value_type(condition) {
+                    Some(ValueType::Number) => "compare it: `> 0`".to_string(),
+                    Some(ValueType::Text) => {
+                        let switch = self.known.rules.and_then(|rules| rules.switch(&text(index)));
+                        let values = switch.map_or(String::new(), |switch| format!("; it is {}", switch.kind));
+                        format!("compare it with one of its values: `== \"...\"`{values}")
+                    }
+                    _ => return,
+                };
+                let wrong =
+                    format!("the switch `{}` always has a value, so this condition is always true", text(index));
+                self.problem(condition.location(), (wrong, cure));
             }
             ExpressionKind::IndexName { expr, index, .. } if matches!(self.symbol(expr), Some(Symbol::Entity(_))) => {
                 let cure = match self.value_type(condition) {

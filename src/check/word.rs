@@ -5,7 +5,7 @@ use super::script::Reader;
 use super::syntax::literal;
 use crate::dice::Dice;
 use crate::script::api;
-use crate::script::syntax::{Expression, ExpressionKind, Location, TableItem};
+use crate::script::syntax::{BinaryOp, Expression, ExpressionKind, Location, TableItem};
 
 impl Reader<'_> {
     /// A word of the vocabulary is called.
@@ -71,7 +71,7 @@ impl Reader<'_> {
         if name == "recur"
             && let Some(step) = args.get(2).filter(|step| is_zero(**step))
         {
-            let wrong = "an entry that comes again after no time comes for ever".to_string();
+            let wrong = "this entry repeats without end: its step is 0".to_string();
             self.problem(step.location(), (wrong, "give it a step above 0, such as { 1, 0 }".into()));
         }
         if name == "agenda"
@@ -138,6 +138,10 @@ impl Reader<'_> {
     /// A text with `{}` in it and the values that fill them.
     fn filled(&mut self, args: &[Expression<'_>], label: usize) {
         let Some(text) = args.get(label).and_then(|arg| literal(*arg)) else {
+            if let Some(joined) = args.get(label).and_then(|arg| joined_to(*arg)).filter(|_| args.len() == label + 1) {
+                let wrong = "nothing fills the `{}` of this text: `..` only puts something behind it".to_string();
+                return self.problem(joined, (wrong, "write a comma for `..`: rb.say(\"{} falls\", actor)".into()));
+            }
             let elsewhere = args.iter().position(|arg| literal(*arg).is_some_and(|text| text.contains("{}")));
             if let (Some(found), Some(first)) = (elsewhere, args.get(label)) {
                 let place = ["first", "second", "third"][label.min(2)];
@@ -157,6 +161,14 @@ impl Reader<'_> {
             self.problem(args[label].location(), (wrong, "give one value for each `{}`".into()));
         }
     }
+}
+
+/// Where a text with `{}` stands to which something is joined by `..`.
+fn joined_to(expression: Expression<'_>) -> Option<Location> {
+    let ExpressionKind::Binary { lhs, op: BinaryOp::Concat, rhs } = expression.kind() else { return None };
+    let open = |side: Expression<'_>| literal(side).is_some_and(|text| text.contains("{}"));
+    let values = |side: Expression<'_>| literal(side).is_none();
+    (open(lhs) && values(rhs) || open(rhs) && values(lhs)).then(|| expression.location())
 }
 
 /// Whether a step is 0 in every place.

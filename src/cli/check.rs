@@ -44,7 +44,11 @@ pub fn check(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
             if args.json {
                 screen.object(&json!({ "ruleset": id, "cards": cards, "problems": 0 }))?;
             } else {
-                screen.row(&Row::at(0).strong(id).plain(format!(": {cards} {}, no problem", if cards == 1 { "card" } else { "cards" })))?;
+                screen.row(
+                    &Row::at(0)
+                        .strong(id)
+                        .plain(format!(": {cards} {}, no problem", if cards == 1 { "card" } else { "cards" })),
+                )?;
             }
         }
     }

@@ -28,7 +28,7 @@ pub fn serve(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     if !args.stdio {
         return Err(call_error(
-            "Give `--stdio` to serve over standard input and output, or `--schema` for the messages.",
+            "Give `--stdio` to serve over standard input and output, or `--schema` to print the messages.",
         ));
     }
     let host = Host::on(Machines::CallersThread, library::open(folder.as_deref())?);

@@ -329,7 +329,7 @@ fn meter() -> ProgressBar {
 fn tell_interrupted(save: Option<&Path>) {
     match save {
         Some(path) => {
-            eprintln!("interrupted: {} holds what is counted; the same call goes on from there", path.display())
+            eprintln!("interrupted: {} keeps the count so far; the same command continues it", path.display())
         }
         None => eprintln!("interrupted: with `--save FILE.json` the same call goes on where it stopped"),
     }

@@ -127,7 +127,7 @@ pub fn test(args: Args, folder: Option<PathBuf>) -> Result<ExitCode> {
 /// Runs the specs again with every change.
 fn watch(args: &Args, library: &Library, id: &str, screen: &mut Screen) -> Result<ExitCode> {
     let Some(watcher) = Watcher::of_files(library, id, &args.layers) else {
-        return Err(call_error(format!("{id} does not lie on the disk, so nothing of it can change")));
+        return Err(call_error(format!("{id} is not on the disk, so it cannot change")));
     };
     loop {
         let further = match &args.specs {
@@ -230,6 +230,7 @@ fn tell(told: &SpecReport, screen: &mut Screen) -> Result<()> {
     total = match (told.passed(), told.failed()) {
         (0, 0) if told.interrupted => total.plain("interrupted before a spec was done"),
         (0, 0) if told.broken.is_empty() => total.plain("no specs"),
+        (1, 0) => total.with("1 spec holds", Tone::Good),
         (passed, 0) => total.with(format!("{passed} specs hold"), Tone::Good),
         (passed, failed) => total.plain(format!("{passed} specs hold, ")).with(format!("{failed} do not"), Tone::Bad),
     };

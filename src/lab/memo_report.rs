@@ -47,7 +47,7 @@ impl Simulation {
                 new_branches: Vec::new(),
             };
             if let Some(seat) = ready.ahead.iter().next() {
-                report.unused = Some(format!("{seat} looks ahead, and each answer that it tries is another game"));
+                report.unused = Some(format!("{seat} looks ahead, so each answer that it tries plays another game"));
                 return Ok(report);
             }
             let mut table = Table::new(ready, 1, MemoUse::Always)?;

@@ -320,7 +320,7 @@ fn explore_in(
         Err(Failure::Unsteady) => return Err(Refusal::failing("a script keeps something between its runs")),
         Err(Failure::TooMuch(why)) => {
             return Err(Refusal::failing(format!(
-                "{why}: what is best there cannot be worked out; give the answers, or take the default ones"
+                "{why}: the best answer there cannot be computed; give the answers, or take the defaults"
             )));
         }
     };

@@ -596,7 +596,7 @@ impl Findings {
                 return wrong(format!("{name} has format {}, this program reads format {FORMAT}", part.format));
             }
             if part.plan != first.plan {
-                return wrong(format!("{name} is of another simulation than {first_name}"));
+                return wrong(format!("{name} belongs to another simulation than {first_name}"));
             }
             let Some(shard) = part.shard.filter(|shard| shard.count == count) else {
                 return wrong(format!("{name} is not one of {count} shards"));

@@ -330,7 +330,7 @@ impl Game {
             }
             Edit::TakeIn { name } => {
                 state.leave_out(Arc::from(name.as_str()), false);
-                Ok(by_hand(format!("by hand: `{name}` counts again")))
+                Ok(by_hand(format!("by hand: `{name}` is enabled again")))
             }
             Edit::Say { text } => Ok((Audience::Everybody, Happening::Said { text: text.clone() })),
             Edit::OtherDice { words } => {

@@ -772,7 +772,7 @@ impl Explorer {
                 Foretold::Answer(answer)
             }
             None => {
-                self.refuse(format!("`{topic}` has no answer that could be taken unasked; give one"));
+                self.refuse(format!("`{topic}` has no default answer; give one"));
                 Foretold::Nothing
             }
         }

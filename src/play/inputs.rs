@@ -544,7 +544,7 @@ impl ActionContext {
         if self.phase == Phase::Deal {
             return Err(self.fault_with(
                 "asking is not possible in `deal`",
-                Some("leave what others have decided in secret at its default".into()),
+                Some("leave secret answers of others at their default".into()),
             ));
         }
         self.pulse += 1;

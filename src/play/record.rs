@@ -305,7 +305,7 @@ impl Edit {
             Edit::Cancel { entry } => format!("by hand: entry {} is taken off the agenda", entry.0),
             Edit::Face { faces, .. } => format!("by hand: dice {faces:?}"),
             Edit::LeaveOut { name } => format!("by hand: `{name}` is left out"),
-            Edit::TakeIn { name } => format!("by hand: `{name}` counts again"),
+            Edit::TakeIn { name } => format!("by hand: `{name}` is enabled again"),
             Edit::Switch { name, value } => format!("house rule: {name} {value}"),
             Edit::Say { text } => format!("said: {text}"),
             Edit::OtherDice { .. } => "by hand: other dice".into(),

@@ -207,11 +207,7 @@ impl Refusal {
 
     /// Of a look ahead where a rule reads what the one who asks may not see.
     pub(crate) fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
-        Refusal::failing(format!(
-            "what comes of it depends on what {} may not see: {}",
-            viewer.words(),
-            hidden.join(", ")
-        ))
+        Refusal::failing(format!("the result depends on what {} may not see: {}", viewer.words(), hidden.join(", ")))
     }
 
     /// Of a request that was a proper one.

@@ -147,8 +147,11 @@ impl Builder<'_> {
         {
             let stack: Vec<&str> = self.parts.iter().map(Part::id).collect();
             let (place, _) = Naming::in_manifest(&folder, first, "`over`");
-            let message =
-                format!("lies over {}, but none of them is below it here: {}", listed(&folder), stack.join(", "));
+            let message = format!(
+                "is a layer over {}, but none of these is below it here: {}",
+                listed(&folder),
+                stack.join(", ")
+            );
             let cure =
                 format!("take {} off {}, or add to its `over` what it can lie on", quoted(&folder.id), naming.how);
             self.problems.push(place.problem(message).with_cure(cure));

@@ -307,7 +307,7 @@ impl Reader<'_, '_> {
                         }
                         _ => {
                             let cure = "write [true, false] or [false, true], the default first";
-                            self.wrong(&values.span, "a switch of true and false has both, each once", cure);
+                            self.wrong(&values.span, "a switch of true and false lists each of them once", cure);
                             None
                         }
                     }
@@ -628,8 +628,8 @@ with = "skill"
     #[test]
     fn a_switch_is_one_of_three_kinds() {
         let told = |values: &str| read_with(&format!("[switches.growth]\ntext = \"x\"\n{values}\n")).join("\n");
-        assert!(told("values = [true]").contains("has both, each once"));
-        assert!(told("values = [true, \"x\"]").contains("has both, each once"));
+        assert!(told("values = [true]").contains("lists each of them once"));
+        assert!(told("values = [true, \"x\"]").contains("lists each of them once"));
         assert!(told("values = [1, 2]").contains("must be a text"));
         assert!(told("values = [\"a\", \"a\"]").contains("twice"));
         assert!(told("values = [\"flat one\"]").contains("write `flat_one`"));

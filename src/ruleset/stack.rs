@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(
             resolve(&rulesets, "c", &["x"]).unwrap_err(),
             [
-                "x/ruleset.toml:4:9: lies over `a` or `b`, but none of them is below it here: c (take `x` off the list of layers, or \
+                "x/ruleset.toml:4:9: is a layer over `a` or `b`, but none of these is below it here: c (take `x` off the list of layers, or \
                  add to its `over` what it can lie on)"
             ]
         );

@@ -134,7 +134,7 @@ pub(crate) const WORDS: &[Word] = &[
         "convert",
         "rb.convert({ id, text, run })",
         "(convert: ConvertBody) -> Declaration",
-        "What a game that comes from the ruleset `id` needs besides what is carried over by name, in `convert/`.",
+        "Converts a game that comes from the ruleset `id`: what cannot be carried over by name. Stands in `convert/`.",
     ),
     reads(
         Fields,
@@ -291,7 +291,7 @@ pub(crate) const WORDS: &[Word] = &[
         "comes",
         "rb.comes(\"turn over\", actor)",
         "(moment: string, of: Entity?) -> ()",
-        "Says that a moment has come that is no entry of the agenda, for what lasts until then.",
+        "Announces a moment that is no entry of the agenda. What lasts until that moment counts it.",
     ),
     reads(
         Verbs,
@@ -354,7 +354,7 @@ pub(crate) const WORDS: &[Word] = &[
         "choose",
         "rb.choose({ seat, topic, options, ... })",
         "(question: ChooseQuestion) -> any",
-        "One of the options: gives its value. `other = true` takes any line of text besides.",
+        "One of the options: gives its value. `other = true` also takes any line of text.",
     ),
     acts(
         Questions,
@@ -504,7 +504,7 @@ pub(crate) const WORDS: &[Word] = &[
         "within",
         "rb.within(one, other, 30)",
         "(one: Place, other: Place, far: number) -> boolean",
-        "Whether two places are at most so far apart, compared by squares: exactly.",
+        "Whether two places are at most that far apart. It compares squares, so it is exact.",
     ),
     reads(
         Places,
@@ -743,7 +743,7 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         "enabled",
         "t:enabled(about, option, topic?)",
         ("about: string, option: string, topic: string?", "()"),
-        "The option stands there and is open.",
+        "The option is listed and open.",
     ),
     method(
         "run",
@@ -833,13 +833,18 @@ pub(crate) const SPEC_METHODS: &[Method] = &[
         ("found: any, expected: any, what: string?", "()"),
         "Plain comparison.",
     ),
-    method("rules", "t:rules(id)", ("id: string", "any"), "The game goes over to another ruleset, as at the table."),
-    method("noted", "t:noted(fate, text)", ("fate: string, text: string", "()"), "The last change of rules told so."),
+    method("rules", "t:rules(id)", ("id: string", "any"), "The game changes to another ruleset, as at the table."),
+    method(
+        "noted",
+        "t:noted(fate, text)",
+        ("fate: string, text: string", "()"),
+        "The report of the last change of rules contains the text.",
+    ),
     method(
         "rules_refused",
         "t:rules_refused(id, reason)",
         ("id: string, reason: string", "()"),
-        "Going over to it is refused with a reason that contains the text.",
+        "The change to that ruleset is refused, with a reason that contains the text.",
     ),
 ];
 

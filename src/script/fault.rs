@@ -318,13 +318,18 @@ fn cure_for(message: &str) -> Option<String> {
         return Some("put what both need into a third file, and require that from both".into());
     }
     if message.contains("attempt to perform arithmetic") {
-        return Some("reckon with numbers only: a text or an entity is none".into());
+        return Some("calculate with numbers only: a text or an entity is not a number".into());
     }
     if message.contains("attempt to compare") {
         return Some("compare two numbers, or two texts".into());
     }
     if message.contains("attempt to concatenate") {
         return Some("put texts and numbers together only, or fill them in: \"{} falls\"".into());
+    }
+    if message.contains("attempt to call a ") && !message.contains("nil value") {
+        return Some(
+            "only a function is called by brackets: look for a misspelling, or a missing comma before them".into(),
+        );
     }
     if message.contains("attempt to call a nil value") {
         return Some("there is no function of that name here: look for a misspelling".into());

@@ -238,7 +238,7 @@ impl Command<'_> {
         let RedoParams { expect } = self.read()?;
         expected(game, expect)?;
         if !game.may_redo(self.role) {
-            return Err(Failure::forbidden(self.role.word(), "the game master, or whoever took it back"));
+            return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that undid it"));
         }
         let undone = match game.session.redo_for(&Sight(self.role).viewer()) {
             Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),

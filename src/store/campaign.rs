@@ -670,7 +670,7 @@ impl Campaign {
         session.replay(&part, &mut find).map_err(diverged)?;
         session.stand_at(place, &seating, &mut find).map_err(diverged)?;
         if session.state_hash().short() != moment.state {
-            return Err(diverged("the rules make another state of the same tape than the one that was kept".into()));
+            return Err(diverged("the rules give another state for the same tape than the stored one".into()));
         }
         session.note_kept();
         let rows = rows.iter().map(|row| (row.id, row.sum)).collect();

@@ -206,7 +206,12 @@ pub fn of_dice_against(dice: &Dice, other: &str, args: &Args) -> Result<ExitCode
     }
     let words = [format!("{dice} above {other}"), "both equal".to_string(), format!("{dice} below {other}")];
     let rows = words.into_iter().zip(&chances).map(|(word, share)| {
-        vec![word, percent(float(&share.chance)), share.fraction(), bar(float(&share.chance), 1.0, longest_bar(&screen))]
+        vec![
+            word,
+            percent(float(&share.chance)),
+            share.fraction(),
+            bar(float(&share.chance), 1.0, longest_bar(&screen)),
+        ]
     });
     screen.table(&["", "chance", "exactly", ""], rows.collect())?;
     tell_remaining(&mut screen, &remaining, "")?;

@@ -248,7 +248,7 @@ impl Repl {
                     "After the next step no answer is better than another. `odds ANSWER` shows what one leads to."
                         .to_owned()
                 }
-                0 => "Ranked by the average value of the position after the next step, as the ruleset counts it."
+                0 => "Ranked by the average value of the position after the next step. The ruleset defines the value."
                     .to_owned(),
                 games if !ranked => {
                     let times = if games == 1 { "game" } else { "games" };

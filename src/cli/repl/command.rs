@@ -99,6 +99,12 @@ impl Command {
         self.group == Look || matches!(self.word, Word::Help | Word::Rules | Word::Switches)
     }
 
+    /// Whether an option of the same name comes first. What everybody needs at any time keeps its name.
+    pub fn gives_way(&self) -> bool {
+        use Word::{Auto, Do, Help, Hint, Look, Ok, Options, Pass, Quit, Redo, Undo, Why};
+        !matches!(self.word, Auto | Do | Help | Hint | Look | Ok | Options | Pass | Quit | Redo | Undo | Why)
+    }
+
     /// The name with what follows it.
     pub fn usage(&self) -> String {
         format!("{} {}", self.name, self.takes).trim_end().to_owned()

@@ -539,11 +539,10 @@ impl Repl {
         }
         if let Some(topic) = words.topic_of(rest) {
             let open = if words.is_open(&topic) { "that is open now" } else { "when it is asked" };
-            let told = match question_in_words(&rules, &topic) {
-                Some(what) => format!("`{rest} ...` answers this question, {open}: {what}"),
-                None => format!("`{rest} ...` answers the question `{}`, {open}.", readable_name(&topic)),
-            };
-            let told = self.told(told);
+            let what = question_in_words(&rules, &topic).or_else(|| rule_line(&rules, &topic));
+            let what = what.map_or(String::new(), |line| format!(": {line}"));
+            let told =
+                self.told(format!("`{rest} ...` answers the question `{}`, {open}{what}", readable_name(&topic)));
             return Some(told.and_then(|()| match self.meaning_of(rest) {
                 Some(entry) => self.show_pairs("meaning", rest, &entry),
                 None => Ok(()),
@@ -676,8 +675,8 @@ fn question_in_words(rules: &Ruleset, topic: &str) -> Option<String> {
     let cell = |wanted: &str| cells.iter().find(|(head, _)| head == wanted).map(|(_, cell)| cell.replace('`', ""));
     let asked = cell("what is asked")?;
     Some(match cell("answer") {
-        Some(answer) => format!("{asked} ({answer})."),
-        None => format!("{asked}."),
+        Some(answer) => format!("{asked} ({answer})"),
+        None => asked,
     })
 }
 

@@ -57,8 +57,9 @@ pub fn meaning(line: &str, words: &Vocabulary, accepts: impl Fn(&str) -> bool) -
     let (first, rest) = split_first(line);
     if let Some(command) = Command::find(first)
         && !begins_code(rest)
-        // A card may be called `Set a Trap`.
+        // A card may be called `Set a Trap`, or `Recover`.
         && (rest.is_empty() || !words.begins_with_an_option(line))
+        && !(rest.is_empty() && command.gives_way() && words.is_an_option(line))
         // Alone it rolls nothing, so an option of that name is meant.
         && !(command.word == Word::Roll && rest.is_empty() && accepts(line))
     {
@@ -229,9 +230,12 @@ mod tests {
     #[test]
     fn an_option_that_begins_like_a_command_is_an_answer() {
         let trap = words(Some(Ask::Choose {
-            options: vec![option("set_a_trap", "Set a Trap"), option("undo", "Undo")],
+            options: vec![option("set_a_trap", "Set a Trap"), option("undo", "Undo"), option("roll", "Roll")],
             other: false,
         }));
+        let known = |line: &str| meaning(line, &trap, |text| text.eq_ignore_ascii_case("roll"));
+        assert!(matches!(known("Roll"), Meaning::Answer { .. }));
+        assert!(matches!(known("roll 2d6"), Meaning::Command(..)));
         assert_eq!(read("set a trap", &trap), "answer [set a trap]");
         assert_eq!(read("Set a Trap stake 2", &trap), "answer [Set a Trap] stake=[2]");
         assert_eq!(read("set a harm 2", &trap), "command set [a harm 2]");

@@ -148,6 +148,13 @@ impl Vocabulary {
         self.views.iter().map(|(name, _)| name.as_str()).find(|name| after(line, name) == Some(""))
     }
 
+    /// Whether a line is the whole name of an option, open or closed.
+    pub fn is_an_option(&self, line: &str) -> bool {
+        let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());
+        let mut names = options.iter().flat_map(|option| [&*option.id, &*option.label]);
+        names.any(|name| name.eq_ignore_ascii_case(line))
+    }
+
     /// Whether a line begins with the whole name of an option that can be chosen.
     pub fn begins_with_an_option(&self, line: &str) -> bool {
         let options: &[Choice] = self.focus().map_or(&[], |open| open.ask.options());

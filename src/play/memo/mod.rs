@@ -137,7 +137,7 @@ const CHECK_EVERY: u64 = 1_000;
 /// Why an entry is not recorded: numbers and guards have only so many bits.
 const TOO_MANY: &str = "there are too many entities or fields";
 /// An entity that nothing has led to which the recording knows of.
-const UNMET: &str = "it comes to an entity in a way that is not recorded";
+const UNMET: &str = "it reaches an entity in a way that is not recorded";
 /// Reasons that are kept apart at most.
 const MOST_REASONS: usize = 200;
 

@@ -303,11 +303,14 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
             let reason = |at: usize| options.text_of(at, Name::Reason);
             let topic = text_field(state, 2, Name::Topic);
             let refusal = misfit.refusal(&shape, topic, label, reason);
-            let message = match by {
-                1 => format!("the policy's answer to `{topic}` is refused: {refusal}"),
-                _ => format!("the default of the question `{topic}` does not fit: {refusal}"),
+            let (message, cure) = match by {
+                1 => (format!("the policy's answer to `{topic}` is refused: {refusal}"), None),
+                _ => (
+                    format!("the default of the question `{topic}` does not fit: {refusal}"),
+                    Some("name an option that is always open, or take `default` out".to_string()),
+                ),
             };
-            return Err(words(context.fault(message)));
+            return Err(words(context.fault_with(message, cure)));
         }
         if by == BY_ONLY {
             context.pulse += 1;
