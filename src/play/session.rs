@@ -285,7 +285,7 @@ impl Session {
         if let Some(topic) = unasked.first() {
             // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
             // Dice that were there before do not count: they may be another's secret.
-            if !action.is_some_and(|action| self.game().rolls(action) > rolled) {
+            if action.is_none_or(|action| self.game().rolls(action) <= rolled) {
                 return Err(self.nothing_asks(viewer, topic));
             }
             for topic in unasked {

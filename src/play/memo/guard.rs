@@ -55,7 +55,7 @@ impl Guard {
     #[inline]
     pub fn place(self, fields: u32) -> Option<usize> {
         let field = self.0 & 0x3FF;
-        (field & !(fields - 1) == 0).then_some(((self.0 >> 10 & 0xF_FFFF) * fields | field) as usize)
+        (field & !(fields - 1) == 0).then_some((((self.0 >> 10 & 0xF_FFFF) * fields) | field) as usize)
     }
 
     /// The number of the roll or of the query.
