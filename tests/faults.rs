@@ -149,3 +149,22 @@ fn several_values_of_a_repeated_roll_are_not_dropped() {
     assert_eq!(fault.cure.as_deref(), Some("return one: a table holds several"));
     assert_eq!(fault.path.as_deref(), Some("tug/hooks/gust.luau"));
 }
+
+#[test]
+fn what_was_left_out_and_is_taken_back_stands_at_its_fault_with_its_answers() {
+    let library = tug_with("RULES.md", "TUG", "TUG", "error(\"a gust\")");
+    let mut session = begun(&library, &[5, 5]);
+    let first = fault(&mut session);
+    let (decisions, state) = (session.decisions(), session.state_bytes());
+    session.remedy(Remedy::SkipAction).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    session.undo().unwrap();
+    assert_eq!(session.decisions(), decisions);
+    let Step::Fault(again) = session.advance().unwrap() else { panic!("it does not fail again") };
+    assert_eq!((again.message, again.context), (first.message, first.context));
+    assert_eq!(session.state_bytes(), state);
+    session.redo().unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let loaded = Session::load(&library, &session.save()).unwrap();
+    assert_eq!(loaded.state_bytes(), session.state_bytes());
+}

@@ -369,3 +369,12 @@ fn what_a_policy_answers_is_taken_in_every_mode_or_in_none() {
         }
     }
 }
+
+#[test]
+fn a_table_by_seats_answers_questions_that_are_about_nobody() {
+    let body = "local both = rb.all({ { ask = \"number\", seat = \"right\", topic = \"it\", min = 1, max = 9 }, { ask = \"number\", seat = \"left\", topic = \"it\", min = 1, max = 9 } })\nreturn both[1] * 10 + both[2]";
+    let text = "local rb = require(\"@riskbreaker\")\nrb.spec(\"A-1\", { \"A-1\" }, function(t)\n\tt:given({})\n\tt:answer(\"go\", true)\n\tt:answer(\"it\", { left = 3, right = 5 })\n\tt:said(\"answered 53\")\nend)";
+    let source = SpecSource { path: "one.luau".into(), text: text.into() };
+    let report = run_specs(&library(body, "return nil"), "asks", &[], vec![source], Some("one.luau")).unwrap();
+    assert!(report.is_green(), "{:?}", report.results);
+}

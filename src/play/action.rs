@@ -68,6 +68,9 @@ pub(crate) struct Done {
     pub seq: Option<u32>,
     /// It was left out after a fault, and that is why.
     pub skipped: Option<String>,
+    /// The number of the decision that had begun what was left out: of a free act.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<u32>,
     #[serde(skip)]
     pub changes: Packed<Vec<Change>>,
     /// What it told.
@@ -89,6 +92,8 @@ pub(crate) struct Open {
     pub tape: Tape,
     pub before: DicePosition,
     pub seq: Option<u32>,
+    /// The same before it was left out.
+    pub began: Option<u32>,
     /// What the last run told.
     pub events: Vec<Event>,
     /// The places of the tape that not everybody may know of, as of the last run, and who may.
@@ -117,6 +122,7 @@ impl Open {
             tape: Tape::default(),
             before,
             seq: None,
+            began: None,
             events: Vec::new(),
             private: BTreeMap::new(),
             questions: Vec::new(),

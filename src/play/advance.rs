@@ -450,6 +450,7 @@ impl Game {
             before: open.before,
             seq: open.seq,
             skipped: open.fault.map(|fault| fault.message),
+            began: open.began,
             changes: Packed::new(&changes),
             events: open.events.into_iter().collect(),
             private: open.private,

@@ -125,8 +125,7 @@ impl Game {
                     self.context.state.take_entry(*id);
                 }
                 self.asked_policies |= matches!(open.cause, Cause::Free { .. });
-                open.seq = Some(self.next_seq);
-                open.tape = Default::default();
+                open.began = open.seq.replace(self.next_seq);
                 // The message of a fault may name what not everybody may know.
                 let why = open.fault.as_ref().map_or("", |fault| &fault.message);
                 let text = format!("{} is left out: {why}", words_of(&open.cause));

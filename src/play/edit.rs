@@ -111,6 +111,7 @@ impl Game {
                     before: position,
                     seq: Some(seq),
                     skipped: None,
+                    began: None,
                     changes,
                     events,
                     private: Default::default(),

@@ -268,6 +268,7 @@ impl Game {
         if let Some(last) = self.history.last_mut() {
             last.number = done.number;
             last.seq = done.seq;
+            last.began = done.began;
             last.before = done.before;
             if last.events.iter().any(|event| event.action != done.number) {
                 last.events = last.events.iter().map(|event| Event { action: done.number, ..event }).collect();

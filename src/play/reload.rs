@@ -202,6 +202,7 @@ impl Game {
             before,
             seq: None,
             skipped: None,
+            began: None,
             changes: Default::default(),
             events: lines.iter().enumerate().map(event).collect(),
             private: BTreeMap::new(),

@@ -156,6 +156,7 @@ impl SavedOpen {
             before: self.before,
             seq: self.seq,
             skipped: None,
+            began: None,
             changes: Packed::default(),
             events: Events::default(),
             private: Default::default(),
@@ -367,7 +368,7 @@ impl Saved {
         });
         let queued = self.queued.iter().map(|(.., seq)| *seq);
         let done = self.done.iter().flat_map(|done| {
-            [Some(done.number), done.seq]
+            [Some(done.number), done.seq, done.began]
                 .into_iter()
                 .flatten()
                 .chain(numbers_of(&done.tape.get(), done.before).collect::<Vec<_>>())

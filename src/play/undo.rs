@@ -78,7 +78,26 @@ impl Game {
         }
         let waiting = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
-        waiting.max(in_open) < self.history.iter().rev().find_map(last_seq_of)
+        waiting.max(in_open) < self.last_done().and_then(last_seq_of)
+    }
+
+    /// Of what was done, the one with the last decision. It is not always the last that was done: a free act that waited for an
+    /// action comes behind it, and an action that went on by itself behind an edit.
+    fn last_done(&self) -> Option<&Done> {
+        let newest = self.next_seq - 1;
+        let waiting = self.queued.back().is_some_and(|(.., seq)| *seq == newest);
+        let is_open = self.open.as_ref().is_some_and(|open| open.last_seq().max(open.seq) == Some(newest));
+        let mut last: Option<(u32, &Done)> = None;
+        for done in self.history.iter().rev() {
+            let Some(seq) = last_seq_of(done) else { continue };
+            if last.is_none_or(|(youngest, _)| seq > youngest) {
+                last = Some((seq, done));
+            }
+            if seq == newest || waiting || is_open {
+                break;
+            }
+        }
+        last.map(|(_, done)| done)
     }
 
     /// Takes back the last thing a person did. Runs no script.
@@ -88,7 +107,7 @@ impl Game {
         }
         let in_queue = self.queued.back().map(|(.., seq)| *seq);
         let in_open = self.open.as_ref().and_then(|open| open.last_seq().max(open.seq));
-        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let in_history = self.last_done().and_then(last_seq_of);
         if in_queue.max(in_open).max(in_history).is_some_and(|seq| seq <= self.horizon) {
             return Err(Refusal::NothingToUndo);
         }
@@ -123,7 +142,7 @@ impl Game {
             see(Some(*seq), seat);
         }
         let open = self.open.iter().chain(&self.held).map(|open| (&open.cause, &open.tape, open.seq));
-        let done = self.history.iter().rev().find(|done| last_seq_of(done).is_some());
+        let done = self.last_done();
         let tape = done.map(|done| done.tape.get());
         for (cause, tape, seq) in open.chain(done.zip(tape.as_ref()).map(|(done, tape)| (&done.cause, tape, done.seq)))
         {
@@ -149,7 +168,8 @@ impl Game {
 
     fn take_back_last(&mut self, passed: &mut Passed) -> Result<UndoReport, Refusal> {
         let in_open = self.open.as_ref().and_then(Open::last_seq);
-        let in_history = self.history.iter().rev().find_map(last_seq_of);
+        let last = self.last_done();
+        let (in_history, last_number) = (last.and_then(last_seq_of), last.map(|done| done.number));
         let started = self.open.as_ref().and_then(|open| open.seq);
         if let Some((seat, name, seq)) = self.queued.back().cloned()
             && Some(seq) > in_open.max(in_history)
@@ -179,7 +199,9 @@ impl Game {
             return Ok(UndoReport::open(text, whose, Vec::new()));
         }
         // A free act that waited for the dice of what is taken back waits again.
-        if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), .. }) = &self.open {
+        if let Some(Open { cause: Cause::Free { seat, name }, seq: Some(seq), number, .. }) = &self.open
+            && Some(*number) > last_number
+        {
             self.queued.push_front((seat.clone(), name.clone(), *seq));
             self.open = None;
         }
@@ -195,12 +217,14 @@ impl Game {
                 return Ok(self.take_rules_back(done, passed));
             }
             let held = self.open.take();
+            let behind = self.position_behind(&done, held.as_ref());
             let undone = done.changes.get();
             self.context.state.take_back(&undone);
             self.context.set_position(done.before);
             changes.extend(undone.into_iter().rev());
             let tape = done.tape.get();
             let decided = tape.last_decision().is_some();
+            let own = last_seq_of(&done);
             let mut open = Open {
                 tape,
                 seq: done.seq,
@@ -212,8 +236,24 @@ impl Game {
             // Changes in another schema are told when all is done.
             let told = if passed.another_schema() { Vec::new() } else { self.context.reversed(&changes) };
             changes.reverse();
+            if own.is_some() && own < in_history {
+                // It was decided before what is taken back, and came to its end behind it.
+                match &done.cause {
+                    Cause::Free { seat, name } if !decided => {
+                        self.queued.extend(done.seq.map(|seq| (seat.clone(), name.clone(), seq)));
+                        self.queued.rotate_right(usize::from(done.seq.is_some()));
+                    }
+                    _ => self.open = Some(open),
+                }
+                continue;
+            }
             if let Some(skipped) = done.skipped {
-                open.seq = None;
+                // It goes through its tape again, to where it failed.
+                self.context.set_position(behind);
+                if matches!(done.cause, Cause::Free { .. }) {
+                    self.held.extend(as_before(held, done.number, done.before));
+                }
+                open.seq = done.began;
                 self.open = Some(open);
                 self.redo.push(Op::Skip);
                 let audience = Audience::named(MASTER);
@@ -254,6 +294,21 @@ impl Game {
             }
         }
         Err(Refusal::NothingToUndo)
+    }
+
+    /// Where the dice stood behind something that was done. `next`: what was open when it came to its turn to be taken back.
+    fn position_behind(&self, done: &Done, next: Option<&Open>) -> DicePosition {
+        let drew = |slot: &Slot| slot.seq().is_none();
+        if !done.tape.get().slots.iter().flatten().any(drew) {
+            return done.before;
+        }
+        let behind = match next {
+            Some(open) if open.number > done.number => Some(open.before),
+            // It waited, and went on behind it.
+            Some(open) => open.tape.slots.iter().flatten().map(Slot::before).find(|before| *before > done.before),
+            None => None,
+        };
+        behind.unwrap_or_else(|| self.context.position())
     }
 
     /// Does again what the last undo took back. Runs the game on to where it was decided.

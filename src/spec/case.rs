@@ -591,10 +591,10 @@ fn misspelt(left: &[Reply], asked: &BTreeSet<String>) -> String {
 
 /// The answer to a question: what is given, or where that is a table by titles or by seats, its entry of that name.
 fn for_question(session: &Session, question: &Question, value: &Value) -> Option<(Value, Option<Arc<str>>)> {
-    if let (Value::Map(by_title), Some(about)) = (value, question.about) {
-        let title = session.view().title(about);
+    if let Value::Map(by_title) = value {
+        let title = question.about.map(|about| session.view().title(about));
         let points = matches!(question.ask, Ask::Allot { .. });
-        let name = [title, question.seat.clone()].into_iter().find(|name| by_title.contains_key(name));
+        let name = title.into_iter().chain([question.seat.clone()]).find(|name| by_title.contains_key(name));
         match name.and_then(|name| Some((by_title.get(&name)?.clone(), name))) {
             Some((own, name)) if !points || matches!(own, Value::Map(_) | Value::List(_)) => {
                 return Some((own, Some(name)));

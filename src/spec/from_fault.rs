@@ -36,7 +36,11 @@ pub fn spec_of_fault(session: &Session) -> Option<String> {
     let actions: Vec<(&Cause, Tape, bool)> = game
         .history
         .iter()
-        .map(|done| (&done.cause, done.tape.get(), done.skipped.is_some()))
+        // What was left out has asked and rolled nothing that counts.
+        .map(|done| match done.skipped {
+            Some(_) => (&done.cause, Tape::default(), true),
+            None => (&done.cause, done.tape.get(), false),
+        })
         .chain(game.open.iter().map(|open| (&open.cause, open.tape.clone(), false)))
         .collect();
     let rolled = |slot: &Slot| match slot {

@@ -309,6 +309,7 @@ impl Game {
             before,
             seq,
             skipped: None,
+            began: None,
             changes,
             events: events.into_iter().collect(),
             private: Default::default(),
