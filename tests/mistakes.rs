@@ -293,7 +293,12 @@ const MISTAKES: &[Mistake] = &[
         "inflict_kill",
     ),
     ("riskbreaker-0.0.1/play.luau", "default = \"pass\"", "default = \"pas\"", "did you mean `pass`?"),
-    ("riskbreaker-0.0.1/verbs.luau", "local before = fight.advantage", "local before = fight.advantag", "advantage"),
+    (
+        "riskbreaker-0.0.1/verbs.luau",
+        "fight.state == \"over\" then",
+        "fight.stat == \"over\" then",
+        "did you mean `state`?",
+    ),
     (
         "riskbreaker-0.0.3/hooks/watch.luau",
         "roll_skill = function",

@@ -119,11 +119,11 @@ fn in_each_mode(body: &str, policy: &str) -> Vec<(&'static str, String)> {
         Err(refusal) => ("odds", format!("fault: {}", tail(&refusal.to_string()))),
         Ok(odds) => {
             let effects = odds.outcomes.iter().flat_map(|(outcome, _)| outcome.effects.iter());
-            let over = effects.filter_map(|effect| match effect {
+            let mut over = effects.filter_map(|effect| match effect {
                 Effect::Over { text } => Some(text.to_string()),
                 _ => None,
             });
-            ("odds", over.last().unwrap_or_default())
+            ("odds", over.next_back().unwrap_or_default())
         }
     });
     found
