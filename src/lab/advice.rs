@@ -4,8 +4,9 @@ use std::time::{Duration, Instant};
 
 use num_rational::BigRational;
 
+use super::exploration::{explore, explore_worth};
 use super::interrupt::is_set;
-use super::odds::{Limits, Odds, OddsQuery, explore, explore_worth, unseen_in_words};
+use super::odds::{Limits, Odds, OddsQuery, unseen_in_words};
 use super::tally::Rate;
 use crate::dice::DiceRng;
 use crate::play::{

@@ -3,6 +3,7 @@
 mod advice;
 mod chain;
 mod comparison;
+mod exploration;
 mod interrupt;
 mod memo_report;
 mod odds;
@@ -26,5 +27,5 @@ pub use simulation::{Findings, MemoUse, Plan, PlannedVariant, Progress, Shard, S
 pub use tally::{CardUse, LeftOut, Rate, Sum, Tally};
 pub use whole_game::{GameLimits, GameOdds, game_odds};
 
+pub(crate) use exploration::explore;
 pub(crate) use interrupt::is_set;
-pub(crate) use odds::explore;

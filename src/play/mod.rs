@@ -33,6 +33,7 @@ mod operation;
 mod packed;
 pub(crate) mod plain;
 mod pool;
+mod prepared;
 mod question;
 #[cfg(feature = "store")]
 mod record;
@@ -92,13 +93,15 @@ pub(crate) use migration::Former;
 pub(crate) use operation::{Op, settled};
 pub(crate) use packed::{Events, Packed};
 pub(crate) use pool::MACHINE_STACK;
+pub(crate) use prepared::Prepared;
 #[cfg(feature = "store")]
 pub(crate) use record::{Checkpoint, Place, Seating};
-pub(crate) use resume_point::{KeepPlace, KeptPlace};
+pub(crate) use resume_point::KeepPlace;
+#[cfg(feature = "continuations")]
+pub(crate) use resume_point::KeptPlace;
 pub(crate) use save::Reading;
 #[cfg(feature = "serve")]
 pub(crate) use save::saved_step;
-pub(crate) use session::Prepared;
 pub(crate) use state_bytes::write_whole_state;
 pub(crate) use tape::{By, DicePosition, Slot, Tape};
 #[cfg(feature = "store")]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{Cause, Done};
 use super::migration::Pending;
+use super::prepared::Prepared;
 use super::save::{SavedOpen, replay};
-use super::session::Prepared;
 use super::{DicePosition, DiceSource, Driver, Edit, Ruleset, Session, Setup, Slot, StartError};
 use crate::ruleset::{ContentHash, Library};
 use crate::state::{EntityId, State, Value, readable_name};

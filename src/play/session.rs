@@ -6,10 +6,11 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::early::EarlyAnswers;
+use super::prepared::{Prepared, known_policy};
 use super::undo::UndoReport;
 use super::{
-    ActionContext, Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening,
-    Machine, MissingRoll, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
+    Answer, Ask, Call, DiceSource, Driver, Edit, Event, Explanation, Fault, Game, Halt, Happening, Machine,
+    MissingRoll, Question, QuestionId, Refusal, Remedy, Ruleset, Setup, View, Viewer,
 };
 use crate::dice::DiceRng;
 use crate::state::{Change, EntityId, Key, Value};
@@ -800,55 +801,6 @@ impl Session {
     }
 }
 
-/// A setup that has been checked, from which any number of games can begin.
-#[derive(Clone, Debug)]
-pub(crate) struct Prepared {
-    pub rules: Arc<Ruleset>,
-    pub setup: Arc<Setup>,
-    pub scenario: Value,
-    pub switches: Arc<BTreeMap<String, Value>>,
-    pub seats: BTreeMap<Arc<str>, Driver>,
-}
-
-impl Prepared {
-    pub fn new(rules: &Arc<Ruleset>, setup: Setup) -> Result<Prepared, StartError> {
-        let scenario = setup.scenario.table(rules)?;
-        let is_deep = setup.switches.values().chain([&scenario]).any(Value::is_too_deep);
-        if is_deep {
-            // Taking it apart would go as deep as it is: it is left alone.
-            std::mem::forget((scenario, setup));
-            return Err(StartError::TooDeep { most: Value::DEEPEST });
-        }
-        let switches = settle_switches(rules, &setup, &scenario)?;
-        let seats = settle_seats(rules, &setup, &scenario)?;
-        Ok(Prepared { rules: rules.clone(), setup: Arc::new(setup), scenario, switches: Arc::new(switches), seats })
-    }
-
-    /// The same, sharing nothing that is counted with the games of other threads.
-    pub fn apart(&self) -> Prepared {
-        let driver = |driver: &Driver| match driver {
-            Driver::Policy(policy) => Driver::Policy(Arc::from(&**policy)),
-            other => other.clone(),
-        };
-        Prepared {
-            rules: self.rules.apart(),
-            setup: Arc::new((*self.setup).clone()),
-            scenario: self.scenario.apart(),
-            switches: Arc::new((*self.switches).clone()),
-            seats: self.seats.iter().map(|(seat, who)| (Arc::from(&**seat), driver(who))).collect(),
-        }
-    }
-
-    pub fn game(&self) -> Game {
-        let (switches, seats) = (self.switches.clone(), self.seats.clone());
-        let mut context = ActionContext::new(&self.rules, switches, seats, self.setup.dice.clone(), self.setup.seed);
-        if self.setup.secret_numbers {
-            context.state.number_secrets_apart(self.setup.seed);
-        }
-        Game::new(context, self.setup.clone(), self.scenario.clone())
-    }
-}
-
 impl From<Halt> for Step {
     fn from(standing: Halt) -> Step {
         match standing {
@@ -886,78 +838,6 @@ pub(super) fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &
     let rest = if let [last] = rest { last.clone() } else { Value::list(rest.iter().cloned()) };
     left.insert(at, (topic, rest));
     Ok(answer)
-}
-
-fn settle_switches(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<String, Value>, StartError> {
-    let mut values = rules.default_switches();
-    let from_scenario = match scenario {
-        Value::Map(fields) => match fields.get("switches") {
-            Some(Value::Map(switches)) => {
-                switches.iter().map(|(name, value)| (name.to_string(), value.clone())).collect()
-            }
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
-    };
-    let from_setup = setup.switches.iter().map(|(name, value)| (name.clone(), value.clone()));
-    for (name, value) in from_scenario.into_iter().chain(from_setup) {
-        let Some(switch) = rules.switch(&name) else {
-            let names = rules.switches().map(|switch| &*switch.name);
-            return Err(StartError::Switch(match crate::ruleset::nearest(&name, names) {
-                Some(near) => format!("{} has no switch `{name}`; did you mean `{near}`?", rules.id()),
-                None => format!("{} has no switch `{name}`", rules.id()),
-            }));
-        };
-        let value = switch.parse(&value.to_string()).map_err(|error| StartError::Switch(error.to_string()))?;
-        values.insert(name, value.as_value());
-    }
-    Ok(values)
-}
-
-fn settle_seats(rules: &Ruleset, setup: &Setup, scenario: &Value) -> Result<BTreeMap<Arc<str>, Driver>, StartError> {
-    let mut seats: BTreeMap<Arc<str>, Driver> =
-        rules.seats().keys().map(|seat| (Arc::from(&**seat), Driver::Human)).collect();
-    if let Value::Map(fields) = scenario
-        && let Some(Value::Map(named)) = fields.get("seats")
-    {
-        for (seat, driver) in named.iter() {
-            let Ok(driver) = driver.to_string().parse();
-            seats.insert(seat.clone(), driver);
-        }
-    }
-    seats.extend(setup.seats.iter().map(|(seat, driver)| (seat.clone(), driver.clone())));
-    for (seat, driver) in &seats {
-        if !rules.seats().contains_key(&**seat) {
-            let near = crate::ruleset::nearest(seat, rules.seats().keys().map(String::as_str));
-            return Err(StartError::Seat(match near {
-                Some(near) => format!("{} has no seat `{seat}`; did you mean `{near}`?", rules.id()),
-                None => format!(
-                    "{} has no seat `{seat}`; it has {}",
-                    rules.id(),
-                    rules.seats().keys().cloned().collect::<Vec<_>>().join(", ")
-                ),
-            }));
-        }
-        if let Driver::Policy(policy) = driver {
-            known_policy(rules, policy).map_err(StartError::Seat)?;
-        }
-    }
-    Ok(seats)
-}
-
-fn known_policy(rules: &Ruleset, policy: &str) -> Result<(), String> {
-    if rules.policies().iter().any(|known| **known == *policy) {
-        return Ok(());
-    }
-    let names = rules.policies().iter().map(|known| &**known);
-    Err(match crate::ruleset::nearest(policy, names.clone().chain(["human", "absent"])) {
-        Some(near) => format!("{} has no policy `{policy}`; did you mean `{near}`?", rules.id()),
-        None => format!(
-            "{} has no policy `{policy}`; a seat is human, absent, or one of {}",
-            rules.id(),
-            names.collect::<Vec<_>>().join(", ")
-        ),
-    })
 }
 
 /// Lends a game to a machine. The game stays in its place whatever becomes of the job.

@@ -320,6 +320,7 @@ pub(super) fn renew_program() {
 }
 
 /// The work and the bytes that the running call may still use.
+#[cfg(feature = "continuations")]
 pub(super) fn left() -> (i64, usize) {
     (RESERVE.get().saturating_add(WORK.get()), HOLD.get())
 }

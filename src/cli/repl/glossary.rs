@@ -152,8 +152,8 @@ mod tests {
 
     #[test]
     fn a_label_is_the_word_itself_and_no_part_of_it() {
-        assert!(same_word("Segment", "segments") && same_word("Melee strikes", "melee_strike"));
-        assert!(!same_word("Initial delay", "delay") && !same_word("X-1", "x"));
+        assert!(same_word("Counter", "counters") && same_word("Skill levels", "skill_level"));
+        assert!(!same_word("Combat counter", "counter") && !same_word("X-1", "x"));
     }
 
     #[test]

@@ -29,6 +29,7 @@ use super::upvalues::Assigner;
 pub(super) use agenda::{entry_table, read_key};
 pub(super) use entities::entity_arg;
 #[cfg(feature = "continuations")]
+#[cfg(feature = "continuations")]
 pub(super) use stack::begin_reads;
 pub(crate) use stack::current_place;
 pub(super) use stack::is_handle;

@@ -472,6 +472,7 @@ unsafe extern "C-unwind" fn forget_reads(state: *mut lua_State) -> c_int {
 }
 
 /// Before a script goes on from a snapshot: the handles hold no fields.
+#[cfg(feature = "continuations")]
 pub(in crate::script) unsafe extern "C-unwind" fn begin_reads(state: *mut lua_State) {
     // SAFETY: as in `write`.
     unsafe {

@@ -1,0 +1,679 @@
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use num_rational::BigRational;
+use num_traits::{One, Zero};
+
+use super::chain::{Chain, Unsolved, Worth};
+use super::interrupt::is_set;
+use super::odds::{Estimate, FieldOdds, Limits, Odds, OddsQuery};
+use super::outcome::{Effect, Outcome};
+use crate::dice::DiceRng;
+use crate::play::{
+    ActionContext, Answer, Answering, Budget, Call, ChoicePoint, Edge, Explorer, Fault, Fork, Game, Machine, OffPlan,
+    Question, Refusal, Stop, Viewer,
+};
+use crate::state::{EntityId, Value};
+
+/// With no more than this left, what was followed is told, and how much is left.
+const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
+/// If hardly any two ways have met, and no more than this is left to follow, the rest is told as what remains. It is looked at
+/// after every so many runs.
+const TAIL: f64 = 1e-15;
+const TAIL_EVERY: u64 = 500;
+/// Rolls and answers over all runs, for each run that is allowed.
+const STEPS: u64 = 40;
+/// After so many runs or points, or so many rolls and answers, it is given up if most is still open and hardly any two ways have met.
+const HOPELESS_AFTER: u64 = 50_000;
+const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
+const HOPELESS: f64 = 0.9;
+/// So often it is begun anew where scripts keep something that they work out in the first runs.
+const STEADY_AFTER: usize = 4;
+/// After so many runs it pays to keep the places from which scripts can go on; tests try it sooner.
+const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
+/// Or after so much work of scripts, since long actions are costly to run from their start.
+const KEEP_WORK: u64 = 10_000;
+/// The seed of the dice for estimates.
+const SEED: u64 = 0x0dd5;
+/// So many plays without an end, and none with one, show that the action has none.
+const ENDLESS_AFTER: u64 = 5;
+/// What a run takes besides its scripts.
+const WORK_OF_RUN: u64 = 4_000;
+/// Rolls and dice of all plays of an estimate: long plays are fewer.
+const SAMPLED_ROLLS: u64 = 4_000_000;
+/// Plays for an estimate after an interruption, and how long they may take.
+const LAST_SAMPLES: u64 = 1_000;
+const LAST_MOMENT: Duration = Duration::from_millis(400);
+
+enum Failure {
+    Refused(Refusal),
+    /// There is more than can be followed; the text says what.
+    TooMuch(String),
+    Interrupted,
+    /// What scripts keep between runs has changed.
+    Unsteady,
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        Failure::Refused(refusal)
+    }
+}
+
+/// What is to be found out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    Outcomes,
+    /// Only what it is worth.
+    Worth,
+}
+
+/// Follows everything that the open action of a game can come to. The game is as before afterwards.
+///
+/// # Errors
+///
+/// A sentence: the fault of a script, an answer that does not fit, or a best answer that too many ways lead to.
+pub(crate) fn explore(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+) -> Result<Odds, Refusal> {
+    explore_for(game, vm, query, seats, Detail::Outcomes)
+}
+
+/// As [`explore`], without a word on what the outcomes are, and without an estimate where there is too much to follow.
+pub(crate) fn explore_worth(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+) -> Result<Odds, Refusal> {
+    explore_for(game, vm, query, seats, Detail::Worth)
+}
+
+fn explore_for(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+    detail: Detail,
+) -> Result<Odds, Refusal> {
+    if game.open.is_none() {
+        return Err(Refusal::new("no action is open whose odds could be told"));
+    }
+    // Fingerprints are not for compiled scripts.
+    let vm = if detail == Detail::Outcomes { vm.interpreter() } else { vm };
+    explore_in(game, vm, query, seats, detail)
+}
+
+fn explore_in(
+    game: &mut Game,
+    vm: &mut dyn Machine,
+    query: &OddsQuery,
+    seats: &[Arc<str>],
+    detail: Detail,
+) -> Result<Odds, Refusal> {
+    let viewer = query.viewer.clone().unwrap_or_else(Viewer::master);
+    let seated = game.context.seats.clone();
+    let listening = std::mem::replace(&mut game.context.listening, detail == Detail::Outcomes);
+    game.context.state.renew_identity();
+    let dealt = game.context.deals_for.is_some();
+    let limits = if dealt { query.limits.where_dealt() } else { query.limits };
+    let budget = Budget {
+        runs: limits.ways,
+        points: limits.points,
+        bytes: limits.bytes,
+        steps: limits.ways.saturating_mul(STEPS),
+        effort: limits.work,
+    };
+    let new_explorer = |fingerprint| {
+        let (given, against, answering) = (query.given.clone(), query.against.clone(), query.answering.clone());
+        Box::new(Explorer::new(given, against, answering, budget, fingerprint))
+    };
+    let fingerprint = if detail == Detail::Outcomes { vm.begin_exploring() } else { None };
+    let fingerprint = fingerprint.filter(|_| !query.unmerged);
+    game.context.explorer = Some(new_explorer(fingerprint));
+    let mut exploration = Exploration {
+        game,
+        vm,
+        kept: None,
+        query,
+        seats,
+        detail,
+        viewer: &viewer,
+        numbers: HashMap::new(),
+        outcomes: Vec::new(),
+        ends: Vec::new(),
+        end_numbers: HashMap::new(),
+        work: 0,
+        limits,
+    };
+    let mut found = Err(Failure::Unsteady);
+    for _ in 0..STEADY_AFTER {
+        exploration.kept = exploration.vm.kept();
+        found = exploration.exact();
+        if !matches!(found, Err(Failure::Unsteady)) {
+            break;
+        }
+        // What a script worked out once and keeps from then on is there now.
+        exploration.game.context.explorer = Some(new_explorer(fingerprint));
+    }
+    if detail == Detail::Outcomes && query.answering != Answering::Best {
+        let (why, samples, interrupted) = match &found {
+            Err(Failure::TooMuch(why)) => (Some(why.clone()), limits.samples, false),
+            Err(Failure::Unsteady) => (Some("a script keeps something between its runs".into()), limits.samples, false),
+            Err(Failure::Interrupted) => (Some("it was interrupted".into()), LAST_SAMPLES.min(limits.samples), true),
+            _ => (None, 0, false),
+        };
+        if let Some(why) = why {
+            found = exploration.sampled(Estimate { samples, why, interrupted });
+        }
+    }
+    let explorer = exploration.game.context.explorer.take();
+    exploration.vm.end_exploring();
+    let Exploration { outcomes, ends, .. } = exploration;
+    game.context.state.rollback(0);
+    game.context.events.clear();
+    game.context.stop = None;
+    game.context.listening = listening;
+    game.context.state.renew_identity();
+    game.context.seats = seated;
+    let (used, taken) = explorer.expect("it was put there above").into_used_and_taken();
+    let odds = match found {
+        Ok(counted) => counted.odds(outcomes, &ends),
+        Err(Failure::Refused(refusal)) => return Err(refusal),
+        Err(Failure::Interrupted) => return Err(Refusal::failing("it was interrupted before anything was known")),
+        Err(Failure::Unsteady) => return Err(Refusal::failing("a script keeps something between its runs")),
+        Err(Failure::TooMuch(why)) => {
+            return Err(Refusal::failing(format!(
+                "{why}: the best answer there cannot be computed; give the answers, or take the defaults"
+            )));
+        }
+    };
+    let topics = query.given.iter().map(|given| given.topic.as_str()).chain(query.against.as_ref().map(|_| ""));
+    let unasked: Vec<String> = topics.filter(|topic| !used.contains(*topic)).map(String::from).collect();
+    if let (Some(topic), false) = (unasked.first(), query.lenient) {
+        return Err(Refusal::new(match (topic.as_str(), &query.against) {
+            ("", Some(against)) => format!("nothing here is asked that {} would answer", told(against)),
+            (topic, _) => format!("nothing asks for `{topic}` here"),
+        }));
+    }
+    let answers = taken.iter().map(|((topic, answer), how)| (topic.clone(), answer.clone(), *how));
+    let answers = answers.chain(odds.answers.iter().cloned()).collect();
+    Ok(Odds { answers, unasked, ..odds })
+}
+
+fn told(value: &Value) -> String {
+    match value {
+        Value::List(items) => items.iter().map(told).collect::<Vec<_>>().join(", "),
+        other => other.to_string(),
+    }
+}
+
+fn ratio(n: u64, d: u64) -> BigRational {
+    BigRational::new(n.into(), d.into())
+}
+
+/// What an end is worth, by seat, as short as possible: there may be very many ends.
+type EndWorth = Arc<[(Arc<str>, i64)]>;
+
+struct Exploration<'a> {
+    game: &'a mut Game,
+    vm: &'a mut dyn Machine,
+    query: &'a OddsQuery,
+    seats: &'a [Arc<str>],
+    detail: Detail,
+    viewer: &'a Viewer,
+    /// What scripts keep between runs, if that can be told.
+    kept: Option<Vec<u8>>,
+    numbers: HashMap<Arc<Outcome>, u32>,
+    outcomes: Vec<Arc<Outcome>>,
+    /// What runs came to, each once: the number of the outcome, and what it is worth.
+    ends: Vec<(u32, EndWorth)>,
+    end_numbers: HashMap<(u32, EndWorth), u32>,
+    /// Work over all runs, and how much there may be.
+    work: u64,
+    limits: Limits,
+}
+
+/// What came of running the action once.
+enum Ran {
+    /// It came to the end of this number.
+    End(u32),
+    OffPlan(OffPlan),
+}
+
+impl Exploration<'_> {
+    fn explorer(&mut self) -> &mut Explorer {
+        self.game.context.explorer.as_mut().expect("it is there while ways are explored")
+    }
+
+    fn is_interrupted(&self) -> bool {
+        is_set(self.query.interrupt.as_deref())
+    }
+
+    /// Follows every way.
+    fn exact(&mut self) -> Result<Counted, Failure> {
+        let mut met_again = 0_u64;
+        let (mut is_judged, mut keeps) = (false, false);
+        loop {
+            while self.explorer().begin() {
+                if self.is_interrupted() {
+                    return Err(Failure::Interrupted);
+                }
+                if self.explorer().is_spent() || self.work > self.limits.work {
+                    return self.all_but_little();
+                }
+                let pays = self.explorer().runs >= KEEP_AFTER || (self.work >= KEEP_WORK && self.explorer().runs > 1);
+                if pays && !std::mem::replace(&mut keeps, true) && self.detail == Detail::Outcomes {
+                    let keep = self.vm.begin_keeping();
+                    self.explorer().keep_resume_points(keep);
+                }
+                let ran = self.run()?;
+                if self.kept.is_some() && self.vm.kept() != self.kept {
+                    return Err(Failure::Unsteady);
+                }
+                match ran {
+                    Ran::End(end) => self.explorer().end(end),
+                    Ran::OffPlan(OffPlan::Known) => met_again += 1,
+                    Ran::OffPlan(OffPlan::Deep) => {}
+                    Ran::OffPlan(OffPlan::Spent) => return self.all_but_little(),
+                    Ran::OffPlan(OffPlan::TooWide(why)) => return Err(Failure::TooMuch(why)),
+                    Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+                }
+                let (runs, steps) = (self.explorer().runs, self.explorer().steps);
+                if runs % TAIL_EVERY == 0
+                    && met_again < runs / 100
+                    && self.query.answering != Answering::Best
+                    && self.explorer().open_mass() < TAIL
+                {
+                    let counted = self.solve()?;
+                    if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                        return Ok(counted);
+                    }
+                }
+                let many = self.explorer().points.len() as u64 >= HOPELESS_AFTER;
+                if !is_judged && (many || runs >= HOPELESS_AFTER || steps >= HOPELESS_STEPS) {
+                    is_judged = true;
+                    if met_again < runs / 100 && self.explorer().open_mass() > HOPELESS {
+                        return Err(self.too_many());
+                    }
+                }
+            }
+            let counted = self.solve()?;
+            // What was put off is followed as far as the limits allow, unless hardly anything is left.
+            if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                return Ok(counted);
+            }
+            // Where not one way has come to an end, longer ones hardly will.
+            if counted.ends.is_empty() {
+                return Err(self.too_many());
+            }
+            if !self.explorer().resume() {
+                return Ok(counted);
+            }
+        }
+    }
+
+    /// The limits are reached: what is known is enough if hardly anything is left.
+    fn all_but_little(&mut self) -> Result<Counted, Failure> {
+        if self.explorer().open_mass() < 0.01 {
+            let counted = self.solve()?;
+            if counted.remaining <= ratio(NEGLIGIBLE.0 as u64, NEGLIGIBLE.1 as u64) {
+                return Ok(counted);
+            }
+        }
+        Err(self.too_many())
+    }
+
+    fn too_many(&mut self) -> Failure {
+        let explorer = self.explorer();
+        let doubt = explorer.unproven.iter().max_by_key(|(_, times)| **times).map(|(why, _)| *why);
+        let doubt = doubt.map(|why| format!(" (places could not be compared: {why})")).unwrap_or_default();
+        Failure::TooMuch(format!("it has more ways than the {} that were followed{doubt}", explorer.runs - 1))
+    }
+
+    fn solve(&mut self) -> Result<Counted, Failure> {
+        let explorer = self.game.context.explorer.as_ref().expect("it is there while ways are explored");
+        let mut chain = Chain::new(&explorer.points, explorer.start, self.query.interrupt.as_deref());
+        let solved = (|| {
+            if self.query.answering == Answering::Best {
+                let whole = |own: &(Arc<str>, i64)| (own.0.clone(), BigRational::from_integer(own.1.into()));
+                let worth: Vec<Worth> = self.ends.iter().map(|(_, worth)| worth.iter().map(whole).collect()).collect();
+                chain.choose(&worth)?;
+            }
+            chain.settle(explorer.start)
+        })();
+        let settled = solved.map_err(|unsolved| {
+            Failure::Refused(Refusal::failing(match unsolved {
+                Unsolved::Endless => {
+                    "the loop rolls for ever: no result ends it; the function given to rb.again must return something at some point"
+                }
+                Unsolved::CircularChoice => {
+                    "somebody may choose the same again and again, so that no answer is the best; give the answers"
+                }
+                Unsolved::Interrupted => return Failure::Interrupted,
+            }))
+        })?;
+        let sum: BigRational = settled.ends.values().sum::<BigRational>() + &settled.remaining;
+        if !sum.is_one() {
+            return Err(Refusal::failing(format!("the host itself failed: the chances sum to {sum}")).into());
+        }
+        // What was not followed may be worth more than what was chosen, even if no chance leads there now.
+        let chooses = |point: &ChoicePoint| matches!(&point.fork, Fork::Answers { answers, .. } if answers.len() > 1);
+        let is_open = |point: &ChoicePoint| {
+            let rest = matches!(&point.fork, Fork::Roll(ranked) if !ranked.partition.rest.is_zero());
+            rest || point.edges.contains(&Edge::Open)
+        };
+        let guessed = explorer.points.iter().any(chooses) && explorer.points.iter().any(is_open);
+        let (ways, points) = (explorer.runs - 1, explorer.points.len());
+        Ok(Counted {
+            ends: settled.ends,
+            remaining: settled.remaining,
+            estimate: None,
+            guessed,
+            ways: ways.max(1),
+            points,
+            answers: settled.chosen.into_iter().map(|(topic, answer)| (topic, answer, "the best")).collect(),
+        })
+    }
+
+    /// Plays the action at random, the same dice for the same call.
+    fn sampled(&mut self, estimate: Estimate) -> Result<Counted, Failure> {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut played = 0;
+        let mut interrupted = estimate.interrupted;
+        let began = Instant::now();
+        let most_steps = self.explorer().steps.saturating_add(SAMPLED_ROLLS);
+        let most_work = self.work.saturating_add(self.limits.work / 2);
+        let keep = if self.query.unmerged { None } else { self.vm.begin_keeping() };
+        self.explorer().keep_resume_points(keep);
+        for n in 0..estimate.samples {
+            if !estimate.interrupted && self.is_interrupted() {
+                interrupted = true;
+                break;
+            }
+            if self.explorer().steps > most_steps || self.work > most_work && played > 0 {
+                break;
+            }
+            if played == ENDLESS_AFTER && counts.is_empty() {
+                let message = format!("none of {played} plays came to an end: it may roll for ever");
+                return Err(Refusal::failing(message).into());
+            }
+            if estimate.interrupted && played > 0 && began.elapsed() > LAST_MOMENT {
+                break;
+            }
+            self.explorer().begin_sample(DiceRng::stream(SEED, n));
+            match self.run()? {
+                Ran::End(end) => *counts.entry(end).or_insert(0) += 1,
+                Ran::OffPlan(OffPlan::Refused(refusal)) => return Err(refusal.into()),
+                // It has no end.
+                Ran::OffPlan(_) => {}
+            }
+            played += 1;
+        }
+        if played == 0 {
+            return Err(Failure::Interrupted);
+        }
+        let ended: u64 = counts.values().sum();
+        let explorer = self.explorer();
+        Ok(Counted {
+            ends: counts.into_iter().map(|(end, count)| (end, ratio(count, played))).collect(),
+            remaining: ratio(played - ended, played),
+            estimate: Some(Estimate { samples: played, interrupted, ..estimate }),
+            guessed: false,
+            ways: explorer.runs,
+            points: explorer.points.len(),
+            answers: Vec::new(),
+        })
+    }
+
+    /// Lets the action go on from the last roll of the way to take, or else from its start.
+    fn go(&mut self) -> Result<(), Fault> {
+        if let Some((resume_point, roll)) = self.explorer().take_up() {
+            if self.game.go_on_from(self.vm, &resume_point, &roll) {
+                return Ok(());
+            }
+            self.explorer().begin_anew();
+        }
+        self.game.attempt(self.vm)
+    }
+
+    /// Runs the action once and tells what came of it.
+    fn run(&mut self) -> Result<Ran, Failure> {
+        let run = self.go();
+        self.work += WORK_OF_RUN + self.vm.work_of_last_call();
+        let context = &mut self.game.context;
+        if let Err(fault) = run {
+            let way = context.explorer.as_ref().map(|explorer| explorer.told()).unwrap_or_default();
+            return Err(Refusal::failing(format!("a script fails on the way{way}: {fault}")).into());
+        }
+        self.check_autos()?;
+        let context = &mut self.game.context;
+        if let Some(off_plan) = context.explorer.as_mut().and_then(|explorer| explorer.off_plan.take()) {
+            return Ok(Ran::OffPlan(off_plan));
+        }
+        let cut = match context.stop.take() {
+            Some(Stop::Question) => {
+                let topic = context.questions.first().map(|question| question.topic.to_string()).unwrap_or_default();
+                return Err(Refusal::new(format!("`{topic}` is left open by the policy; give an answer")).into());
+            }
+            Some(Stop::Cut(reason)) => Some(reason),
+            _ => None,
+        };
+        let mut outcome = match self.detail {
+            Detail::Outcomes => Outcome::of(context, cut.as_deref(), self.viewer),
+            Detail::Worth => Outcome::default(),
+        };
+        for (entity, name) in &self.query.watch {
+            outcome.watched.push(look_at(context, self.vm, *entity, name)?);
+        }
+        let context = &mut self.game.context;
+        let mut worth = Vec::new();
+        let mut seats: Vec<Arc<str>> = self.seats.to_vec();
+        if let Some(explorer) = &context.explorer {
+            for seat in explorer.deciding() {
+                if !seats.contains(seat) {
+                    seats.push(seat.clone());
+                }
+            }
+        }
+        for seat in seats {
+            let found = self.vm.worth(context, &seat).map_err(Refusal::fault)?;
+            self.work += self.vm.work_of_last_call();
+            match found {
+                Some(found) => worth.push((seat, found)),
+                None if self.seats.contains(&seat) => {}
+                None => {
+                    return Err(Refusal::new(format!(
+                        "{} does not say what a state is worth: it needs `value = function(seat)` in play.luau for the best \
+                         answers; take the default ones, or give them",
+                        context.rules.id()
+                    ))
+                    .into());
+                }
+            }
+        }
+        let number = match self.numbers.get(&outcome) {
+            Some(number) => *number,
+            None => {
+                let number = self.outcomes.len() as u32;
+                outcome.effects.shrink_to_fit();
+                let outcome = Arc::new(outcome);
+                self.numbers.insert(outcome.clone(), number);
+                self.outcomes.push(outcome);
+                number
+            }
+        };
+        let worth = EndWorth::from(worth);
+        let end = *self.end_numbers.entry((number, worth.clone())).or_insert_with(|| {
+            self.ends.push((number, worth));
+            self.ends.len() as u32 - 1
+        });
+        Ok(Ran::End(end))
+    }
+
+    /// Checks what is given against what nobody was asked, since only one answer was possible.
+    fn check_autos(&mut self) -> Result<(), Failure> {
+        let context = &mut self.game.context;
+        if context.autos.is_empty() {
+            return Ok(());
+        }
+        let autos = std::mem::take(&mut context.autos);
+        for given in &self.query.given {
+            for (question, answer) in autos.iter().filter(|(question, _)| *question.topic == *given.topic) {
+                if given.about.is_some_and(|about| question.about != Some(about)) {
+                    continue;
+                }
+                if question.read(&given.value)? != *answer {
+                    let message = format!("{}: only {} is possible", given.topic, question.tell(answer));
+                    return Err(Refusal::new(message).into());
+                }
+                if let Some(explorer) = &mut context.explorer {
+                    explorer.used.insert(given.topic.clone());
+                }
+            }
+        }
+        if let (Some(against), Some(explorer)) = (&self.query.against, &mut context.explorer) {
+            let fits = |(question, answer): &(Question, Answer)| {
+                !question.ask.options().is_empty() && question.read(against).as_ref() == Ok(answer)
+            };
+            if autos.iter().any(fits) {
+                explorer.used.insert(String::new());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How likely each end is.
+struct Counted {
+    ends: BTreeMap<u32, BigRational>,
+    remaining: BigRational,
+    estimate: Option<Estimate>,
+    guessed: bool,
+    ways: u64,
+    points: usize,
+    answers: Vec<(String, String, &'static str)>,
+}
+
+impl Counted {
+    /// The odds, with the outcomes by number, and the outcome and the worth of each end.
+    fn odds(self, outcomes: Vec<Arc<Outcome>>, ends: &[(u32, EndWorth)]) -> Odds {
+        let mut chances: BTreeMap<u32, BigRational> = BTreeMap::new();
+        let mut worth = Worth::new();
+        for (end, chance) in self.ends {
+            let (outcome, own) = &ends[end as usize];
+            for (seat, own) in own.iter() {
+                let whole = BigRational::from_integer((*own).into());
+                *worth.entry(seat.clone()).or_insert_with(BigRational::zero) += whole * &chance;
+            }
+            *chances.entry(*outcome).or_insert_with(BigRational::zero) += chance;
+        }
+        let numbered = outcomes.into_iter().zip(0_u32..);
+        let likely = numbered.filter_map(|(outcome, number)| Some((outcome, chances.remove(&number)?)));
+        let mut outcomes: Vec<(Outcome, BigRational)> =
+            likely.map(|(outcome, chance)| (Arc::unwrap_or_clone(outcome), chance)).collect();
+        let fields = fields(&outcomes, &self.remaining);
+        leave_out_common(&mut outcomes);
+        let lines: Vec<String> = outcomes.iter().map(|(outcome, _)| outcome.line()).collect();
+        let mut order: Vec<usize> = (0..outcomes.len()).collect();
+        order.sort_by(|one, other| {
+            outcomes[*other].1.cmp(&outcomes[*one].1).then_with(|| lines[*one].cmp(&lines[*other]))
+        });
+        drop(lines);
+        let outcomes = order.into_iter().map(|at| std::mem::take(&mut outcomes[at])).collect();
+        Odds {
+            outcomes,
+            fields,
+            remaining: self.remaining,
+            estimate: self.estimate,
+            guessed: self.guessed,
+            ways: self.ways,
+            points: self.points,
+            answers: self.answers,
+            worth,
+            unasked: Vec::new(),
+            unseen: Vec::new(),
+            dealt: false,
+        }
+    }
+}
+
+/// A field or derived value as it is now; nothing if the entity is gone.
+fn look_at(context: &mut ActionContext, vm: &mut dyn Machine, entity: EntityId, name: &str) -> Result<Value, Refusal> {
+    let Some(found) = context.state.entity(entity) else { return Ok(Value::None) };
+    let kind = context.rules.schema().kind(found.kind);
+    let value = match kind.field_named(name) {
+        Some(field) => context.state.field(entity, field).cloned().unwrap_or(Value::None),
+        None => vm
+            .look(context, &Call::Derived { entity, name, args: &[] })
+            .map_err(|fault| Refusal::failing(fault.to_string()))?,
+    };
+    Ok(titled(context, &value))
+}
+
+/// A value with titles in the place of entities.
+fn titled(context: &ActionContext, value: &Value) -> Value {
+    match value {
+        Value::Entity(id) => Value::Text(context.title(*id)),
+        Value::List(items) => Value::list(items.iter().map(|item| titled(context, item))),
+        Value::Map(items) => Value::map(items.iter().map(|(key, item)| (key, titled(context, item)))),
+        other => other.clone(),
+    }
+}
+
+/// What becomes of each field that changes in some outcome.
+fn fields(outcomes: &[(Outcome, BigRational)], remaining: &BigRational) -> Vec<FieldOdds> {
+    let mut fields: BTreeMap<(EntityId, Arc<str>), FieldOdds> = BTreeMap::new();
+    // Where a value stands in the list of its field.
+    let mut places: HashMap<(EntityId, &str, &Value), usize> = HashMap::new();
+    let followed = BigRational::one() - remaining;
+    for (outcome, chance) in outcomes {
+        for effect in &outcome.effects {
+            let Effect::Changed { entity, title, field, label, from, to, shown, .. } = effect else { continue };
+            let odds = fields.entry((*entity, field.clone())).or_insert_with(|| FieldOdds {
+                entity: *entity,
+                title: title.clone(),
+                field: field.clone(),
+                label: label.clone(),
+                shown: *shown,
+                from: from.clone(),
+                to: Vec::new(),
+                expected: None,
+            });
+            let place = *places.entry((*entity, field, to)).or_insert(odds.to.len());
+            match odds.to.get_mut(place) {
+                Some((_, sum)) => *sum += chance,
+                None => odds.to.push((to.clone(), chance.clone())),
+            }
+        }
+    }
+    let mut list: Vec<FieldOdds> = fields.into_values().collect();
+    for odds in &mut list {
+        let changed: BigRational = odds.to.iter().map(|(_, chance)| chance).sum();
+        let stays = &followed - changed;
+        if !stays.is_zero() {
+            odds.to.push((odds.from.clone(), stays));
+        }
+        odds.sort_and_expect(&followed);
+    }
+    list
+}
+
+/// Leaves out fields that are not told at the table and change alike in every outcome: bookkeeping.
+fn leave_out_common(outcomes: &mut [(Outcome, BigRational)]) {
+    let Some((first, _)) = outcomes.first() else { return };
+    let common: Vec<Effect> = first
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Changed { shown: false, .. }))
+        .filter(|effect| outcomes.iter().all(|(outcome, _)| outcome.effects.contains(effect)))
+        .cloned()
+        .collect();
+    for (outcome, _) in outcomes {
+        outcome.effects.retain(|effect| !common.contains(effect));
+    }
+}
