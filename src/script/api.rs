@@ -942,7 +942,7 @@ mod tests {
     /// The table and the trusted script name the same words.
     #[test]
     fn the_table_holds_every_word_and_no_other() {
-        let prelude = include_str!("prelude.luau");
+        let prelude = super::super::compile::PRELUDE_TEXT;
         let mut offered: Vec<&str> = Vec::new();
         for line in prelude.lines() {
             let line = line.trim_start();

@@ -104,11 +104,34 @@ pub(super) fn named_assigners(text: &str) -> Vec<Assigner> {
     named.ok().flatten().map(|compiled| compiled.assigners).unwrap_or_default()
 }
 
+/// The host's own script: one chunk, in parts that share their local variables, each part knowing those above it.
+pub(super) const PRELUDE_TEXT: &str = concat!(
+    include_str!("prelude/start.luau"),
+    include_str!("prelude/declarations.luau"),
+    include_str!("prelude/entities.luau"),
+    include_str!("prelude/hooks.luau"),
+    include_str!("prelude/relations.luau"),
+    include_str!("prelude/ends.luau"),
+    include_str!("prelude/reading.luau"),
+    include_str!("prelude/cards.luau"),
+    include_str!("prelude/answers.luau"),
+    include_str!("prelude/question_check.luau"),
+    include_str!("prelude/questions.luau"),
+    include_str!("prelude/dice.luau"),
+    include_str!("prelude/decks.luau"),
+    include_str!("prelude/again.luau"),
+    include_str!("prelude/places.luau"),
+    include_str!("prelude/agenda.luau"),
+    include_str!("prelude/log.luau"),
+    include_str!("prelude/files.luau"),
+    include_str!("prelude/host_calls.luau"),
+);
+
 static PRELUDE: OnceLock<Vec<u8>> = OnceLock::new();
 
 /// The host's own script, compiled.
 pub(super) fn prelude() -> &'static [u8] {
-    PRELUDE.get_or_init(|| Compiler::new().compile(include_str!("prelude.luau")).unwrap_or_default())
+    PRELUDE.get_or_init(|| Compiler::new().compile(PRELUDE_TEXT).unwrap_or_default())
 }
 
 /// Compiles the host's own script on another thread, while the files of a ruleset are read.
