@@ -3,7 +3,7 @@
 mod files;
 
 use riskbreaker::spec::{SpecSource, run_specs, spec_of_fault};
-use riskbreaker::{DiceSource, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{DiceSource, Driver, Edit, Fault, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 
 /// The tug of war with a hook put in, and one text in the place of another.
 fn tug_with(path: &str, from: &str, to: &str, hook: &str) -> Library {
@@ -167,4 +167,35 @@ fn what_was_left_out_and_is_taken_back_stands_at_its_fault_with_its_answers() {
     assert_eq!(session.advance().unwrap(), Step::Ask);
     let loaded = Session::load(&library, &session.save()).unwrap();
     assert_eq!(loaded.state_bytes(), session.state_bytes());
+}
+
+#[test]
+fn an_action_that_an_edit_mended_stands_at_its_fault_when_the_edit_is_taken_back() {
+    // Ann alone is asked; whoever pulls fails until she is strong.
+    let hook = "if rb.first(\"puller\").strength ~= 9 then error(\"a gust\") end";
+    let library = tug_with("RULES.md", "TUG", "TUG", hook);
+    let rules = Ruleset::load(&library, "tug").unwrap_or_else(|error| panic!("{error}"));
+    let log = |session: &Session| -> Vec<String> {
+        session.log().iter().filter(|event| event.action > 2).map(|event| event.happening.line()).collect()
+    };
+    for seed in 1..9 {
+        let setup = Setup::scenario("two").seed(seed).seat("right", Driver::Policy("hasty".into()));
+        let mut session = Session::start(&rules, setup).unwrap();
+        fault(&mut session);
+        session.remedy(Remedy::SkipAction).unwrap();
+        assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+        let ann = session.view().find("ann").unwrap();
+        session.edit(Edit::Set { entity: ann, field: "strength".into(), value: 9.into() }).unwrap();
+        let step = session.advance().unwrap();
+        let (state, told) = (session.state_bytes(), log(&session));
+        for _ in 0..2 {
+            session.undo().unwrap();
+            assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+        }
+        session.redo().unwrap();
+        assert!(matches!(session.advance().unwrap(), Step::Fault(_)));
+        session.redo().unwrap();
+        assert_eq!(session.advance().unwrap(), step);
+        assert_eq!((log(&session), session.state_bytes()), (told, state));
+    }
 }

@@ -236,8 +236,8 @@ impl Game {
             // Changes in another schema are told when all is done.
             let told = if passed.another_schema() { Vec::new() } else { self.context.reversed(&changes) };
             changes.reverse();
-            if own.is_some() && own < in_history {
-                // It was decided before what is taken back, and came to its end behind it.
+            if own.map_or(Some(done.number) < last_number, |own| Some(own) < in_history) {
+                // It was open before what is taken back, and came to its end behind it.
                 match &done.cause {
                     Cause::Free { seat, name } if !decided => {
                         self.queued.extend(done.seq.map(|seq| (seat.clone(), name.clone(), seq)));

@@ -59,6 +59,11 @@ fn same<T: PartialEq + std::fmt::Debug>(modes: [&'static str; 2], one: &T, other
     Err(Box::new(Disagreement { modes, found: [format!("{one:#?}"), format!("{other:#?}")] }))
 }
 
+/// A simulation that stops where every game can be played.
+fn failed(error: String) -> Box<Disagreement> {
+    Box::new(Disagreement { modes: ["games", "a simulation that stops"], found: [String::new(), error] })
+}
+
 impl Disagreement {
     /// The lines of each mode that the other has not.
     pub fn lines(&self) -> String {
@@ -136,26 +141,28 @@ pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared>
         actions: case.actions,
         memo,
     };
-    let run = |memo, trials, threads| {
-        let mut found: Findings =
-            simulation(trials, memo).run(threads, None, None, &mut |_, _| true).expect("it can be played");
-        found.tallies.remove(0)
+    // A memo that meets a difference to its scripts stops the simulation.
+    let run = |memo, trials, threads| -> Checked<Tally> {
+        match simulation(trials, memo).run(threads, None, None, &mut |_, _| true) {
+            Ok(Findings { mut tallies, .. }) => Ok(tallies.remove(0)),
+            Err(error) => Err(failed(error.to_string())),
+        }
     };
     match group {
         Group::Simulated => {
-            let scripts = run(MemoUse::Never, case.trials, 1);
+            let scripts = run(MemoUse::Never, case.trials, 1)?;
             compared.ended += scripts.trials;
             compared.left_out += scripts.left_out.len() as u64;
-            same(["every script run", "memo"], &scripts, &run(MemoUse::Always, case.trials, 1))?;
+            same(["every script run", "memo"], &scripts, &run(MemoUse::Always, case.trials, 1)?)?;
             // Threads play blocks of 250 games.
             if case.trials > 250 {
-                same(["one thread", "two threads"], &scripts, &run(MemoUse::Never, case.trials, 2))?;
-                same(["one thread", "memo, two threads"], &scripts, &run(MemoUse::Always, case.trials, 2))?;
+                same(["one thread", "two threads"], &scripts, &run(MemoUse::Never, case.trials, 2)?)?;
+                same(["one thread", "memo, two threads"], &scripts, &run(MemoUse::Always, case.trials, 2)?)?;
             }
         }
         Group::Told => {
             let told = TOLD.min(case.trials);
-            let (first, plan) = (run(MemoUse::Never, told, 1), simulation(told, MemoUse::Never));
+            let (first, plan) = (run(MemoUse::Never, told, 1)?, simulation(told, MemoUse::Never));
             compare_told(&first, &plan, features)?;
         }
         Group::Table => {
