@@ -262,8 +262,8 @@ struct Watch {
     id: String,
     layers: Vec<String>,
     parts: Vec<String>,
-    /// Where on the disk those lie that the rules in force are made of: what has gone from there is gone, even if the program
-    /// has one of the same name inside.
+    /// The folders on the disk that the rules in force were read from. A folder that has gone is missing, even if the program
+    /// has a built-in ruleset of the same name.
     homes: BTreeMap<String, PathBuf>,
     /// The rules in force, if there are any yet.
     rules: Option<Arc<Ruleset>>,

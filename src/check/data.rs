@@ -1,4 +1,4 @@
-//! Mistakes in data files: names that nothing has, and what a position that cannot be set up means by it.
+//! Mistakes in data files: unknown names, and positions that cannot be set up.
 
 use std::ops::Range;
 
@@ -163,8 +163,8 @@ pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
     text.split([';', ':', ',', '=']).map(str::trim).filter(|piece| !piece.is_empty())
 }
 
-/// The place in the data files of a ruleset that a fault is about: a key or text of the scenario, or of somebody of the
-/// cast, that the fault names. Nothing where it names none.
+/// The place in the data files of a ruleset that a fault is about. It is a key or text that the fault names, in the scenario or
+/// in a file of `cast/`. Nothing where it names none.
 pub(super) fn blamed(rules: &Rulebook, scenario: &str, message: &str) -> Option<(String, (u32, u32))> {
     let stack = rules.stack();
     let scenario = format!("{scenario}.toml");

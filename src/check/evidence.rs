@@ -1,4 +1,4 @@
-//! What the uses of a local variable say of its type.
+//! The type of a local variable, inferred from its uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,4 @@
-//! The check of a ruleset: mistakes beside load errors, which would show only in play, or never.
+//! The check of a ruleset: mistakes that are no load errors. They would show only in play, or never.
 
 mod calls;
 mod data;

@@ -7,8 +7,8 @@ struct Opened {
     word: &'static str,
 }
 
-/// The line and the word of the block that a missing `end` belongs to, and the line before which it is missing, unless that
-/// is the end of the file; `None` if the indentation does not show it.
+/// Finds the block without an `end`: its line and its word, and the line before which the `end` is missing (nothing if that is
+/// the end of the file). `None` if the indentation does not show it.
 ///
 /// A block is left without its `end` where a line stands no further in than the line that opened it.
 pub(super) fn find(text: &str) -> Option<(u32, &'static str, Option<u32>)> {

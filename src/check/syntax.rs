@@ -1,4 +1,4 @@
-//! What can be read off the tree of a script by itself.
+//! Mistakes that the syntax tree of one script shows, without the rest of the ruleset.
 
 use std::collections::BTreeSet;
 

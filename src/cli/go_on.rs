@@ -1,4 +1,4 @@
-//! `riskbreaker` without a command: offers the campaigns that were played last.
+//! `riskbreaker` without a command offers the campaigns that were played last.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};

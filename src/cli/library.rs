@@ -14,8 +14,8 @@ pub fn open(folder: Option<&Path>) -> Result<Library> {
     Ok(found.backed_by(Library::embedded()))
 }
 
-/// The ruleset that is played where none is named: the first of those in the folder that can be played by themselves,
-/// one named after the program before the others; else one that a layer in the folder lies over.
+/// The ruleset that is played if none is named. It is the first in the folder that can be played by itself; one named after the
+/// program comes before the others. If there is none, it is a ruleset that a layer in the folder lies over.
 pub fn default_ruleset(library: &Library) -> Result<String> {
     let own = all(library)?;
     let listed = mentioned(library, &own);

@@ -51,7 +51,8 @@ pub struct TableArgs {
     #[arg(long, value_name = "SEAT=WHO", value_parser = pair)]
     seat: Vec<(String, String)>,
 
-    /// Plays the lines of a script file (.play) and stops at the first error. Its first line may hold options: `# riskbreaker play OPTIONS`
+    /// Plays the lines of a script file (.play) and stops at the first error. Its first line may hold options: `# riskbreaker
+    /// play OPTIONS`
     #[arg(long, value_name = "FILE")]
     script: Option<PathBuf>,
 

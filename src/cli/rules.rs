@@ -293,8 +293,8 @@ pub fn fact_in_words(name: &str, fact: &Fact) -> Option<String> {
     }
 }
 
-/// The facts of a card that are told to those who play, with what they are called: those that the ruleset lists, otherwise all in the order
-/// in which the card's file has them.
+/// The facts of a card that players see, with their names: those that the ruleset lists, otherwise all, in the order of the
+/// card's file.
 pub fn told_facts<'c>(card: &'c Card, rules: &Ruleset) -> Vec<(String, String)> {
     let fact = |name: &str, fact: &'c Fact| fact_in_words(name, fact);
     match rules.printed() {

@@ -21,8 +21,8 @@ use super::{call_error, file, library};
 
 /// Plays a scenario many times and counts what comes of it
 ///
-/// Every trial has dice of its own, by seed and number: what is counted depends neither on the number of threads nor on
-/// the shards, and rules that are compared meet the same dice.
+/// Every trial has dice of its own, by seed and number. So the counts depend neither on the number of threads nor on the
+/// shards, and rules that are compared use the same dice.
 #[derive(clap::Args)]
 pub struct Args {
     /// A scenario of the ruleset

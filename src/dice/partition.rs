@@ -264,8 +264,9 @@ fn ordered(pool: &Pool) -> Option<(Ways, BigUint)> {
 
 /// All orders that the dice of a pool can come in, with the chance of each; `None` if there are too many.
 ///
-/// An order puts the dice into groups of equal faces, the lowest group first. Its chance depends on the sizes of the groups alone:
-/// it is the sum, over all rising lists of faces, of the product of their chances to the powers of those sizes.
+/// An order puts the dice into groups of equal faces, the lowest group first. Its chance depends on the sizes of the groups
+/// alone. For each rising list of faces, take the product of their chances to the powers of those sizes; the chance is the sum
+/// of these products.
 fn of_ranks(pool: &Pool) -> Option<Partition> {
     let (die, whole) = Distribution::of_rest(pool).ok()?.parts();
     let die: Vec<(u32, BigUint)> =

@@ -100,9 +100,8 @@ impl Dice {
     /// Rolls every die with faces from `next`, which is given the number of faces of a die and returns one of them,
     /// 1..=sides.
     ///
-    /// The order never changes: the terms from left to right, in a term one die after the other, and for each die its
-    /// rerolls and then what it brings by exploding before the next die. Of dice that are equal, those rolled first are
-    /// kept.
+    /// The order never changes: the terms from left to right, and in a term one die after the other. The rerolls of a die come
+    /// first, then the dice that it adds by exploding, then the next die. Of dice that are equal, those rolled first are kept.
     ///
     /// Returns `None` as soon as `next` has nothing to give. A number that is no face of the die counts as nothing, and
     /// so do 10 000 faces in a row that `rr` rolls again.

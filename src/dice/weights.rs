@@ -19,9 +19,9 @@ const FEW_PAIRS: usize = 1 << 12;
 
 /// Totals with the number of ways in which each comes about, in rising order; each number is above 0.
 ///
-/// Sums of dice are products of polynomials: the exponent is the total, the coefficient its number of ways. Such a
-/// polynomial is packed into one large number, each coefficient in digits of its own that are wide enough for the
-/// result, so that one multiplication of large numbers multiplies the polynomials (Kronecker's substitution).
+/// Sums of dice are products of polynomials: the exponent is the total, the coefficient its number of ways. Such a polynomial
+/// is packed into one large number (Kronecker's substitution). Each coefficient has digits of its own, wide enough for the
+/// result, so one multiplication of large numbers multiplies the polynomials.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Weights {
     ways: Vec<(i64, BigUint)>,
@@ -205,9 +205,9 @@ impl Weights {
 
     /// The sums of the `kept` highest of `count` dice, if these are the ways of one, of `whole`.
     ///
-    /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`, `above` dice show more
-    /// and at least `kept - above` show `t`: the dice above add up in as many ways as their polynomial to that power,
-    /// those at `t` are worth `(kept - above) * t`, and what is below does not matter.
+    /// Counted by the lowest die that is kept and the number of dice above it. Let it show `t`; `above` dice show more, and at
+    /// least `kept - above` dice show `t`. The sums of the dice above are counted by their polynomial to that power. The dice
+    /// at `t` add `(kept - above) * t`, and the dice below do not matter.
     ///
     /// `all`: the ways of one die that does not count, with those that are lower than what is listed.
     pub fn of_highest(

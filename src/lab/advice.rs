@@ -53,8 +53,8 @@ impl Advised {
 pub struct PlayedOut {
     /// How many games were played out.
     pub games: u64,
-    /// In how many of them the seat that is asked was worth more at the end than every other seat; `None` if there is
-    /// no other seat whose worth is known.
+    /// The number of games in which the asked seat had a higher value at the end than every other seat. `None` if no other seat
+    /// has a value.
     pub wins: Option<u64>,
     /// The worth at the end, on the average.
     pub average: f64,
@@ -123,9 +123,9 @@ const ACTIONS: u64 = 2_000;
 const STREAM: u64 = 1 << 62;
 
 impl Session {
-    /// Weighs the answers to an open question, the best first: by going through everything each can come to one step
-    /// deep, and by playing games out from there for the time that is left. Nothing changes. Once `interrupt` is set, what
-    /// is known by then is told.
+    /// Ranks the answers to an open question, the best first. It enumerates the outcomes of each answer one step deep, and
+    /// plays games to their end from there for the rest of the time. Nothing changes. Once `interrupt` is set, what is known by
+    /// then is told.
     ///
     /// # Errors
     ///
@@ -283,8 +283,8 @@ pub(crate) fn best_answer(
         .ok_or_else(|| Refusal::new(format!("`{}` has no answer to take", question.topic)))
 }
 
-/// Plays games out until the time is over, the same dice for all answers, most of them from those that do best; gives
-/// what comes of the policy's own answer.
+/// Plays games to their end until the time is over, with the same dice for all answers. Most games start from the best answers.
+/// Gives the result of the policy's own answer.
 fn play_out(
     game: &Game,
     vm: &mut dyn Machine,

@@ -418,8 +418,8 @@ impl Elimination {
         }
     }
 
-    /// Takes out every state. Gives them in that order, each with where it leads by then, and moves the chance in `own` of each
-    /// on to the states that are left; what leads out of the component stays with the state that it comes from.
+    /// Takes out every state. Gives them in that order, each with its edges at that time, and moves the chance in `own` of each
+    /// on to the states that are left. Edges out of the component stay with the state that they come from.
     fn eliminate_all(
         &mut self,
         own: &mut HashMap<u32, BigRational>,

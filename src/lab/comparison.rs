@@ -30,8 +30,8 @@ impl CardOdds {
 /// Questions after which a card that was never open is given up.
 const QUESTIONS: usize = 600;
 
-/// Plays a scenario by the rules as they are now, and where a card is open for the first time, works out its odds in
-/// that position by both sets of rules. What a card asks is answered by its default or the first answer that is possible.
+/// Plays a scenario by the current rules. When a card is open for the first time, it computes the card's odds in that position
+/// by both sets of rules. What a card asks is answered by its default or the first answer that is possible.
 ///
 /// # Errors
 ///

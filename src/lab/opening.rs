@@ -51,8 +51,8 @@ impl Opening {
 }
 
 impl Position {
-    /// What opens the card where it is closed here: somebody else who plays it, unless somebody is named; another answer on
-    /// the way; a change by hand; or two of these, of which the first makes another reason close it. Empty: nothing of that
+    /// The changes that open a card which is closed here: another actor (unless one is named), another answer on the way, or a
+    /// change by hand. Two changes are tried if the first one leaves the card closed for another reason. Empty: nothing of that
     /// was found, or the card is not closed.
     pub fn opening(&self, rules: &Arc<Ruleset>) -> Vec<Opening> {
         self.found_opening(rules).unwrap_or_default()
@@ -211,8 +211,8 @@ impl Session {
     }
 }
 
-/// Other values of fields: of what there is one of, such as a fight, then of `first` and of what there are few of; of all
-/// these, first the fields that the table sees. What has no name of its own is left alone.
+/// Other values of fields. Kinds with one entity, such as a fight, come first, then `first`, then kinds with few entities. In
+/// each of these, the fields that everybody sees come first. What has no name of its own is left alone.
 fn changes(session: &Session, first: Option<EntityId>) -> Vec<(EntityId, Arc<str>, Value)> {
     let view = session.view();
     let mut entities: Vec<EntityId> =

@@ -65,8 +65,8 @@ impl Position {
     ///
     /// # Errors
     ///
-    /// A sentence: a card, name, answer or house rule that does not fit, a scenario that never comes to it, the fault of
-    /// a script, or more ways than the limits allow.
+    /// A message. A card, name, answer or house rule does not fit, the scenario never asks for the card, a script fails, or
+    /// there are more paths than the limits allow.
     pub fn odds(&self, rules: &Arc<Ruleset>) -> Result<(Odds, Place), Refusal> {
         if rules.card(&self.card).is_none() {
             let ids = rules.cards().iter().map(|card| &*card.id);

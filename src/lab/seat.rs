@@ -10,8 +10,8 @@ use crate::play::{Answer, QuestionId, Refusal, Seat};
 impl Seat<'_> {
     /// Works out what the open action can come to, from what the viewer knows: see [`Session::odds_at`].
     ///
-    /// What it may not see is dealt anew by the rules' `deal`, or left out where they have none ([`Odds::unseen`] says what,
-    /// [`Odds::dealt`] which of the two); what others have answered in secret is answered anew.
+    /// Things that it may not see are dealt anew by the rules' `deal`, or left out if the rules have none. [`Odds::unseen`]
+    /// names them, [`Odds::dealt`] says which of the two was done. Secret answers of others are chosen anew.
     ///
     /// # Errors
     ///

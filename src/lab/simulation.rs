@@ -294,8 +294,8 @@ impl Simulation {
 
     /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
     ///
-    /// `before` is what an interrupted run has left; `told` hears of each block in order and may end the run by saying
-    /// false: then the findings are not complete, and can be gone on from.
+    /// `before` is the result of an interrupted run. `told` is called for each block in order, and ends the run by returning
+    /// false. Then the findings are incomplete; a later run can go on from them.
     ///
     /// # Errors
     ///

@@ -220,8 +220,8 @@ impl Game {
         Some(fault)
     }
 
-    /// Whether policies have been asked for free acts since the last entry, as far as it can be told from what was done; otherwise
-    /// what is known of that already.
+    /// Whether policies have been asked for free acts since the last entry. If the history does not show it, gives the value
+    /// that is already known.
     pub(super) fn policies_were_asked(&self) -> bool {
         match self.open.as_ref().map(|open| (&open.cause, open.seq)) {
             Some((Cause::Start | Cause::Entry { .. }, _)) => false,
@@ -244,8 +244,8 @@ impl Game {
         self.asked_policies
     }
 
-    /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says whether
-    /// they have been asked now.
+    /// Opens the next action without running it. `asked`: policies have been asked for free acts since the last entry. Says
+    /// whether they have been asked now.
     pub fn open_for_exploring(&mut self, vm: &mut dyn Machine, asked: bool) -> Result<bool, Fault> {
         self.asked_policies = asked;
         self.open_next(vm)?;

@@ -75,8 +75,8 @@ impl Game {
         Ok(op)
     }
 
-    /// A free act of a seat: before the open action if that has not rolled yet what the seat sees, otherwise after it. One that still asks is
-    /// finished first.
+    /// A free act of a seat: before the open action if that has not rolled yet what the seat sees, otherwise after it. One that
+    /// still asks is finished first.
     pub fn act(&mut self, seat: Arc<str>, name: Arc<str>) -> Result<(), Refusal> {
         if self.context.state.outcome().is_some() && self.open.is_none() {
             return Err(Refusal::Over);

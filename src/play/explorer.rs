@@ -1,9 +1,8 @@
-//! The explorer: an input that takes every way an action can go.
+//! The explorer: an input that takes every path of an action.
 //!
 //! A roll, and a question whose best answer is sought, is a choice point. The explorer runs the action again and again, each
-//! time along another branch, and keeps the points with their edges as a graph. Two points become one if the whole
-//! continuation of the script and the state of the game are equal there. So loops become cycles, and ways that lead to the
-//! same place share what follows.
+//! time along another branch, and keeps the points with their edges as a graph. Two points are merged if the whole continuation
+//! of the script and the state of the game are equal there. So loops become cycles, and paths that meet share what follows.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};

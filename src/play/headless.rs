@@ -82,8 +82,8 @@ impl ActionContext {
         Some(&headless.current.insert(Current { entry, before }).entry)
     }
 
-    /// Replays entries for as long as their traces are known, before the script machine is entered; says whether a script has to run
-    /// the next one.
+    /// Replays entries for as long as their traces are known, before the script machine is entered; says whether a script has
+    /// to run the next one.
     pub fn needs_script(&mut self) -> bool {
         if self.observers.memo.is_none() {
             return true;

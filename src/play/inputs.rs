@@ -1,5 +1,6 @@
-//! Where rolls, answers and picks come from: the tape first, then what is attached - the explorer, typed, written or seeded
-//! dice, a policy, a default - and last a person, for whom the action stops. No operation knows which of them answered.
+//! The sources of rolls, answers and picks. The tape comes first, then the attached source: the explorer, typed, written or
+//! seeded dice, a policy, a default. A person comes last; the action stops for the answer. No operation knows which of them
+//! answered.
 
 use std::sync::Arc;
 

@@ -213,7 +213,8 @@ impl Queue {
                 Some(machine) => kept.insert(machine),
                 None => match engine.load(&self.stack) {
                     Ok((fresh, _)) => kept.insert(fresh),
-                    // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller told.
+                    // It loaded before from the same sources, so there is no memory left: the job is dropped, and its caller
+                    // told.
                     Err(_) => continue,
                 },
             };

@@ -69,9 +69,9 @@ impl Passed {
 }
 
 impl Session {
-    /// Puts other rules of the same ruleset in force, between two actions: the open action is taken back to its start and
-    /// runs again with the next [`Session::advance`], with what is on its tape if that still fits. State is carried over
-    /// by name: new fields take their defaults, what has no place any more is kept aside.
+    /// Puts a new version of the same ruleset in force, between two actions. The open action is taken back to its start and
+    /// runs again with the next [`Session::advance`], with its tape if that still fits. State is carried over by name: new
+    /// fields take their defaults, what has no place any more is kept aside.
     ///
     /// It is an entry of the game like an edit; an undo that goes back over it keeps the new rules in force.
     ///

@@ -484,8 +484,8 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
 }
 
 impl Game {
-    /// Runs the open action of a saved game as far as its tape goes. A fault is for the one who reads the game to remedy, not
-    /// a reason to refuse the game; a refused answer is taken off the tape, as it is while the game is played.
+    /// Runs the open action of a saved game as far as its tape goes. A fault is no reason to refuse the game: whoever loads it
+    /// can remedy the fault. A refused answer is taken off the tape, as it is in play.
     pub(super) fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
         self.context.unread_answers = true;
         let _: Halt = self.advance(vm, 0);

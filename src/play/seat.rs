@@ -11,8 +11,8 @@ use crate::state::{Audience, EntityId, Value};
 
 /// A game as one viewer sees it, and what that viewer may do: all that a client of a seat needs.
 ///
-/// Everything here is built for the viewer. What it may not see is not in there: sheets, derived values and explanations are
-/// worked out from the game as the viewer knows it (see [`Seat::view`]), never from the whole game.
+/// Everything here is built for the viewer. It has nothing that the viewer may not see. Sheets, derived values and explanations
+/// are computed from the game as the viewer knows it (see [`Seat::view`]), never from the whole game.
 pub struct Seat<'s> {
     pub(crate) session: &'s mut Session,
     pub(crate) viewer: Viewer,
@@ -205,8 +205,8 @@ impl Seat<'_> {
 
     // What is there
 
-    /// The state as the viewer knows it: entities that it may not see are not there, fields that it may not see are not
-    /// among the fields, and titles that it may not see are numbers.
+    /// The state as the viewer knows it. Entities and fields that it may not see are missing, and titles that it may not see
+    /// are numbers.
     pub fn view(&mut self) -> View<'_> {
         self.know();
         match &self.known {

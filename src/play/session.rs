@@ -185,8 +185,8 @@ impl Session {
         self.game_mut().answer(id, answer)
     }
 
-    /// Takes an exact answer that a program gives for its player, such as an artificial opponent: it stands on the tape like
-    /// a policy's, and no undo stops at it.
+    /// Takes an exact answer that a program gives for its player, such as an artificial opponent. The tape holds it like a
+    /// policy's answer, and no undo stops at it.
     ///
     /// # Errors
     ///
@@ -469,8 +469,8 @@ impl Session {
         self.game_mut().take_events()
     }
 
-    /// From now on, a viewer that looks for the first time is told what stands then, and not how it came to that: what others
-    /// need of the past is kept for them alone.
+    /// From now on, a viewer that reads for the first time gets the events that have not been undone, without the history. The
+    /// history is kept only for viewers that need it.
     #[cfg(feature = "serve")]
     pub(crate) fn forget_past(&mut self) {
         self.game_mut().stream.forget_past();
@@ -819,8 +819,8 @@ impl Undone {
     }
 }
 
-/// Takes a reply off the list for a question. A list whose parts answer one question each, where the question takes no such
-/// list, is what is said to a topic that comes several times: its first part is taken.
+/// Takes a reply off the list for a question. If the question takes no list, a list answers a topic that is asked several
+/// times, one part for each question. The first part is taken.
 pub(super) fn take_reply(left: &mut Vec<(String, Value)>, at: usize, question: &Question) -> Result<Answer, Refusal> {
     let (topic, value) = left.remove(at);
     let refusal = match question.read(&value) {

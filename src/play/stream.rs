@@ -7,10 +7,10 @@ use crate::state::Audience;
 
 /// What a game has told, for any number of readers.
 ///
-/// It is made by comparing the log with what was told of it before, so that whoever applies it always has the log: the
-/// events that no longer stand are taken back from the end, and those that are new are told. Each viewer has revisions of
-/// its own, which count what that viewer was told: they give nothing away of what others were told. What nobody
-/// can need is forgotten; who looks for the first time after that is told what stands then.
+/// It compares the log with the part that was sent before: events that were undone are taken back from the end, and new events
+/// are sent. So a reader that applies it always has the log. Each viewer has revisions of its own, which count what that viewer
+/// was told: they give nothing away of what others were told. What nobody can need is forgotten; who looks for the first time
+/// after that is told what stands then.
 #[derive(Debug)]
 pub(super) struct Stream {
     /// What was told: all that stands, and what some reader still knows.
@@ -107,7 +107,8 @@ struct Back {
     note: Option<Arc<Note>>,
 }
 
-/// So many revisions, besides those that stand, are kept for a viewer who was away. Who was away for longer begins again from a snapshot.
+/// This many revisions, besides the events that have not been undone, are kept for a viewer who was away. A viewer who was away
+/// for longer begins again from a snapshot.
 const KEPT: usize = 2_000;
 
 /// Events beyond twice those that stand before those that nobody can ask for any more are forgotten.

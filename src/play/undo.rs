@@ -81,8 +81,8 @@ impl Game {
         waiting.max(in_open) < self.last_done().and_then(last_seq_of)
     }
 
-    /// Of what was done, the one with the last decision. It is not always the last that was done: a free act that waited for an
-    /// action comes behind it, and an action that went on by itself behind an edit.
+    /// Of what was done, the one with the last decision. It is not always the last: a free act that waited for an action is
+    /// recorded after it, and an action that went on by itself is recorded after an edit.
     fn last_done(&self) -> Option<&Done> {
         let newest = self.next_seq - 1;
         let waiting = self.queued.back().is_some_and(|(.., seq)| *seq == newest);

@@ -4,8 +4,8 @@ use serde::{Serialize, Serializer};
 
 /// The identity of a content: the same bytes give the same hash on every machine and in every version of the host.
 ///
-/// It is the 128-bit FNV-1a of the bytes. That tells apart what differs by accident, and files in thousands never share
-/// a hash; it is no signature, since someone who sets out to can make two contents agree.
+/// It is the 128-bit FNV-1a of the bytes. It distinguishes contents that differ by accident, also among thousands of files. It
+/// is no signature: somebody can construct two contents with the same hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentHash(u128);
 

@@ -63,7 +63,8 @@ impl Contrast {
 
     /// Compares what two rulesets declare: kinds with their fields, cards with their facts, verbs, rolls, house rules, people.
     ///
-    /// What a function does cannot be compared; it is told where it comes from, if that is another file or the file is not the same.
+    /// What a function does cannot be compared; it is told where it comes from, if that is another file or the file is not the
+    /// same.
     pub fn between(first: &Rulebook, second: &Rulebook) -> Contrast {
         let of = |title: &'static str| -> Vec<Differing> {
             let by = |of: fn(&Rulebook) -> Named| differing(of(first), of(second));

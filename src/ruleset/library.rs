@@ -141,8 +141,8 @@ impl Library {
         ids.iter().find(plays).or(ids.first()).cloned()
     }
 
-    /// The names under which a ruleset is played: its own; of one that is nothing but a layer, one for each ruleset that it
-    /// lies over and that is there, as in `game+house`.
+    /// The names under which a ruleset is played. A ruleset has its own name; a layer has one name, such as `game+house`, for
+    /// each ruleset that it lies over and that exists.
     pub fn ways_to_play(&self, id: &str) -> Vec<String> {
         let over = self.manifest(id).map(|manifest| manifest.over).unwrap_or_default();
         let ways: Vec<String> =

@@ -1,8 +1,9 @@
 /// Finds the candidate that was most likely meant by a misspelt word, if any is near enough.
 ///
-/// Near is one slip (a letter too many, too few, wrong, or two swapped) for each three letters of the word, at least
-/// one and at most four; upper and lower case count as the same; or a candidate that begins with the word, if it has
-/// three letters or more. Of equally near ones the first in the alphabet wins. Words over 64 letters are like nothing.
+/// A candidate is near if it has at most one slip for each three letters of the word, at least one and at most four. A slip is
+/// a letter too many, too few or wrong, or two swapped; case does not count. A candidate that begins with the word is near,
+/// too, if the word has three letters or more. Of equally near ones the first in the alphabet wins. Words over 64 letters are
+/// like nothing.
 pub(crate) fn nearest<'c, I>(word: &str, candidates: I) -> Option<&'c str>
 where
     I: IntoIterator<Item = &'c str>,

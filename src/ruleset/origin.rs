@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 use super::folder::Folder;
 use super::source::is_litter;
 
-/// Where the files of a ruleset were read, and how they looked from outside: if nothing of it is different, their content is
-/// the same, and they need not be read again.
+/// Where the files of a ruleset were read, with their metadata. If the metadata has not changed, the content is the same and
+/// need not be read again.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
     /// Inside the program.

@@ -102,8 +102,8 @@ impl FolderReader<'_> {
         }
     }
 
-    /// A link counts as the file that it leads to, if that lies in the same folder; a link to a folder would hide its
-    /// changes from whoever watches, and may lead round in a circle.
+    /// A link counts as its target file, if that is in the same folder. A link to a folder would hide changes from the watcher,
+    /// and may form a circle.
     fn link(&mut self, path: &str, full: &Path) {
         let (target, is_dir) = match full.canonicalize().and_then(|target| Ok((fs::metadata(&target)?, target))) {
             Ok((metadata, target)) if metadata.is_file() => (target, false),

@@ -25,9 +25,9 @@ impl Source {
     ///
     /// # Errors
     ///
-    /// A file longer than [`Source::MAX_BYTES`], one that is not UTF-8, one that holds control characters other than
-    /// line feed, carriage return and tab, or characters that turn the direction of writing (by which it would show
-    /// other code than it holds), and a script without a word in it.
+    /// A file is longer than [`Source::MAX_BYTES`], is not UTF-8, or is a script without a word. It has control characters
+    /// other than line feed, carriage return and tab. It has characters that change the direction of writing, with which it
+    /// could show other code than it holds.
     pub fn read(path: impl Into<String>, bytes: &[u8]) -> Result<Self, Vec<Problem>> {
         let path = path.into();
         if bytes.len() > Self::MAX_BYTES {

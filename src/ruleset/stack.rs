@@ -40,9 +40,9 @@ impl Stack {
     ///
     /// # Errors
     ///
-    /// All problems of all folders; a name that no ruleset has, at the line that names it; rulesets that name each other
-    /// in a circle; a layer made for another ruleset, or nothing but a layer asked for by itself; an order of layers that cannot be kept; a switch declared anew with
-    /// values of which neither set holds the other; a scenario that has no file.
+    /// All problems of all folders. An unknown ruleset is reported at the line that names it. Rulesets must not extend each
+    /// other in a circle. A layer must be made for this ruleset, cannot be played by itself, and the order of the layers must
+    /// be possible. If a switch is declared again, one set of values must include the other. A scenario must have a file.
     pub fn resolve(library: &Library, id: &str, extra_layers: &[String]) -> Result<Self, LoadError> {
         let (main, layers) = with_layers(id, extra_layers);
         let layering = Layering::of(library, &main, &layers)?;

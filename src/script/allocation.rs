@@ -1,4 +1,4 @@
-//! The allocator of a script machine: no single thing is larger than it may be, and large ones are made only in time.
+//! The allocator of a script machine. It limits the size of one allocation, and refuses large ones when the time is up.
 //!
 //! The engine asks for memory in the middle of operations that have no safepoint. A request that is refused raises an error
 //! there, so that code without loops and calls can be stopped, too.

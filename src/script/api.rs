@@ -1,5 +1,5 @@
-//! The vocabulary of rules in one table: the types that authors complete by, the reference page and the check of
-//! misspelt words are made from it, and a test holds it against what a script machine offers.
+//! The vocabulary of rules in one table. The editor types, the reference page and the check of misspelt words are generated
+//! from it. A test compares it with the functions of a script machine.
 
 /// One word of `rb`.
 #[derive(Clone, Copy, Debug)]

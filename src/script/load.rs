@@ -1,5 +1,5 @@
-//! Loading a ruleset into a machine: every file is run once, what the files declare is merged layer on layer, checked,
-//! and handed to the prelude - or every problem is reported.
+//! Loading a ruleset into a machine. Every file is run once; the declarations are merged layer by layer, checked and handed to
+//! the prelude. Otherwise every problem is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -107,9 +107,9 @@ impl Ruleset {
 }
 
 impl Session {
-    /// Reads a saved game. Under the rules that it was saved under it goes on at the end of its tape, which the save holds as
-    /// a checkpoint; the tape is played when something reaches behind it, and [`Session::load_by_tape`] plays it whole.
-    /// Under other rules the tape is played again at once.
+    /// Reads a saved game. Under the same rules it goes on from the checkpoint in the save, at the end of its tape. The tape is
+    /// played when something reaches behind the checkpoint; [`Session::load_by_tape`] plays all of it. Under other rules the
+    /// tape is played again at once.
     ///
     /// A ruleset of the same content that is in use is shared: any number of games have one ruleset and its machines.
     ///

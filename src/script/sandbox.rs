@@ -20,8 +20,8 @@ pub(super) struct Budget {
     pub time: Duration,
     /// The backstop behind that, by the clock on the wall.
     pub wall: Duration,
-    /// Whether the clocks start with the call; otherwise they start when the script is first reminded to look at them, a few
-    /// milliseconds later, which spares short calls the price of a look.
+    /// Whether the clocks start with the call. Otherwise they start when the script is first reminded to read them, a few
+    /// milliseconds later; short calls then never read a clock.
     pub exact: bool,
     /// Bytes that it may hand to the host, by a generous estimate: what is rolled, told, asked and written is kept there, where
     /// the machine's own limit does not reach.
@@ -33,15 +33,15 @@ const fn backstop(milliseconds: u64) -> Duration {
     Duration::from_millis(if cfg!(debug_assertions) { 6 * milliseconds } else { milliseconds })
 }
 
-/// The clock on the wall goes on while the thread waits for a processor, for minutes where a machine is busy or a process is
-/// stopped: that must neither keep a ruleset from loading nor change what a game comes to.
+/// The wall clock goes on while the thread waits for a processor, for minutes if the machine is busy or the process is stopped.
+/// That must neither keep a ruleset from loading nor change the result of a game.
 const WALL: Duration = Duration::from_secs(300);
 
 impl Budget {
     /// All files of a ruleset together.
     pub const LOAD: Budget = Budget { work: 2_000_000, time: backstop(180), wall: WALL, exact: true, held: 16 << 20 };
-    /// What is typed at the prompt, and a program that drives games, between two steps of a game: those run under budgets of
-    /// their own, and after each of them the program has this much again.
+    /// Lua typed at the prompt, and a program that drives games. The steps of a game run under budgets of their own; after each
+    /// step the program has this budget again.
     pub const PROGRAM: Budget =
         Budget { work: 10_000_000, time: backstop(180), wall: WALL, exact: true, held: 64 << 20 };
     /// A spec: its own part is small, and the games that it plays run under budgets of their own.

@@ -1,8 +1,8 @@
 //! Refuses compiled scripts with too long a stretch of work without a safepoint.
 //!
-//! The engine counts loop edges, calls and returns. Between two of them, an operation on a long text takes up to a fraction of
-//! a millisecond, and a file has room for tens of thousands of them: so many in a row that nothing could stop them are
-//! refused when the file is read.
+//! The engine counts loop edges, calls and returns. Between two of them, an operation on a long text can take a fraction of a
+//! millisecond. A file can have tens of thousands of them in a row. Nothing could stop these, so such a file is refused when it
+//! is read.
 
 use super::bytecode::{FORGLOOP, Function, words_of};
 
@@ -50,8 +50,8 @@ enum Step {
     End,
 }
 
-/// The largest number of heavy operations between two safepoints, on any way through a function, and where it is reached:
-/// at the first that is too many, where there are more.
+/// The largest number of heavy operations between two safepoints, on any path through a function, and the place where it is
+/// reached. If there are too many, it is the place of the first that is too many.
 fn longest_stretch(code: &[u32]) -> Option<(u32, usize)> {
     let mut before: Vec<Option<u32>> = vec![None; code.len()];
     let mut longest = (0, 0);

@@ -1,8 +1,8 @@
 //! Which functions of a file assign to variables that they have captured, read from the compiled file.
 //!
-//! A function that is still there after loading and assigns to a captured variable (an *upvalue*) keeps something from one
-//! call to the next, where no save, undo or replay reaches. Variables of one call stay free: a function inside the call may
-//! assign to them, since neither outlives it. So it is the functions that are left after loading that are asked for here.
+//! A function that exists after loading and assigns to a captured variable (an *upvalue*) keeps a value between calls. No save,
+//! undo or replay covers that value. Variables of one call stay free: a function inside the call may assign to them, since
+//! neither outlives it. So it is the functions that are left after loading that are asked for here.
 
 use std::collections::BTreeMap;
 

@@ -18,8 +18,8 @@ use crate::state::Value;
 
 /// The host of many games: it knows nothing of how its messages travel.
 ///
-/// A transport calls [`Host::connect`] for each client, hands every message to [`Connection::receive`], runs the [`Job`]s
-/// that come of it (those of one table in order), and writes what stands in the connection's [`Outbox`].
+/// A transport calls [`Host::connect`] for each client and passes every message to [`Connection::receive`]. It runs the
+/// resulting [`Job`]s, those of one table in order, and writes the content of the connection's [`Outbox`].
 #[derive(Clone)]
 pub struct Host {
     shared: Arc<Shared>,

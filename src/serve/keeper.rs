@@ -1,4 +1,4 @@
-//! The campaign file behind a table: what is acknowledged is on the disk.
+//! The campaign file of a table: a line is on the disk before it is acknowledged.
 
 use std::path::Path;
 

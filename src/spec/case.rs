@@ -188,8 +188,8 @@ impl Case {
         }
     }
 
-    /// Answers an action by topic, the open one unless another is named, until everything given has been said, and plays
-    /// what the action has put before its own place on the agenda.
+    /// Answers an action by topic until all given answers are used: the open action, unless another is named. Then plays the
+    /// entries that the action has scheduled before its own place on the agenda.
     pub fn answer_all(&mut self, answers: Vec<(String, Value)>, action: Option<u32>) -> Checked<()> {
         let place = self.session()?.key_under_way();
         self.answer_action(answers, action)?;

@@ -7,9 +7,9 @@ use crate::dice::DiceRng;
 
 /// What numbers entities, agenda entries or attachments in a game in which somebody has made one that not everybody may see.
 ///
-/// Those that everybody may see are counted: 1, 2, 3 and so on. All others get numbers that are drawn from a generator of their
-/// own for each audience, so that no number tells how many were made in secret: neither the next public one, nor that of a
-/// secret which comes to light.
+/// Those that everybody may see are counted: 1, 2, 3 and so on. All others get random numbers, from one generator for each
+/// audience. So no number reveals how many were made in secret, neither the next public one nor that of a secret that is
+/// revealed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Counter {
     seed: u64,
@@ -109,8 +109,8 @@ impl Counter {
         self.audiences.iter().map(|made| made.count).chain([self.public])
     }
 
-    /// Forgets how many were made for those audiences, and what further numbers follow from: for a copy of the game as somebody
-    /// knows it who is in none of them.
+    /// Forgets how many were made for those audiences, and their generators. It is for a copy of the game as known by somebody
+    /// who is in none of these audiences.
     pub fn forget(&mut self, unseen: impl Fn(&Audience) -> bool) {
         self.seed = 0;
         let those = self.audiences.iter_mut().filter(|made| unseen(&made.audience));

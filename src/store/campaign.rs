@@ -1,4 +1,4 @@
-//! A campaign in a store: keeps what a session did, goes back and forth in all that was ever decided, and opens again.
+//! A campaign in a store: it stores what a session did, goes to any earlier decision, and opens again.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

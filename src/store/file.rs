@@ -299,9 +299,9 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false).map_err(failed)?;
     connection.execute_batch("PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0;").map_err(failed)?;
     if access == Access::Write {
-        // A rollback journal, and not a write-ahead log: between two answers the file is whole by itself and can be copied,
-        // sent or mounted read-only; what a damaged log would lose, nobody would notice. It is truncated and not deleted, so
-        // that no change of the folder has to be synced. FULL syncs the journal before the file and both before the answer.
+        // A rollback journal, not a write-ahead log: between two answers the file is complete and can be copied, sent or
+        // mounted read-only. A damaged write-ahead log could lose entries unnoticed. It is truncated and not deleted, so that
+        // no change of the folder has to be synced. FULL syncs the journal before the file and both before the answer.
         connection
             .execute_batch(
                 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = FULL;",
@@ -311,8 +311,8 @@ pub fn connect(path: &Path, access: Access) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens a file to read it. A write in the middle of which a program ended is taken back first, under the lock of the file:
-/// `lock` takes it where the caller does not hold it.
+/// Opens a file to read it. If a program ended in the middle of a write, the write is rolled back first, under the lock of the
+/// file. `lock` takes the lock if the caller does not hold it.
 fn connect_to_read(
     path: &Path,
     lock: impl FnOnce() -> Result<Option<Lock>, StoreError>,

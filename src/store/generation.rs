@@ -1,4 +1,4 @@
-//! The rules that a campaign was played by, kept in its file: they are there when their folder is not.
+//! The rules of a campaign, kept in its file. They are available even if their folder is missing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

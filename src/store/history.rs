@@ -1,4 +1,4 @@
-//! The past of a campaign: what happened in every scene on the way to where it stands.
+//! The history of a campaign: what happened in every scene up to its current entry.
 
 use super::campaign::{Campaign, lock};
 use super::error::StoreError;
@@ -39,7 +39,7 @@ impl Campaign {
             .collect()
     }
 
-    /// How many decisions stood before each of the last entries of this scene, the head's last: an undo goes back to
+    /// The number of decisions before each of the last entries of this scene; the head's number is last. An undo goes back to
     /// the last of these, however many answers an entry holds. At most `most` of them.
     ///
     /// # Errors

@@ -29,8 +29,8 @@ pub struct LogEntry {
 }
 
 impl Campaign {
-    /// The entries of a campaign in the order in which they were made: those that stand, or with `all` also those that were
-    /// undone; at most the last `most` of them.
+    /// The entries of a campaign in the order in which they were made, at most the last `most`. With `all` it includes entries
+    /// that were undone.
     pub fn log(&self, all: bool, most: usize) -> Result<Vec<LogEntry>, StoreError> {
         let (file, game) = (self.file(), self.game());
         let mut way = Vec::new();

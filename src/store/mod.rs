@@ -1,4 +1,4 @@
-//! Campaigns that survive: what a session did is on the disk before anybody is told of it.
+//! Campaigns in a file: what a session did is on the disk before anybody sees the result.
 //!
 //! How data moves:
 //!
@@ -15,12 +15,12 @@
 //!   earlier entry, another decision grows a branch, and an entry that comes again is found and not written twice;
 //! * `checkpoint` holds the whole state behind some actions, so that opening a long campaign plays little again;
 //! * `piece` holds how scenes began, who sat where, and the characters; `note` what people wrote down, with dates;
-//! * `label` is what each entry decided, in words, for who looks through the log of a long campaign;
-//! * `generation` and `source` hold every state of the rules that was in force, by hash;
-//! * `game` says where each campaign stands, and is the only row that changes.
+//! * `label` is what each entry decided, in words, for the log of a long campaign;
+//! * `generation` and `source` hold every version of the rules that was in force, by hash;
+//! * `game` holds the current entry of each campaign, and is the only row that changes.
 //!
-//! Each row carries a sum over its content and the sums of what it builds on. So what was damaged is noticed when it is
-//! read, and what a game's rules make of its tape is compared with the hash of the state that they made of it before.
+//! Each row has a checksum of its content and of the rows that it builds on. So damage is noticed when a row is read. The state
+//! that the rules make of the tape is compared with the hash of the state that was stored.
 
 mod campaign;
 mod date;

@@ -1,4 +1,5 @@
-//! Makes a whole file of a damaged one: every row whose sum holds, and whose sums of what it builds on hold.
+//! Makes a whole file from a damaged one. It keeps every row whose checksum is right, if the rows that it builds on are kept,
+//! too.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

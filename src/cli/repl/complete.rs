@@ -121,8 +121,8 @@ fn options(words: &Vocabulary) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Those of `all` that begin with what stands at the end of the line, from `floor` on: names may have blanks, so the longest
-/// end that begins a candidate counts.
+/// Those of `all` that begin with the end of the line, from `floor` on. Names may have blanks, so the longest end of the line
+/// that begins a candidate counts.
 fn matching(line: &str, floor: usize, all: Vec<(String, String)>) -> Vec<Candidate> {
     let tail = &line[floor..];
     let mut starts: Vec<usize> = vec![0];

@@ -6,8 +6,8 @@ use crate::cli::row::{Row, Span, Tone, columns};
 
 /// A question as rows: what is asked, the options by number, and what an answer looks like.
 ///
-/// An option that is not open stands below the others, with `-` for a number, and its reason; the one that `ok` takes has a `*`. Where any words are an
-/// answer the options have no numbers, since a number is such words, too.
+/// An option that is not open stands below the others, with `-` for a number, and its reason; the one that `ok` takes has a
+/// `*`. Where any words are an answer the options have no numbers, since a number is such words, too.
 pub fn ask(question: &Question, about: Option<&str>, width: Option<usize>) -> Vec<Row> {
     let mut rows = vec![heading(question, about)];
     // What cannot be chosen stands below what can; each keeps the number of its place.

@@ -6,7 +6,8 @@ use crate::state::{FieldId, State};
 /// Fields of the state as tagged values, as far as they were asked for, so that following a trace compares numbers that lie
 /// side by side.
 ///
-/// It holds fixed entities only. Whoever writes to the state says so here; a state that has changed in any other way is read again.
+/// It holds fixed entities only. Whoever writes to the state says so here; a state that has changed in any other way is read
+/// again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
     /// By entity and field; [`Tagged::UNKNOWN`] where nobody asked.
@@ -73,8 +74,8 @@ impl FieldCache {
         self.forgotten = self.writes;
     }
 
-    /// What a query finds that depends on this field of fixed entities and on who is there of them: it is asked again only when
-    /// one of them was written.
+    /// The result of a query that depends on this field of fixed entities and on which of them exist. The query runs again only
+    /// when one of them was written.
     #[inline]
     pub fn answer(&mut self, query: usize, field: FieldId, ask: impl FnOnce() -> Option<Tagged>) -> Option<Tagged> {
         let since = self.written.get(field.0 as usize).copied().unwrap_or_default().max(self.forgotten);

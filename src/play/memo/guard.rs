@@ -51,7 +51,8 @@ impl Guard {
         FieldId((self.0 & 0x3FF) as u16)
     }
 
-    /// The place of a field in a table of so many fields for each entity; nothing for a field beyond them. `fields`: a power of 2.
+    /// The place of a field in a table of so many fields for each entity; nothing for a field beyond them. `fields`: a power of
+    /// 2.
     #[inline]
     pub fn place(self, fields: u32) -> Option<usize> {
         let field = self.0 & 0x3FF;

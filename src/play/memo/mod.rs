@@ -1,12 +1,12 @@
 //! A trace cache for agenda entries, as in a tracing compiler (A. Gal et al., "Trace-based just-in-time type specialization",
 //! PLDI 2009): guards on fields and rolls, effects at the leaves, side exits into the script.
 //!
-//! A script has no memory and no clock: what an entry does follows from who is there, what is attached to them, the fields that
-//! it reads and the dice that it rolls. The first run of an entry is recorded. When the same is found again, its effects are
-//! applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
+//! A script has no memory and no clock. So the entities that exist, their attachments, the fields that an entry reads and the
+//! dice that it rolls determine what the entry does. The first run of an entry is recorded. When the same is found again, its
+//! effects are applied without the script. Where a guard fails, nothing has happened yet, and the script runs.
 //!
-//! Entities that are made in play go by the order in which a trace meets them (see [`Numbering`]), so that what happens to one of
-//! them is known for all that are like it.
+//! Entities that are made in play are numbered in the order in which a trace meets them (see [`Numbering`]). So a trace of one
+//! of them is valid for all that are like it.
 //!
 //! The recorder observes operations ([`Op`]) and knows each of them, or aborts. One replay in a thousand is run by the script as
 //! well and compared.
@@ -740,8 +740,8 @@ impl Memo {
         }
     }
 
-    /// A number was added to a field. Where nothing else is known of what that held, a trace adds to whatever it finds, as long as
-    /// the sum is one that the field takes.
+    /// A number was added to a field. If nothing else is known of the field's value, a trace adds to whatever it finds, as long
+    /// as the sum is one that the field takes.
     fn added(&mut self, (entity, field): (EntityId, FieldId), by: i64, sum: &Value, ty: &Type) {
         let Type::Int { min, max } = ty else { return self.wrote(entity, field, sum) };
         let key = self.recording.as_ref().and_then(|_| Guard::field(self.numbering.known(entity)?, field));

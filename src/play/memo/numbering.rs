@@ -2,9 +2,9 @@ use crate::state::{EntityId, KindId, State, Value};
 
 /// Canonical numbers for the entities that are made in play, as in canonical labelling: by the order in which a trace meets them.
 ///
-/// Two games that come to the same have made other entities before, with other ids. What a script does with one that it finds does
-/// not depend on the id; a trace therefore says "the first that was met", not "entity 17". Entities that all games begin with keep
-/// their ids.
+/// Two games that come to the same have made other entities before, with other ids. What a script does with one that it finds
+/// does not depend on the id; a trace therefore says "the first that was met", not "entity 17". Entities that all games begin
+/// with keep their ids.
 #[derive(Debug, Default)]
 pub(super) struct Numbering {
     /// Ids up to here are those of entities that all games begin with.
@@ -83,7 +83,8 @@ impl Numbering {
         self.made.contains(&id)
     }
 
-    /// The number of an entity; one that is met for the first time gets the next number, with its kind. Nothing if there are too many.
+    /// The number of an entity; one that is met for the first time gets the next number, with its kind. Nothing if there are
+    /// too many.
     pub fn meet(&mut self, id: EntityId, state: &State) -> Option<EntityId> {
         if let Some(known) = self.known(id) {
             return Some(known);

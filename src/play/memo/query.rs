@@ -61,8 +61,8 @@ impl Query {
         }
     }
 
-    /// Asks which of the entities up to this id hold a value in a field; nothing where there are too many, or where the value is none
-    /// that is the same in all games.
+    /// Asks which of the entities up to this id hold a value in a field. Gives nothing if there are too many, or if the value
+    /// is not the same in all games.
     pub fn holding(kind: KindId, field: FieldId, value: &Value, fixed: u32, state: &State) -> Option<Query> {
         let tag = Tagged::plain(value).filter(|_| !matches!(value, Value::Entity(id) if id.0 > fixed))?;
         let count = fixed_of(kind, fixed, state).count();
@@ -80,8 +80,8 @@ impl Query {
         }
     }
 
-    /// What a script finds that asks this, with the entities by their numbers: they count as met. Of fixed entities only relations
-    /// are in it, since traces guard the fields of the others. `ends`: the fields between which relations stand.
+    /// The result for a script that asks this, with the entities by their numbers: they count as met. Of fixed entities only
+    /// relations are in it, since traces guard the fields of the others. `ends`: the fields between which relations stand.
     pub(super) fn found(self, state: &State, ends: &[End], numbering: &mut Numbering) -> Option<Value> {
         let mut found: Vec<EntityId> = Vec::new();
         match self {

@@ -92,7 +92,8 @@ struct Tree {
 struct Node {
     guard: Guard,
     found: Tagged,
-    /// Node of another value found in this place; 0 where there is none. With the bit [`SWITCH`] the place of a list of all of them.
+    /// Node of another value found in this place; 0 where there is none. With the bit [`SWITCH`] the place of a list of all of
+    /// them.
     other: u32,
 }
 

@@ -60,8 +60,8 @@ impl Game {
         Ok(text)
     }
 
-    /// Whether other rules can come into force here: before the entry that the ruleset declares, of which nothing has been
-    /// answered or rolled yet; between any two actions where no such entry is due.
+    /// Whether other rules can take effect here. The place is before the entry that the ruleset declares, if nothing of it has
+    /// been answered or rolled yet; between any two actions if no such entry is due.
     pub(in crate::play) fn at_boundary(&self) -> bool {
         if self.context.state.outcome().is_some() || !self.held.is_empty() || self.has_queued() {
             return false;

@@ -1,4 +1,5 @@
-//! A game that goes over to the rules of another ruleset: looked at first, done at a boundary, taken back by one undo.
+//! Migration: a running game changes to another ruleset. It can be previewed, takes effect at a boundary, and one undo takes it
+//! back.
 
 mod boundary;
 mod comparison;
@@ -165,9 +166,9 @@ impl Session {
         Ok(self.game().prepare(to)?.migration)
     }
 
-    /// Asks for the rules of another ruleset. They come into force with the [`Session::advance`] that reaches the boundary
-    /// which the ruleset in force declares (between two actions if it declares none), as one entry of the game: one
-    /// [`Session::undo`] takes it back whole. Until then they are [`Session::pending_rules`].
+    /// Asks for the rules of another ruleset. They take effect with the [`Session::advance`] that reaches the boundary of the
+    /// ruleset in force, or between two actions if it declares none. The change is one entry of the game: one [`Session::undo`]
+    /// takes it back. Until then they are [`Session::pending_rules`].
     ///
     /// # Errors
     ///

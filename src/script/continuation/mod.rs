@@ -1,7 +1,7 @@
 //! Fingerprints of the running script's whole continuation, so that the explorer can tell when two choice points are equal.
 //!
-//! What the fingerprint holds and when it is refused stands in `fingerprint.cpp`, which reads the engine's own structures. If
-//! the engine is not the one whose headers lie there, exploration goes on without fingerprints: nothing is merged then.
+//! `fingerprint.cpp` reads the engine's own structures; it says what the fingerprint holds and when it is refused. If the
+//! headers there are not those of this engine, the explorer works without fingerprints and merges nothing.
 
 mod snapshot;
 

@@ -154,8 +154,8 @@ const NO_GAME: &str = "this can only be called while a game is played, not while
 const MOST_LABELS: usize = 1_000;
 const LONGEST_LABEL: usize = 200;
 
-/// What the host keeps of something that happens, in bytes, as it is counted: of a change, of what is told, of a question, of
-/// one of its options, and of a die that is rolled.
+/// The bytes that are counted for what the host keeps: for a change, a line, a question, one of its options, and a die that is
+/// rolled.
 const CHANGE: usize = 240;
 const TOLD: usize = 480;
 const ASKED: usize = 512;

@@ -43,8 +43,8 @@ fn places<const N: usize>(given: [&Lv; N]) -> Option<[i64; N]> {
     Some(found)
 }
 
-/// How much of a distance `far` along the way (`own`, `other`) falls to the first of the two, to the nearest whole number, away
-/// from 0 where two are equally near. A way of no length leads nowhere.
+/// The first coordinate of a distance `far` along the vector (`own`, `other`), rounded to the nearest whole number, and away
+/// from 0 if two are equally near. A way of no length leads nowhere.
 fn share(own: i64, other: i64, far: i64) -> i64 {
     if [own, other, far].iter().any(|n| n.unsigned_abs() > FARTHEST as u64) {
         let (own, other) = (own as f64, other as f64);

@@ -175,8 +175,8 @@ unsafe extern "C-unwind" fn write(state: *mut lua_State) -> c_int {
     }
 }
 
-/// shift(handle, number of its class's kind, place of the field, its name, a number, why or nil): adds to a field; says whether that
-/// holds a number.
+/// shift(handle, number of its class's kind, place of the field, its name, a number, why or nil): adds to a field; says whether
+/// that holds a number.
 unsafe extern "C-unwind" fn shift(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; there are six arguments.
     unsafe {
@@ -548,7 +548,8 @@ unsafe extern "C-unwind" fn entry_metatable(state: *mut lua_State) -> c_int {
 }
 
 /// next(): what is due, the number of its owner or nothing, its argument, and whether entities have come or gone that the
-/// machine does not know of. The argument is a null pointer where it is more than a bare value. Nothing at all where the loop ends.
+/// machine does not know of. The argument is a null pointer where it is more than a bare value. Nothing at all where the loop
+/// ends.
 unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
     // SAFETY: as in `write`; the entry lasts as long as its action, and so beyond this function.
     unsafe {
