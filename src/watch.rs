@@ -1,4 +1,4 @@
-//! Watching the folders of rulesets: what is saved comes as the next generation of the rules.
+//! Watches the folders of rulesets. A saved change becomes the next generation of the rules.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Facts of cards, items and the cast that differ from all other facts of the same name.
+//! Facts of cards, items and `cast/` files that differ from all other facts of the same name.
 
 use std::collections::BTreeMap;
 

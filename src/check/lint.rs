@@ -1,4 +1,4 @@
-//! Lints: code that reads well and does something else than it seems to, or nothing.
+//! Lints: code that looks right, but does nothing, or something else.
 
 use std::collections::{BTreeMap, BTreeSet};
 

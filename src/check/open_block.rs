@@ -1,4 +1,4 @@
-//! The block that has no end, by how the lines are indented.
+//! Finds the block that has no `end`, by the indentation of the lines.
 
 /// A block that is open.
 struct Opened {

@@ -1,4 +1,4 @@
-//! Names in specs: cards, people, fields, entries and the like that nothing has.
+//! Unknown names in specs: cards, characters, fields, entries and others.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Answers that are worked out and then used by nobody.
+//! Results that are computed and then not used.
 
 use super::flow::falls_through;
 use super::script::Reader;

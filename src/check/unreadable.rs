@@ -1,4 +1,4 @@
-//! Files that do not read as Luau: what is told of them, and where.
+//! Files that are not valid Luau: the message, and its place.
 
 use super::known::Wrong;
 use super::script::Reader;

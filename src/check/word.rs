@@ -1,4 +1,4 @@
-//! Words of the vocabulary as they are called: names that are handed over, dice, texts with places to fill.
+//! Calls of the vocabulary: names in arguments, dice, and texts with places to fill.
 
 use super::expression::not_dice;
 use super::script::Reader;

@@ -1,4 +1,4 @@
-//! `verify`, `recover`: whether a file is whole, and what can be saved of one that is not.
+//! `verify` and `recover`: checks whether a file is whole, and saves what can be read of a damaged one.
 
 use std::path::PathBuf;
 use std::process::ExitCode;

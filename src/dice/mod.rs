@@ -1,4 +1,4 @@
-//! Dice: what can be rolled, what was rolled, where seeded dice come from, and how likely each total is.
+//! Dice: notation, rolls, the generator of seeded dice, and exact distributions.
 
 mod distribution;
 mod notation;

@@ -1,4 +1,4 @@
-//! Partitions of a roll: what a script sees of it, as branches that do not overlap, each with its exact chance.
+//! Partitions of a roll: the results that a script can see, as branches that do not overlap, each with its exact chance.
 //!
 //! Every partition holds by construction. Nothing is sampled, and no two rolls share a branch unless the script cannot tell
 //! them apart.

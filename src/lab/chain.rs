@@ -1,7 +1,8 @@
 //! Absorbing Markov chains, solved in fractions.
 //!
-//! The choice points of an action are the states, their branches the transitions, its ends absorb. Strongly connected
-//! components are solved one after the other; inside one, states are eliminated until only what leads out of it is left.
+//! The choice points of an action are the states, their branches are the transitions, and the ends of the action absorb.
+//! Strongly connected components are solved one after the other. Inside a component, states are eliminated until only edges out
+//! of it are left.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the rules do: exact odds, simulation, comparison and advice, all from the scripts themselves.
+//! Exact odds, simulation, comparison and advice, all computed from the scripts themselves.
 
 mod advice;
 mod chain;

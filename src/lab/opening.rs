@@ -1,4 +1,4 @@
-//! What opens a card that the rules keep closed in a position.
+//! The changes that open a card which the rules keep closed in a position.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

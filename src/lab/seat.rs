@@ -1,4 +1,4 @@
-//! Looking ahead from what a seat knows.
+//! Odds and advice computed from what a seat knows.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

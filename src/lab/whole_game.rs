@@ -1,4 +1,4 @@
-//! Whole games, solved: between two actions a script keeps nothing, so that equal states of the game are one.
+//! Solves whole games. A script keeps nothing between two actions, so equal states of the game are merged.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};

@@ -1,4 +1,4 @@
-//! All the answers that a question takes.
+//! All answers that a question accepts.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What people and programs decide while a game stands: answers, free acts, remedies, and who sits where.
+//! The decisions of people and programs between actions: answers, free acts, remedies, and who plays which seat.
 
 use std::sync::Arc;
 

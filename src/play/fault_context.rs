@@ -1,4 +1,4 @@
-//! What an action that failed was about.
+//! The context of a failed action: its card, actor, answers and dice.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The game as somebody knows it who does not see everything: what is hidden is not in there.
+//! The game as a viewer knows it. Hidden things are left out.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

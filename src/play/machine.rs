@@ -1,4 +1,4 @@
-//! What a game needs of the engine that runs its scripts. The engine itself stands in a room above and knows its language.
+//! The traits that a game needs of the engine that runs its scripts. Another module implements them for one language.
 
 use std::any::Any;
 use std::collections::BTreeMap;

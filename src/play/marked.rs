@@ -1,4 +1,4 @@
-//! Text by scripts among the host's own lines: marked wherever it could be taken for one of them.
+//! Texts of scripts among the host's own lines: a text is quoted if it could be mistaken for one of them.
 
 use std::borrow::Cow;
 

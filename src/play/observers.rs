@@ -1,4 +1,4 @@
-//! Who is told of finished operations: the trace cache and the counts of a simulation, and events for those who listen.
+//! The observers of finished operations: the trace cache, the counts of a simulation, and the event log.
 
 use super::context::ActionContext;
 use super::operation::Op;

@@ -1,4 +1,4 @@
-//! What a game keeps of what was done, in few bytes: most of it is never looked at again.
+//! The history of a game in few bytes: most of it is never read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;

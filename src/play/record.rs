@@ -1,4 +1,4 @@
-//! A game as it is kept: where it stands, checkpoints of its state, and how it comes back from its tape.
+//! A game as it is stored: its position, checkpoints of its state, and how it is restored from its tape.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! States and values as bytes: two that are written the same are the same to every script.
+//! States and values as bytes. Two with equal bytes are equal to every script.
 
 use std::collections::{BTreeMap, BTreeSet};
 

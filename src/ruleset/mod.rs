@@ -1,8 +1,8 @@
 //! Where rules come from: folders of scripts, found in a library, read whole and stacked.
 //!
-//! The way of the data: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a [`Stack`] puts the
-//! parents below it and the layers on top. Nothing here runs a script, and nothing here knows a game. Whatever is
-//! wrong with what an author wrote comes back as [`Problem`]s, all of them at once.
+//! The data flow: a [`Library`] reads a [`Folder`] of [`Source`]s with its [`Manifest`]; a [`Stack`] puts the parents below it
+//! and the layers on top. Nothing here runs a script, and nothing here knows a game. Mistakes in an author's files come back as
+//! [`Problem`]s, all of them at once.
 
 mod content_hash;
 mod contrast;

@@ -1,5 +1,5 @@
-//! Compiled scripts, kept by their text: a file is compiled once in a program, however many machines run it and however often
-//! its ruleset is loaded.
+//! A cache of compiled scripts, by their text. A file is compiled once in a program, however many machines run it and however
+//! often its ruleset is loaded.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};

@@ -1,4 +1,4 @@
-//! State that comes from another ruleset: what a file of `convert/` sees and may do besides the usual.
+//! State that comes from another ruleset: the further functions that a file of `convert/` has.
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! From the script engine's errors to faults that a rule author can read.
+//! Converts the script engine's errors to faults that a rule author can read.
 
 use mlua::Error;
 

@@ -1,4 +1,4 @@
-//! What keeps a script inside its bounds: the libraries it gets, and the budgets of work, time and memory.
+//! The sandbox of a script: the libraries that it gets, and its budgets of work, time and memory.
 
 use std::cell::{Cell, RefCell};
 use std::os::raw::c_int;

@@ -1,4 +1,4 @@
-//! Which part of a line a message of the engine means: it gives lines only.
+//! Finds the part of a line that a message of the engine is about. The engine gives only the line.
 
 /// A part of a line, and what stands there.
 #[derive(Debug, PartialEq)]

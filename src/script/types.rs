@@ -1,4 +1,4 @@
-//! What authors see of the vocabulary: types for their editor, and the reference page.
+//! The vocabulary for authors: types for their editor, and the reference page.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What each request does to a table or to the host.
+//! Carries out each request at a table or at the host.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

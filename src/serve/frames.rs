@@ -1,4 +1,4 @@
-//! What a viewer is told: everything here is built for one role, by [`Sight`] alone.
+//! The messages to a viewer. Each is built for one role, by [`Sight`] alone.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

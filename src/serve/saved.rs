@@ -1,4 +1,4 @@
-//! A table as a file: the saved game with the number of its last step, so that no number comes again after a restart.
+//! A table as a file: the saved game with the number of its last step, so that no number is used twice after a restart.
 
 use std::fs;
 use std::io::Write as _;

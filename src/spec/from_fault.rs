@@ -1,4 +1,4 @@
-//! A fault written down as a spec that fails until it is mended.
+//! Writes a fault as a spec that fails until the script is corrected.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Who has a store open. A file beside it is locked as long as that program runs, and says who that is.
+//! The lock of a store. A file beside it is locked while a program has the store open, and names that program.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};

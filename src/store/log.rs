@@ -1,4 +1,4 @@
-//! Everything that was ever decided in a campaign, in words: what stands, and what was undone and stays reachable.
+//! All decisions of a campaign in words, also those that were undone, which stay reachable.
 
 use rusqlite::{OptionalExtension as _, Transaction};
 use serde::Serialize;

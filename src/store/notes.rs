@@ -1,4 +1,4 @@
-//! What people write beside a campaign: notes of the game master, and when they sat down to play.
+//! Notes of the game master, and the dates of play.
 
 use rusqlite::Transaction;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! Records as few bytes: JSON values in which texts and field names that return are numbers of a dictionary.
+//! Records in few bytes: JSON values in which repeated texts and field names are numbers of a dictionary.
 
 use std::collections::HashMap;
 

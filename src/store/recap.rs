@@ -1,4 +1,4 @@
-//! The last session as prose, told from its events.
+//! The last session as prose, made from its events.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;

@@ -1,4 +1,4 @@
-//! The rows of one campaign: read with their sums checked.
+//! The rows of one campaign, read with their checksums verified.
 
 use rusqlite::OptionalExtension as _;
 use serde::{Deserialize, Serialize};

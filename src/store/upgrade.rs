@@ -1,4 +1,4 @@
-//! Brings a file of an older format to that of today: a copy of it is changed and verified, and then takes its place.
+//! Converts a file of an older format to the current one: a copy is converted and verified, and then replaces the file.
 
 use std::fs::{self, File};
 use std::io;

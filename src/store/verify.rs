@@ -1,4 +1,4 @@
-//! Looks through a whole file: every row is read, and its sum compared.
+//! Verifies a whole file: every row is read, and its checksum compared.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Conditions on what comes of a card: `Bandit.harm >= 3 and Ann.gold < 2 or Bandit.stunned = yes`.
+//! Conditions on the outcome of a card: `Bandit.harm >= 3 and Ann.gold < 2 or Bandit.stunned = yes`.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Odds of dice: how likely each total is, and how one roll does against another.
+//! Odds of dice: the chance of each total, and one roll compared with another.
 
 use std::ops::RangeBounds;
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `odds`: how likely it is. Of dice, of a card, of a card under several values, of a whole game.
+//! `odds`: the odds of dice, of a card, of a card under several values, and of a whole game.
 
 mod card;
 mod condition;

@@ -1,4 +1,4 @@
-//! Odds as they are shown: tables, what is expected, how far they can be relied on, and all of it as JSON.
+//! The output of odds: tables, expected changes, whether they are exact or estimated, and all of it as JSON.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

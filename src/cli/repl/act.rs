@@ -1,4 +1,4 @@
-//! The commands by which a player plays.
+//! The commands that play: answers, free acts, undo.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What a word on the screen means: from the rule texts, the kinds and what people have.
+//! The meaning of a word on the screen, from the rule texts, the kinds and what entities have.
 
 use riskbreaker::state::readable_name;
 use riskbreaker::{Ruleset, Value};

@@ -1,4 +1,4 @@
-//! The commands that only look.
+//! The commands that only show something.
 
 use riskbreaker::play::{Explanation, Term};
 use riskbreaker::state::Schema;

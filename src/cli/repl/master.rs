@@ -1,4 +1,4 @@
-//! The commands by which the game master puts things right by hand.
+//! The commands with which the game master changes a game by hand.
 
 use riskbreaker::state::readable_name;
 use riskbreaker::state::{Field, Type};

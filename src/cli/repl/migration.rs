@@ -1,4 +1,4 @@
-//! The rules and house rules of a running game: which are in force, what others would change, going over to them.
+//! The rules and house rules of a running game: shows which are in force and what others would change, and changes to them.
 
 use riskbreaker::play::Migration;
 use riskbreaker::ruleset::Switch;

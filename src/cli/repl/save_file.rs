@@ -1,4 +1,4 @@
-//! Saved games: writing one, loading one, and the copy that is kept of a game nobody saved.
+//! Saved games: writing one, loading one, and the backup of a game that nobody saved.
 
 use std::fs;
 use std::io;

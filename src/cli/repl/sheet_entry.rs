@@ -1,5 +1,5 @@
-//! `roster new NAME`, `roster edit NAME`: a sheet is written step by step, each step with what it costs, and refused with
-//! the rule where it breaks one. Each step is an entry of the campaign: it is kept when it is told, and `undo` takes it back.
+//! `roster new NAME`, `roster edit NAME`: a sheet is written step by step. Each step shows its cost; a step that breaks a rule
+//! is refused with the rule. Each step is an entry of the campaign: it is stored at once, and `undo` takes it back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

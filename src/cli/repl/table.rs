@@ -1,4 +1,4 @@
-//! The table as a whole: what stands on it, another game, the end of a game.
+//! The table as a whole: its game, another game, the end of a game.
 
 use riskbreaker::{Ruleset, Scenario, Session, Setup, Step, Value};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a game does to go over to other rules: wait, be carried over, be taken back.
+//! The steps of a change of rules: it waits for the boundary, carries the state over, and can be taken back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

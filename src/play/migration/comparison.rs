@@ -1,4 +1,4 @@
-//! What other rules did to a game, told from its state before and after.
+//! The effects of a change of rules, found by comparing the state before and after.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The journal of a state: what has changed since it was settled, and how that is taken back.
+//! The journal of a state: the changes since it was settled, and their undo.
 
 use super::super::Change;
 use super::{Stale, State, take_number_back};
