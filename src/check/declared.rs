@@ -8,7 +8,7 @@ use crate::ruleset::nearest;
 use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind, Function, TableItem};
 
-/// Cards whose values of a fact show which values there are.
+/// The number of cards whose values of a fact show which values are possible.
 const MANY: usize = 5;
 
 impl Reader<'_> {

@@ -233,7 +233,7 @@ impl Reader<'_> {
     }
 }
 
-/// What a field of a type takes, in words.
+/// The values that a field of a type accepts, in words.
 fn list_of(ty: &Type) -> &'static str {
     match ty {
         Type::List(_) => "a list",

@@ -7,7 +7,7 @@ use crate::ruleset::{Problem, Rulebook, Stack, nearest};
 use crate::spec::leading_ids;
 use crate::state::{Kind, Schema, Type};
 
-/// What a ruleset has, as far as that can be known: names that scripts may use.
+/// The names of a ruleset that scripts may use, as far as the check can know them.
 pub(super) struct Known<'r> {
     pub stack: &'r Stack,
     pub rules: Option<&'r Rulebook>,

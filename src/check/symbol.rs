@@ -4,7 +4,7 @@ use crate::script::api;
 use crate::script::syntax::{Expression, ExpressionKind};
 use crate::state::Type;
 
-/// What an expression is, as far as that can be known.
+/// The meaning of an expression, as far as the check can know it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Symbol {
     Vocabulary,

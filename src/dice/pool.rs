@@ -2,7 +2,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Dice of one sort that are rolled together, with what is done to them: `4d6ro1kh3`.
+/// Dice of one sort that are rolled together, with their operations: `4d6ro1kh3`.
 ///
 /// What is done comes in this order, however it was written: each die is rerolled, then explodes, and then dice are
 /// kept or dropped. A die that exploded counts with all that it added as *one* die when dice are kept.

@@ -6,7 +6,7 @@ use super::notation::{Dice, Term};
 use super::partition::high_first;
 use super::pool::{Pool, Reroll};
 
-/// How often one die explodes at most; the face that comes after that brings no more dice, whatever it shows.
+/// The largest number of explosions of one die. The next face adds no more dice, whatever it shows.
 pub(super) const EXPLOSIONS: u32 = 1_000;
 /// How often in a row `rr` rolls one die again. A die never gets there (`rr` leaves 1 face in 100), a source that
 /// always gives the same face does.

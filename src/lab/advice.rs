@@ -13,7 +13,7 @@ use crate::play::{
     Answer, Answering, By, Driver, Game, Given, Halt, Machine, Question, QuestionId, Refusal, Session, Slot, Viewer,
 };
 
-/// What one answer to a question is worth, and why.
+/// The value of one answer to a question, and the reasons.
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// The answer, in the form that [`Session::answer`] takes.

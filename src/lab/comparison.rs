@@ -7,7 +7,7 @@ use super::{Odds, OddsQuery, Variant, explore};
 use crate::play::{Ask, Driver, Given, Question, Refusal, Ruleset, Session, Step};
 use crate::state::Value;
 
-/// What two sets of rules make of one card in one position.
+/// The odds of one card in one position, under two sets of rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CardOdds {
     /// The id of the card.

@@ -16,29 +16,30 @@ use crate::play::{
 };
 use crate::state::{EntityId, Value};
 
-/// With no more than this left, what was followed is told, and how much is left.
+/// If no more than this is left, the outcomes found are reported, with the remainder.
 const NEGLIGIBLE: (i64, i64) = (1, 1_000_000_000);
-/// If hardly any two ways have met, and no more than this is left to follow, the rest is told as what remains. It is looked at
-/// after every so many runs.
+/// If hardly any two paths have met, and no more than this is left to follow, the rest is reported as the remainder. This is
+/// checked after every `TAIL_EVERY` runs.
 const TAIL: f64 = 1e-15;
 const TAIL_EVERY: u64 = 500;
 /// Rolls and answers over all runs, for each run that is allowed.
 const STEPS: u64 = 40;
-/// After so many runs or points, or so many rolls and answers, it is given up if most is still open and hardly any two ways have met.
+/// After this many runs or points, or this many rolls and answers, the search is given up if most is still open and hardly any
+/// two paths have met.
 const HOPELESS_AFTER: u64 = 50_000;
 const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
-/// So often it is begun anew where scripts keep something that they work out in the first runs.
+/// The number of new starts if scripts keep something that they compute in the first runs.
 const STEADY_AFTER: usize = 4;
-/// After so many runs it pays to keep the places from which scripts can go on; tests try it sooner.
+/// After this many runs it pays to keep the points from which scripts can go on; tests do so sooner.
 const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
 /// Or after so much work of scripts, since long actions are costly to run from their start.
 const KEEP_WORK: u64 = 10_000;
 /// The seed of the dice for estimates.
 const SEED: u64 = 0x0dd5;
-/// So many plays without an end, and none with one, show that the action has none.
+/// If this many plays have no end, and none has one, the action counts as endless.
 const ENDLESS_AFTER: u64 = 5;
-/// What a run takes besides its scripts.
+/// The work of a run without its scripts.
 const WORK_OF_RUN: u64 = 4_000;
 /// Rolls and dice of all plays of an estimate: long plays are fewer.
 const SAMPLED_ROLLS: u64 = 4_000_000;
@@ -69,7 +70,7 @@ enum Detail {
     Worth,
 }
 
-/// Follows everything that the open action of a game can come to. The game is as before afterwards.
+/// Follows all paths of the open action of a game. Afterwards the game is as before.
 ///
 /// # Errors
 ///
@@ -83,7 +84,7 @@ pub(crate) fn explore(
     explore_for(game, vm, query, seats, Detail::Outcomes)
 }
 
-/// As [`explore`], without a word on what the outcomes are, and without an estimate where there is too much to follow.
+/// As [`explore`], without texts of the outcomes, and without an estimate if there is too much to follow.
 pub(crate) fn explore_worth(
     game: &mut Game,
     vm: &mut dyn Machine,

@@ -7,7 +7,7 @@ use super::tally::Tally;
 use super::trial::Table;
 use crate::play::{NewBranch, NotRecorded};
 
-/// How much of a simulation the memo (the trace cache) carries, and what it cannot record.
+/// How much of a simulation the memo (the trace cache) replays, and what it cannot record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MemoReport {

@@ -221,8 +221,8 @@ impl Odds {
         self.remaining.is_zero() && self.estimate.is_none() && !self.guessed
     }
 
-    /// Where the true chance lies, of which `chance` is told here: the chance itself if it is exact, else from `chance` on by
-    /// what remains, or the interval that holds it in 99 of 100 estimates.
+    /// The bounds of the true chance, which is reported as `chance`. Both bounds are `chance` if it is exact. Otherwise the
+    /// upper bound adds the remainder, or the interval holds the true chance in 99 of 100 estimates.
     pub fn interval(&self, chance: &BigRational) -> (f64, f64) {
         let share = |chance: &BigRational| chance.to_f64().unwrap_or_default();
         match &self.estimate {

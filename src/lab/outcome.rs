@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::play::{ActionContext, Event, Happening, Viewer};
 use crate::state::{Attachment, AttachmentId, Audience, Change, EntityId, Entry, EntryId, FieldId, Value};
 
-/// What an action comes to on one course: everything that is different afterwards, and what was said.
+/// The outcome of an action on one path: everything that has changed afterwards, and what was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize)]
 pub struct Outcome {
     /// What is different afterwards, in an order that does not depend on the course.

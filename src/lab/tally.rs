@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What came of many games, counted in whole numbers: tallies of parts add up to the tally of the whole.
+/// The results of many games, counted in whole numbers. The tallies of parts add up to the tally of the whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Games that count.

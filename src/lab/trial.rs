@@ -14,7 +14,7 @@ use crate::play::{
 use crate::ruleset::Statistic;
 use crate::state::{EntryId, State, Value};
 
-/// A variant made ready: everything that all its games share.
+/// A prepared variant: everything that all its games share.
 pub(super) struct Ready {
     pub prepared: Prepared,
     pub ahead: BTreeSet<Arc<str>>,

@@ -5,7 +5,7 @@ use super::memo::Played;
 use super::operation::Op;
 use crate::state::Value;
 
-/// Observes what cards come to, for simulations: how often each was used, rolled for, and met what it needed.
+/// Counts the results of cards, for simulations: how often each was used, rolled for, and reached its target.
 ///
 /// The card of an action is the first that was chosen in it; its roll is the first after that which needed something.
 #[derive(Debug, Default)]

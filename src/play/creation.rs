@@ -6,7 +6,7 @@ use super::{Fault, Ruleset, Session};
 use crate::ruleset::{Breach, CreationPart, SheetPrice, SheetStep};
 use crate::state::{EntityId, Value};
 
-/// What a sheet becomes in play.
+/// The entity that a sheet becomes in play.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuiltSheet {
     /// The name of the kind.
@@ -75,7 +75,7 @@ impl Ruleset {
         SheetPrice::of(&found).map(Some).ok_or_else(|| Fault::new(wrong))
     }
 
-    /// What a sheet becomes in play.
+    /// The entity that a sheet becomes in play.
     ///
     /// # Errors
     ///

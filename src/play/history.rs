@@ -2,7 +2,7 @@ use std::ops::{Deref, DerefMut};
 
 use super::action::Done;
 
-/// What was done and stands, the oldest first. It grows and shrinks at its end.
+/// The actions that were done and not undone, the oldest first. It grows and shrinks at its end.
 ///
 /// It remembers how much of it has not changed since somebody last kept it, so that keeping costs only what is new.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use std::thread;
 use super::machine::{Engine, Machine};
 use crate::ruleset::{Declarations, LoadError, Problem, Stack};
 
-/// Where the scripts of a ruleset run.
+/// The threads on which the scripts of a ruleset run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Machines {

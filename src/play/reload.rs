@@ -11,7 +11,7 @@ use super::{Driver, Event, Happening, Refusal, Ruleset, Session};
 use crate::ruleset::changes_between;
 use crate::state::{Audience, Converted, Orphans, Schema, State, Value};
 
-/// What new rules did to a game under way.
+/// The effects of a reload on a running game.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ReloadReport {
     /// Identity of the rules in force now.

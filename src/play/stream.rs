@@ -5,7 +5,7 @@ use super::action::Done;
 use super::{Event, Events, Happening, Viewer};
 use crate::state::Audience;
 
-/// What a game has told, for any number of readers.
+/// The events of a game, for any number of readers.
 ///
 /// It compares the log with the part that was sent before: events that were undone are taken back from the end, and new events
 /// are sent. So a reader that applies it always has the log. Each viewer has revisions of its own, which count what that viewer

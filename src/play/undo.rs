@@ -9,7 +9,7 @@ use super::{
 };
 use crate::state::Audience;
 
-/// What a person did, as it can be done again.
+/// A decision of a person, as data, so that it can be redone.
 #[derive(Clone, Debug)]
 pub(super) enum Op {
     Answer {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Card, Fact, Rulebook};
 use crate::state::{Kind, Value, readable_name};
 
-/// What differs between two rulesets, for people who go from one to the other.
+/// The differences between two rulesets, for people who change from one to the other.
 #[derive(Clone, Debug, Serialize)]
 pub struct Contrast {
     /// Names of the two, with their layers.

@@ -8,7 +8,7 @@ use super::problem::{LoadError, Problem};
 use super::quoted::quoted;
 use super::stack::{Part, Role, Stack};
 
-/// What lies on what: the rulesets that one name brings with it, in their order.
+/// The order of layers: the rulesets that one name includes.
 pub(crate) struct Layering {
     /// All of them, bottom first.
     pub(crate) parts: Vec<Part>,

@@ -12,7 +12,7 @@ use super::source::Source;
 use super::switch::{Switch, SwitchKind, SwitchValue};
 use super::version::Version;
 
-/// What `ruleset.toml` says of a ruleset.
+/// The content of a `ruleset.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Manifest {
     /// The id, the same as the folder's name.

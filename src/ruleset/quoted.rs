@@ -1,4 +1,4 @@
-/// Puts a word that someone else wrote into backticks, escaped, and cut where it would drown the sentence.
+/// Puts a word that someone else wrote into backticks, escaped, and cut if it is too long for the sentence.
 pub(crate) fn quoted(word: &str) -> String {
     const LONGEST: usize = 60;
     let mut shown: String = word.chars().take(LONGEST).collect();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Data, Declarations, FreeName, LoadError, Problem, Stack, Switch};
 use crate::state::{Schema, Value};
 
-/// What a ruleset says, as data: its sources and what they declare, merged, checked and frozen. It runs nothing.
+/// A ruleset as data: its sources and declarations, merged, checked and frozen. It runs nothing.
 pub struct Rulebook {
     stack: Arc<Stack>,
     declarations: Arc<Declarations>,

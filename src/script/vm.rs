@@ -25,7 +25,7 @@ use crate::play::{
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
 use crate::state::{EntityId, Entry, EntryId, Key, Value, readable_name};
 
-/// One script machine with one ruleset in it. It handless one game at a time and keeps nothing of it.
+/// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
     /// What takes fingerprints of running scripts; made when ways are explored first. It goes before the machine.
     #[cfg(feature = "continuations")]

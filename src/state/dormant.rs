@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attachment, AttachmentId, EntityId, Entry, Value};
 
-/// What the rules in force have no place for: kept as data until rules come that have one.
+/// Values and entities that the rules in force have no place for, kept as data until other rules have one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Dormant {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Audience, EntityId};
 use crate::dice::DiceRng;
 
-/// What numbers entities, agenda entries or attachments in a game in which somebody has made one that not everybody may see.
+/// The numbering of entities, agenda entries or attachments, in a game that has one which not everybody may see.
 ///
 /// Those that everybody may see are counted: 1, 2, 3 and so on. All others get random numbers, from one generator for each
 /// audience. So no number reveals how many were made in secret, neither the next public one nor that of a secret that is

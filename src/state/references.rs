@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::{Entity, EntityId, FieldId, KindId, Value};
 
-/// An index of a state: the entities of each kind, and who refers to an entity through which field.
+/// An index of a state: the entities of each kind, and for each entity the references to it, by field.
 ///
 /// It holds single references, not those in lists and maps. It is made when somebody asks for it and kept up from then on.
 #[derive(Debug, Default, PartialEq, Eq)]

@@ -3,7 +3,7 @@ use super::line::{Phrase, phrases, split_first};
 use super::vocabulary::Vocabulary;
 use crate::cli::nearest::nearest;
 
-/// What a typed line asks for.
+/// The meaning of a typed line.
 #[derive(Debug)]
 pub enum Meaning {
     /// An empty line or a comment.

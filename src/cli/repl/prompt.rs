@@ -4,7 +4,7 @@ use reedline::{PromptEditMode, PromptHistorySearch, PromptHistorySearchStatus};
 
 use crate::cli::row::{harmless, width_of};
 
-/// What stands before the cursor.
+/// The text before the cursor.
 #[derive(Clone, Debug, Default)]
 pub struct Prompt {
     /// Where the game is, as the ruleset says it; who is asked; the topic.

@@ -3,8 +3,7 @@ use super::numbering::Numbering;
 use super::tagged::{Interner, Tagged};
 use crate::state::{FieldId, State};
 
-/// Fields of the state as tagged values, as far as they were asked for, so that following a trace compares numbers that lie
-/// side by side.
+/// A cache of the fields that were read, as tagged values. Following a trace then compares numbers that are side by side.
 ///
 /// It holds fixed entities only. Whoever writes to the state says so here; a state that has changed in any other way is read
 /// again.

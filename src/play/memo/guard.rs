@@ -1,7 +1,7 @@
 use super::numbering::{MOST_FIXED, is_number, place};
 use crate::state::{EntityId, FieldId};
 
-/// What a trace depends on at one of its nodes: a field, a roll, who is there, or nothing more. 32 bits: two for the kind.
+/// The guard at one node of a trace: a field, a roll, the entities that exist, or nothing more. 32 bits: two for the kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Guard(u32);
 

@@ -7,7 +7,7 @@ use super::recording::{Effect, Finished, Played, Scheduled};
 use super::tagged::{Interner, Tagged};
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, KindId, Value};
 
-/// What comes of a trace. Values and names are numbers of the table, so that many traces share few of them.
+/// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Outcome {
     pub steps: Box<[Step]>,

@@ -2,7 +2,7 @@ use super::numbering::Numbering;
 use super::tagged::Tagged;
 use crate::state::{Entity, EntityId, FieldId, KindId, Schema, State, Value};
 
-/// Who is there, as a script asks for it: what a trace has to find again among the entities that are made in play.
+/// A script's query for entities. A trace must find the same result again among the entities that are made in play.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Query {
     /// All of a kind.

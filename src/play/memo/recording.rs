@@ -7,8 +7,8 @@ use crate::dice::Dice;
 use crate::play::Sight;
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, Value};
 
-/// What a trace is looked up by: an agenda entry, or a function that only reads, with who is there of the fixed entities and what
-/// is attached. Entities in it go by their numbers, as everywhere in a recording.
+/// The key of a trace: an agenda entry, or a function that only reads, with the fixed entities that exist and their
+/// attachments. Entities in it go by their numbers, as everywhere in a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Root {
     pub what: Arc<str>,

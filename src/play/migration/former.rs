@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use crate::state::{Schema, State, Value};
 
-/// What a game was under the rules that it comes from.
+/// The state of a game under its former rules.
 pub(crate) struct Former {
     /// The ruleset that the file of `convert/` is written for.
     pub ruleset: String,
