@@ -239,6 +239,11 @@ impl Game {
             if own.map_or(Some(done.number) < last_number, |own| Some(own) < in_history) {
                 // It was open before what is taken back, and came to its end behind it.
                 match &done.cause {
+                    // It had begun: what it has drawn stays, and what it lies upon waits for it again.
+                    Cause::Free { .. } if Some(done.number) < last_number => {
+                        self.held.extend(as_before(held, done.number, done.before));
+                        self.open = Some(open);
+                    }
                     Cause::Free { seat, name } if !decided => {
                         self.queued.extend(done.seq.map(|seq| (seat.clone(), name.clone(), seq)));
                         self.queued.rotate_right(usize::from(done.seq.is_some()));

@@ -60,8 +60,8 @@ features! {
     /// Questions that are badly written: options of wrong types or twice the same, limits that are none, a topic that is no text.
     bad_questions: true,
     /// A game is played with edits and free acts, and what was done is taken back and done again.
-    hands: false,
-    /// There, an edit may take away what the open action has been answered: what is lost comes not back with the edit undone.
+    hands: true,
+    /// There, an edit or a free act may take away what the open action has been answered: what is lost comes not back with an undo.
     lost_answers: false,
     /// There, an action that has failed may be left out.
     left_out_by_hand: false,
@@ -185,7 +185,31 @@ impl Generator {
             let made = "if rb.under(\"1d6\", 4) then\n\tlocal id = -- its number\n\trb.schedule(\"e0\", { 900 }, me)\n\tme:set(\"a\", id % 7)\nend";
             case.cards[0].resolve.insert(0, Stat::new(made, Vec::new(), Vec::new()));
         }
+        if self.features.refused_answers && !case.filled && self.random.one_in(6) {
+            self.refuse(&mut case);
+        }
         case
+    }
+
+    /// Lets a card ask what both policies now and then answer with what does not fit: elsewhere they seldom meet.
+    fn refuse(&mut self, case: &mut Case) {
+        let (kind, answer) = *self.random.pick(REFUSED);
+        let fields = match kind {
+            "choose_many" => "options = { \"a\", \"b\", \"cc\" }, min = 1, max = 3, default = { \"a\" }",
+            "order" => "options = { \"a\", \"b\", \"cc\" }, default = { \"a\", \"b\", \"cc\" }",
+            "allot" => "options = { \"a\", \"b\", \"cc\" }, total = 3, default = { 3, 0, 0 }",
+            "number" => "min = 0, max = 5, default = 2",
+            _ => "max = 40, default = \"words\"",
+        };
+        let asked = format!(
+            "me:set(\"a\", math.abs(num(rb.{kind}({{ seat = me.seat, topic = \"refused\", about = me, {fields} }}))) % 7)"
+        );
+        case.cards[0].resolve.insert(0, Stat::new(asked, Vec::new(), Vec::new()));
+        let answer = self.named(answer);
+        let given = format!("if q.topic == \"refused\" and rb.pick(q, 6) == 1 then return {answer} end");
+        for policy in &mut case.policies {
+            policy.insert(0, Stat::new(given.clone(), Vec::new(), Vec::new()));
+        }
     }
 
     fn fields(&mut self) -> Vec<Field> {

@@ -499,7 +499,7 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut deeds = Vec::new();
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
-        let before = session.decisions();
+        let (before, answers) = (session.decisions(), people_answered(&session));
         let Some((what, taken)) = deed(&mut session, &step, &mut random, features) else { break };
         if taken.is_err() {
             continue;
@@ -507,6 +507,9 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         deeds.push(format!("{before} {what}"));
         done += 1;
         let step = session.advance().expect("there is a worker");
+        if !features.lost_answers && people_answered(&session) < answers {
+            return Ok(done);
+        }
         let now = Found::of(&mut session, &step, features);
         let mut loaded = match Session::load(library, &session.save()) {
             Ok(loaded) => loaded,
@@ -535,6 +538,11 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     }
     there_and_back(&mut session, &found, found.len(), features, &deeds)?;
     Ok(done)
+}
+
+/// How many answers of people stand.
+fn people_answered(session: &Session) -> usize {
+    session.save().matches("\"person\"").count()
 }
 
 /// The disagreement with what was done before.
