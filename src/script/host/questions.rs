@@ -111,6 +111,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let context = b.context()?;
         let kind = kind_of(context, kind)?;
         let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        // What a policy has drawn that gave no answer was drawn for nothing.
+        context.set_position(b.before_policy.get());
         context.put_out(question);
         Ok(())
     });
