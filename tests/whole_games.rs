@@ -6,7 +6,7 @@ use std::path::Path;
 use num_rational::BigRational;
 use num_traits::{One, Zero};
 use riskbreaker::lab::{GameLimits, game_odds};
-use riskbreaker::{Library, Ruleset, Setup};
+use riskbreaker::{Driver, Library, Ruleset, Setup};
 
 fn of(part: i64, whole: i64) -> BigRational {
     BigRational::new(part.into(), whole.into())
@@ -46,4 +46,19 @@ fn a_small_game_is_solved_exactly() {
     let few = GameLimits { states: 10, ..GameLimits::default() };
     let refusal = game_odds(&rules, Setup::default(), few, None).unwrap_err();
     assert!(refusal.to_string().contains("more states") && refusal.to_string().contains("`sim`"), "{refusal}");
+}
+
+/// What scripts work out once and keep, such as lists of cards, is no reason to refuse a game.
+#[test]
+fn the_ready_duel_is_solved_as_often_as_it_is_asked() {
+    let library = Library::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("rulesets")).unwrap();
+    let rules = Ruleset::load(&library, "riskbreaker-0.0.1").unwrap_or_else(|error| panic!("{error}"));
+    let seat = |name: &str, policy: &str| (name.to_owned(), Driver::Policy(policy.into()));
+    let seats = [seat("players", "bold"), seat("foes", "careful"), ("gm".into(), Driver::Absent)];
+    let setup = seats.into_iter().fold(Setup::scenario("duel"), |setup, (name, who)| setup.seat(&name, who));
+    let found = [(); 2].map(|()| game_odds(&rules, setup.clone(), GameLimits::default(), None).unwrap());
+    assert_eq!(found[0].results, found[1].results);
+    assert!(found[0].remaining.is_zero());
+    let sum: BigRational = found[0].results.iter().map(|(_, chance)| chance).sum();
+    assert!(sum.is_one() && found[0].results.len() == 3, "{:?}", found[0].results);
 }

@@ -30,7 +30,7 @@ const HOPELESS_AFTER: u64 = 50_000;
 const HOPELESS_STEPS: u64 = 10 * HOPELESS_AFTER;
 const HOPELESS: f64 = 0.9;
 /// The number of new starts if scripts keep something that they compute in the first runs.
-const STEADY_AFTER: usize = 4;
+pub(super) const STEADY_AFTER: usize = 4;
 /// After this many runs it pays to keep the points from which scripts can go on; tests do so sooner.
 const KEEP_AFTER: u64 = if cfg!(debug_assertions) { 3 } else { 24 };
 /// Or after so much work of scripts, since long actions are costly to run from their start.

@@ -9,6 +9,7 @@ use num_rational::BigRational;
 use num_traits::{One, ToPrimitive, Zero};
 
 use super::chain::{Chain, Row, Target, Unsolved};
+use super::exploration::STEADY_AFTER;
 use super::interrupt::is_set;
 use crate::play::{
     Answering, Budget, Edge, Explorer, Game, Machine, OffPlan, Prepared, Refusal, Ruleset, Setup, Stop,
@@ -70,14 +71,27 @@ pub fn game_odds(
         let used = vm.interpreter();
         let timeless = !prepared.rules.computes_keys();
         // If a script looks at the time of entries, states that differ only in it are different.
-        let mut found = solve(used, &prepared, limits, interrupt.as_deref(), timeless);
+        let mut solve = |timeless| {
+            let mut found = Err(Failure::Unsteady);
+            for _ in 0..STEADY_AFTER {
+                found = solve(used, &prepared, limits, interrupt.as_deref(), timeless);
+                if !matches!(found, Err(Failure::Unsteady)) {
+                    break;
+                }
+            }
+            found
+        };
+        let mut found = solve(timeless);
         if matches!(found, Err(Failure::SeesTime)) {
-            found = solve(used, &prepared, limits, interrupt.as_deref(), false);
+            found = solve(false);
         }
         match found {
             Ok(odds) => Ok(odds),
             Err(Failure::Refused(refusal)) => Err(refusal),
             Err(Failure::SeesTime) => Err(Refusal::failing("the host itself failed: time was seen twice")),
+            Err(Failure::Unsteady) => {
+                Err(Refusal::failing("a script keeps something between its runs: `sim` plays the game instead"))
+            }
         }
     };
     rules.run(work).unwrap_or_else(|_| Err(Refusal::failing("the script worker has died")))
@@ -87,6 +101,8 @@ enum Failure {
     Refused(Refusal),
     /// A script looks at the time of agenda entries.
     SeesTime,
+    /// What scripts keep between runs has changed.
+    Unsteady,
 }
 
 impl From<Refusal> for Failure {
@@ -172,9 +188,7 @@ impl Solver<'_> {
             self.step(node, fingerprint, interrupt)?;
         }
         if kept.is_some() && self.vm.kept() != kept {
-            return Err(
-                Refusal::failing("a script keeps something between its runs: `sim` plays the game instead").into()
-            );
+            return Err(Failure::Unsteady);
         }
         let chain = Chain::of_rows(std::mem::take(&mut self.rows), 0, interrupt);
         let solved = chain.settle(Edge::To(0)).and_then(|settled| Ok((settled, chain.expected_steps(0)?)));
