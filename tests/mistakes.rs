@@ -296,7 +296,7 @@ const MISTAKES: &[Mistake] = &[
     (
         "riskbreaker-0.0.1/verbs.luau",
         "fight.state == \"over\" then",
-        "fight.stat == \"over\" then",
+        "fight.staet == \"over\" then",
         "did you mean `state`?",
     ),
     (
