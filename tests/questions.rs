@@ -397,3 +397,11 @@ fn what_a_policy_has_drawn_that_gives_no_answer_was_drawn_for_nothing() {
     session.redo().unwrap();
     assert_eq!(session.advance().unwrap(), Step::Over(end));
 }
+
+#[test]
+fn options_that_a_function_makes_are_there_on_every_way() {
+    let body = "local it = rb.choose({ seat = \"right\", topic = \"it\", options = function(q) return { \"a\", \"b\" } end, default = \"a\" })\nlocal _ = rb.at_least(\"2d6\", 7)\nreturn it";
+    for (mode, came) in in_each_mode(body, "return nil") {
+        assert_eq!(came, "answered a", "{mode}");
+    }
+}
