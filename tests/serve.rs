@@ -992,17 +992,6 @@ fn answers_a_second_are_measured() {
     assert!(program.child.wait().unwrap().success());
 }
 
-/// Writes rulesets for one test, file by file.
-fn rulesets_of(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    for (path, text) in files {
-        let path = folder.join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-    folder
-}
-
 /// North decides in secret, one of its questions has one answer only, and then south is asked in the same action.
 const FOG: &[(&str, &str)] = &[
     (
@@ -1069,7 +1058,7 @@ return rb.play({
 
 /// Where south is asked, after north has planned something.
 fn in_fog(plan: &str) -> (Host, Connection, [Json; 2]) {
-    let host = Host::new(Library::open(rulesets_of("fog-rulesets", FOG)).unwrap());
+    let host = Host::new(Library::from_files(FOG.iter().copied()));
     let connection = host.connect(true);
     done(&connection, "table.new", json!({ "table": "a", "ruleset": "fog", "seed": 1 }));
     let viewers = ["north", "south"].map(|seat| {

@@ -31,12 +31,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let question = question_of(context, &handles, kind, &q)?;
         let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
         match context.ask(&asking, &question).map_err(stopped)? {
-            Asked::Answered(answer) => {
-                if let Some(explorer) = &mut context.explorer {
-                    explorer.remember(Some((&question, &answer)));
-                }
-                Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?))
-            }
+            Asked::Answered(answer) => Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?)),
             Asked::Policy(policy) => {
                 b.before_policy.set(context.position());
                 if let Some(explorer) = &mut context.explorer {
@@ -60,12 +55,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let question = undefaulted(context, &handles, kind, &q, opened)?;
         let asking = Asking { seat: question.seat.clone(), topic: question.topic.clone(), about: question.about };
         match context.taped(&asking, &question).map_err(stopped)? {
-            Taped::Answered(answer) => {
-                if let Some(explorer) = &mut context.explorer {
-                    explorer.remember(Some((&question, &answer)));
-                }
-                Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?))
-            }
+            Taped::Answered(answer) => Ok((ANSWERED, found(lua, context, &asking, &question, &answer)?)),
             Taped::Closed => Ok((CLOSED, Lv::Nil)),
             Taped::Cut => Ok((AGAIN_ASKED, Lv::Nil)),
         }
@@ -188,8 +178,11 @@ fn kind_of(context: &mut ActionContext, number: usize) -> Result<AskKind> {
     kind.copied().ok_or_else(|| fault(context, "there is no such kind of question"))
 }
 
-/// An answer that was found in place: it is told, and given in places.
+/// An answer that was found in place: it is remembered, told, and given in places.
 fn found(lua: &Lua, context: &mut ActionContext, asking: &Asking, question: &Question, answer: &Answer) -> Result<Lv> {
+    if let Some(explorer) = &mut context.explorer {
+        explorer.remember(Some((question, answer)));
+    }
     let text = question.tell(answer);
     tell_answer(context, context.cursor - 1, asking, question.audience.clone(), question.sealed, text);
     places(lua, question, answer)
