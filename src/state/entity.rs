@@ -96,11 +96,9 @@ pub struct State {
     population: Option<(u32, u64)>,
     #[serde(skip)]
     attached: Option<u64>,
-    /// How often anything about its entities has changed, and how often one of them may have come or gone.
+    /// How often anything about its entities has changed.
     #[serde(skip)]
     moves: u64,
-    #[serde(skip)]
-    comings: u64,
     /// Changes are not noted in the journal: they cannot be taken back.
     #[serde(skip)]
     unjournaled: bool,
@@ -188,7 +186,6 @@ impl Clone for State {
             population: self.population,
             attached: self.attached,
             moves: self.moves,
-            comings: self.comings,
             unjournaled: false,
             references: None,
         }
@@ -219,7 +216,6 @@ impl Clone for State {
             population: other.population,
             attached: other.attached,
             moves: other.moves,
-            comings: other.comings,
             unjournaled: false,
             references: None,
         };
@@ -456,19 +452,8 @@ impl State {
     }
 
     /// An entity has come or gone: the hash is another one, if it is about that one.
-    fn note_coming(&mut self, id: EntityId) {
-        self.comings += 1;
+    fn forget_population(&mut self, id: EntityId) {
         self.population = self.population.filter(|(up_to, _)| *up_to < id.0);
-    }
-
-    fn forget_population(&mut self) {
-        self.comings += 1;
-        self.population = None;
-    }
-
-    /// How often an entity may have come or gone; a copy counts on from there.
-    pub fn comings(&self) -> u64 {
-        self.comings
     }
 
     /// A hash of what is attached to them, and of the number of the next attachment.
@@ -528,7 +513,7 @@ impl State {
 
     /// Takes an entity out of its place, and gives back its agenda entries and attachments. Not noted in the journal.
     pub(super) fn take_out(&mut self, id: EntityId) -> (Vec<Entry>, Vec<(AttachmentId, Attachment)>) {
-        self.forget_population();
+        self.population = None;
         self.attached = None;
         let entries = self.agenda.take_all(|entry| entry.owner == Some(id));
         let attached = self.attachments.iter().filter(|(_, attachment)| attachment.owner == id).map(|(id, _)| *id);
@@ -542,7 +527,7 @@ impl State {
 
     /// Puts an entity into its old place. Not noted in the journal.
     pub(super) fn put_back(&mut self, id: EntityId, entity: Entity) {
-        self.forget_population();
+        self.population = None;
         self.attached = None;
         self.moves += 1;
         self.references = None;
@@ -568,7 +553,7 @@ impl State {
         entries: &dyn Fn(&str) -> bool,
         hooks: &dyn Fn(&str) -> bool,
     ) -> Belongings {
-        self.forget_population();
+        self.population = None;
         self.attached = None;
         let entries_kept = self.agenda.take_all(|entry| !entries(&entry.what));
         let mut sorted = Belongings { entries_kept, ..Belongings::default() };
@@ -721,7 +706,7 @@ impl State {
             None => EntityId(self.entities.len() as u32 + 1),
             Some(numbers) => numbers.add(audience),
         };
-        self.note_coming(entity);
+        self.forget_population(entity);
         self.moves += 1;
         if let Some(references) = &mut self.references {
             references.came(entity, &made);
@@ -766,7 +751,7 @@ impl State {
             if let Some(references) = &mut self.references {
                 references.went(entity, &was);
             }
-            self.note_coming(entity);
+            self.forget_population(entity);
             self.moves += 1;
             self.note(|| Change::Remove { entity, was });
         }

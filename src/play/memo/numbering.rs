@@ -1,4 +1,4 @@
-use crate::state::{EntityId, KindId, State, Value};
+use crate::state::{EntityId, State, Value};
 
 /// Canonical numbers for the entities that are made in play, as in canonical labelling: by the order in which a trace meets them.
 ///
@@ -12,9 +12,6 @@ pub(super) struct Numbering {
     met: Vec<EntityId>,
     /// Those that the trace has made itself.
     made: Vec<EntityId>,
-    /// The kinds of those that are made in play, and of which state that was seen.
-    kinds: Vec<KindId>,
-    kinds_of: (u64, u64),
 }
 
 /// Ids with this bit are numbers; no fixed id is so large.
@@ -30,7 +27,7 @@ pub(super) const MOST_FIXED: u32 = 1 << 14;
 impl Numbering {
     pub fn new(opening: Option<&State>) -> Numbering {
         let fixed = opening.map_or(0, State::public_ids).min(MOST_FIXED - 1);
-        Numbering { fixed, ..Numbering::default() }
+        Numbering { fixed, met: Vec::new(), made: Vec::new() }
     }
 
     /// Ids up to here are the same in all games.
@@ -42,20 +39,6 @@ impl Numbering {
     #[inline]
     pub fn is_all(&self, state: &State) -> bool {
         state.ids() <= self.fixed
-    }
-
-    /// Whether somebody of a kind is there that was made in play.
-    #[inline]
-    pub fn has_kind(&mut self, kind: KindId, state: &State) -> bool {
-        let seen = (state.identity(), state.comings());
-        if self.kinds_of != seen {
-            self.kinds_of = seen;
-            self.kinds.clear();
-            self.kinds.extend(state.entities_after(self.fixed).map(|(_, entity)| entity.kind));
-            self.kinds.sort_unstable();
-            self.kinds.dedup();
-        }
-        self.kinds.contains(&kind)
     }
 
     #[inline]
@@ -169,7 +152,7 @@ pub(super) fn place(id: EntityId) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::Entity;
+    use crate::state::{Entity, KindId};
 
     #[test]
     fn numbers_follow_the_order_of_meeting_and_lead_back_to_their_entities() {

@@ -238,7 +238,6 @@ impl Table {
         let value = state.field(numbering.entity(field.entity())?, field.field_id())?;
         match value {
             Value::Entity(id) => self.names.values.known(&Value::Entity(numbering.meet(*id, state)?)),
-            Value::None | Value::Bool(_) | Value::Int(_) => self.names.values.known(value),
             _ if numbering.concerns(value) => self.names.values.known(&numbering.meet_all(value, state)?),
             _ => self.names.values.known(value),
         }
@@ -261,7 +260,6 @@ impl Table {
             Query::AtLeast(number, field, least) => {
                 return is_at_least(numbering.entity(number)?, field, least, state).map(Tagged::from);
             }
-            Query::Kind(kind) if !numbering.has_kind(kind, state) => return Some(Tagged::NOTHING),
             _ => {}
         }
         let query = match query.entity() {

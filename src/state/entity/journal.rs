@@ -65,7 +65,7 @@ impl State {
     }
 
     fn invert(&mut self, change: Change) {
-        self.forget_population();
+        self.population = None;
         self.attached = None;
         self.references = None;
         self.moves += 1;
