@@ -128,9 +128,6 @@ pub struct Agenda {
     entries: VecDeque<Entry>,
 }
 
-/// Entries of an agenda of which one is found as quickly by looking at each.
-const FEW: usize = 32;
-
 impl Agenda {
     pub fn entries(&self) -> &VecDeque<Entry> {
         &self.entries
@@ -153,12 +150,7 @@ impl Agenda {
 
     /// Where an entry stands, or would stand.
     fn place(&self, entry: &Entry) -> usize {
-        let comes_before = |other: &Entry| other.key.cmp(&entry.key).then(other.id.cmp(&entry.id)).is_lt();
-        // Of few entries, those behind a new one are soon counted.
-        match self.entries.len() < FEW {
-            true => self.entries.iter().rposition(comes_before).map_or(0, |at| at + 1),
-            false => self.entries.partition_point(comes_before),
-        }
+        self.entries.partition_point(|other| (&other.key, other.id) < (&entry.key, entry.id))
     }
 
     /// Takes back an [`Agenda::insert`]; the entry has the same key still.
