@@ -84,7 +84,7 @@ impl Game {
     /// Of what was done, the one with the last decision. It is not always the last: a free act that waited for an action is
     /// recorded after it, and an action that went on by itself is recorded after an edit.
     fn last_done(&self) -> Option<&Done> {
-        let newest = self.next_seq - 1;
+        let newest = self.next_seq.saturating_sub(1);
         let waiting = self.queued.back().is_some_and(|(.., seq)| *seq == newest);
         let is_open = self.open.as_ref().is_some_and(|open| open.last_seq().max(open.seq) == Some(newest));
         let mut last: Option<(u32, &Done)> = None;
