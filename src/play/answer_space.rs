@@ -21,14 +21,14 @@ impl Question {
                         .map(|set| set.iter().cloned().chain([id.clone()]).collect())
                         .collect();
                     sets.extend(with);
-                    if sets.len() > most * 4 {
+                    if sets.len() > most.saturating_mul(4) {
                         return None;
                     }
                 }
                 sets.into_iter().filter(|set| set.len() >= *min).map(Answer::Choices).collect()
             }
             Ask::Number { min, max } => {
-                if max - min >= most as i64 {
+                if max.saturating_sub(*min) >= i64::try_from(most).unwrap_or(i64::MAX) {
                     return None;
                 }
                 (*min..=*max).map(Answer::Number).collect()
@@ -45,7 +45,7 @@ impl Question {
                             order
                         })
                     });
-                    let longer: Vec<_> = longer.take(most + 1).collect();
+                    let longer: Vec<_> = longer.take(most.saturating_add(1)).collect();
                     if longer.len() > most {
                         return None;
                     }
@@ -62,9 +62,9 @@ impl Question {
                         for points in 0..=room.min(total - given) {
                             let more = (points > 0).then(|| (option.id.clone(), points));
                             next.push((parts.iter().cloned().chain(more).collect(), given + points));
-                        }
-                        if next.len() > most * 16 {
-                            return None;
+                            if next.len() > most.saturating_mul(16) {
+                                return None;
+                            }
                         }
                     }
                     shares = next;
@@ -148,5 +148,26 @@ mod tests {
             assert_eq!(question.answers(1), None);
         }
         assert_eq!(Question::for_test(Ask::Line { max: 9 }).answers(100), None);
+    }
+
+    #[test]
+    fn too_many_answers_are_not_gone_through() {
+        let many = 1 << 52;
+        let asks = [
+            Ask::Allot { options: options(&[None; 60]), total: many, least: many },
+            Ask::Allot { options: options(&[None]), total: many, least: 0 },
+            Ask::Number { min: -many, max: many },
+            Ask::ChooseMany { options: options(&[None; 60]), min: 0, max: 60 },
+            Ask::Order { options: options(&[None; 60]) },
+        ];
+        for ask in asks {
+            assert_eq!(Question::for_test(ask).answers(1_000), None);
+        }
+        let few = Question::for_test(Ask::Allot { options: options(&[None, None]), total: 2, least: 2 });
+        assert_eq!(few.answers(usize::MAX).map(|answers| answers.len()), Some(3));
+        let order = Question::for_test(Ask::Order { options: options(&[None, None]) });
+        assert_eq!(order.answers(usize::MAX).map(|answers| answers.len()), Some(2));
+        let number = Question::for_test(Ask::Number { min: 1, max: 2 });
+        assert_eq!(number.answers(usize::MAX).map(|answers| answers.len()), Some(2));
     }
 }
