@@ -174,7 +174,7 @@ pub fn harmless(text: &str) -> String {
     text.chars()
         .filter_map(|letter| match letter {
             '\n' | '\t' | '\r' => Some(' '),
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
             letter if letter.is_control() => None,
             letter => Some(letter),
         })
@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn text_of_rules_and_players_cannot_steer_the_terminal() {
-        assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d"), "a[2Jb cd");
+        assert_eq!(harmless("a\u{1b}[2Jb\nc\u{202e}d\u{200f}"), "a[2Jb cd");
     }
 
     #[test]
