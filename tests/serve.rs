@@ -660,9 +660,11 @@ fn too_long_and_too_deep_messages_are_refused() {
     let long = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"x":"{}"}}}}"#, "y".repeat(70_000));
     let deep =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}1{}}}"#, "[".repeat(20_000), "]".repeat(20_000));
-    for (message, kind) in [(long, "too_large"), (deep, "not_json")] {
+    let lone = r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"\ud800"}}"#.to_owned();
+    for (message, kind) in [(long, "too_large"), (deep, "not_json"), (lone, "not_json")] {
         let answer: Json = serde_json::from_str(&connection.call(&message)[0]).unwrap();
         assert_eq!(answer["error"]["data"]["kind"], kind);
+        assert_eq!(answer["id"], 1, "whoever sent it waits for the answer");
     }
 }
 

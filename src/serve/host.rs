@@ -11,6 +11,7 @@ use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
 use super::outbox::Outbox;
 use super::table::{Game, Table, fingerprint, tell};
+use super::unread::id_of;
 use super::viewer::{Role, RoleName, Viewer};
 use crate::play::{Driver, Machines, Scenario, Session, Setup};
 use crate::ruleset::Library;
@@ -213,7 +214,7 @@ impl Connection {
     /// Takes a message of the client: one JSON object.
     pub fn receive(&self, message: &str) -> Received {
         if message.len() > MOST_BYTES {
-            self.reply(Some(Json::Null), Err(Failure::TooLarge { bytes: message.len(), limit: MOST_BYTES }));
+            self.refuse(message, Failure::TooLarge { bytes: message.len(), limit: MOST_BYTES });
             return Received::Done;
         }
         let (id, parsed) = parse(message);
@@ -258,9 +259,9 @@ impl Connection {
         reply(&self.outbox, id, result);
     }
 
-    /// Answers a message that the transport could not read.
-    pub(super) fn refuse(&self, failure: Failure) {
-        self.reply(Some(Json::Null), Err(failure));
+    /// Answers a message that cannot be read; `message` is what there is of it.
+    pub(super) fn refuse(&self, message: &str, failure: Failure) {
+        self.reply(Some(id_of(message)), Err(failure));
     }
 
     fn done(&self, id: Option<Json>, result: Result<Json, Failure>) -> Received {
@@ -683,7 +684,7 @@ fn random_token() -> String {
 fn parse(message: &str) -> (Json, Result<Request, Failure>) {
     let parsed: Json = match serde_json::from_str(message) {
         Ok(parsed) => parsed,
-        Err(error) => return (Json::Null, Err(Failure::NotJson { at: error.column() })),
+        Err(error) => return (id_of(message), Err(Failure::NotJson { at: error.column() })),
     };
     let Json::Object(mut fields) = parsed else {
         let what =

@@ -16,6 +16,7 @@ mod saved;
 mod schema;
 pub mod stdio;
 mod table;
+mod unread;
 mod viewer;
 
 pub use host::{Connection, Host, Job, Received};

@@ -38,13 +38,14 @@ fn read_all(connection: &super::host::Connection, queue: &Queue, input: &mut imp
         match read_line(input, &mut line)? {
             None => return Ok(()),
             Some(bytes) if bytes > MOST_BYTES => {
-                connection.refuse(Failure::TooLarge { bytes, limit: MOST_BYTES });
+                connection.refuse(&String::from_utf8_lossy(&line), Failure::TooLarge { bytes, limit: MOST_BYTES });
                 continue;
             }
             Some(_) => {}
         }
         let Ok(text) = std::str::from_utf8(&line) else {
-            connection.refuse(Failure::NotARequest { message: "the line is not UTF-8".into() });
+            let failure = Failure::NotARequest { message: "the line is not UTF-8".into() };
+            connection.refuse(&String::from_utf8_lossy(&line), failure);
             continue;
         };
         let text = text.trim();
