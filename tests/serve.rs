@@ -830,6 +830,14 @@ fn a_campaign_has_each_acknowledged_answer_and_every_branch() {
     assert!(first.len() >= 4 && first.last().unwrap()["here"] == true, "{first:?}");
     // Two decisions back, another answer: both branches are there.
     let back = first[first.len() - 3]["entry"].clone();
+    // A command that leaves no entry has a number as well, and that one does not come again either.
+    let paused = program.request("pause", json!({ "table": "a", "paused": false }));
+    assert!(paused["result"]["seq"].as_u64() > loaded["result"]["seq"].as_u64(), "{paused}");
+    program.child.kill().unwrap();
+    let _ = program.child.wait();
+    let mut program = Program::start();
+    let loaded = program.request("table.load", json!({ "table": "a", "path": path }));
+    assert!(loaded["result"]["seq"].as_u64() > paused["result"]["seq"].as_u64(), "{loaded}");
     let gone = program.request("goto", json!({ "table": "a", "entry": back }));
     assert!(gone["result"]["seq"].as_u64() > loaded["result"]["seq"].as_u64(), "{gone}");
     let _ = answer(&mut program, "rest");

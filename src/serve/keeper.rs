@@ -33,6 +33,7 @@ impl Keeper {
             return Err(Failure::File { message: format!("{path}: there is no game in it") });
         };
         let session = campaign.session().map_err(failed)?;
+        campaign.sit_down().map_err(failed)?;
         Ok((Keeper { campaign }, session))
     }
 
@@ -63,9 +64,10 @@ impl Keeper {
         Err((Failure::File { message }, true))
     }
 
-    /// The number before the first step of a table that goes on with the campaign: none that was told before comes again.
+    /// The number before the first step of a table that goes on with the campaign: none that was told before comes again, be it
+    /// of a command that leaves no entry.
     pub fn seq(&self) -> u64 {
-        u64::from(self.campaign.entries()) << 20
+        self.campaign.records() << 20
     }
 
     /// The entry that an undo or a redo leads to, beyond what the game has in memory.

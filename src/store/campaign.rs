@@ -167,6 +167,20 @@ impl Campaign {
         self.row.moments
     }
 
+    /// How many entries and notes it has: each time people sit down it is more than ever before.
+    #[cfg(feature = "serve")]
+    pub(crate) fn records(&self) -> u64 {
+        u64::from(self.row.moments) + u64::from(self.row.notes)
+    }
+
+    /// Notes that people sit down to play.
+    #[cfg(feature = "serve")]
+    pub(crate) fn sit_down(&mut self) -> Result<(), StoreError> {
+        self.write_row(|transaction, words, game, row| write_note(transaction, words, game, row, None))?;
+        self.sat_down = true;
+        Ok(())
+    }
+
     /// Whether a scene is under way or has been played to its end.
     pub fn has_scene(&self) -> bool {
         self.head.scene != 0
