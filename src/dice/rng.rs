@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct DiceRng {
     seed: u64,
     words: ChaCha8Rng,
+    /// How many words have been drawn, so that nobody has to work it out from the generator's block.
+    drawn: u64,
 }
 
 impl DiceRng {
@@ -25,7 +27,7 @@ impl DiceRng {
     pub fn stream(seed: u64, stream: u64) -> DiceRng {
         let mut words = ChaCha8Rng::seed_from_u64(seed);
         words.set_stream(stream);
-        DiceRng { seed, words }
+        DiceRng { seed, words, drawn: 0 }
     }
 
     /// The seed that it was started with.
@@ -41,26 +43,33 @@ impl DiceRng {
     #[inline]
     pub fn face(&mut self, sides: u32) -> u32 {
         let sides = sides.max(1);
-        let mut scaled = u64::from(self.words.next_u32()) * u64::from(sides);
+        let mut scaled = u64::from(self.word()) * u64::from(sides);
         if (scaled as u32) < sides {
             // 2^32 mod sides; it is less than sides, so that this division is rarely needed.
             let uneven = sides.wrapping_neg() % sides;
             while (scaled as u32) < uneven {
-                scaled = u64::from(self.words.next_u32()) * u64::from(sides);
+                scaled = u64::from(self.word()) * u64::from(sides);
             }
         }
         (scaled >> 32) as u32 + 1
     }
 
+    #[inline]
+    fn word(&mut self) -> u32 {
+        self.drawn += 1;
+        self.words.next_u32()
+    }
+
     /// How many words have been drawn. It is not the number of dice: a face now and then takes a second word.
     #[inline]
     pub fn position(&self) -> u64 {
-        self.words.get_word_pos() as u64
+        self.drawn
     }
 
     /// Goes to `position`, back or forth: what is rolled from there is what was rolled from there before.
     pub fn set_position(&mut self, position: u64) {
         self.words.set_word_pos(u128::from(position));
+        self.drawn = position;
     }
 }
 
