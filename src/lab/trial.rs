@@ -249,11 +249,13 @@ impl Table<'_> {
             count.rolled += rolled;
             count.met += met;
         }
-        for (which, round, value) in rounds.samples {
-            let sums = place(&mut tally.statistics, &ready.statistics[which].label);
-            sums.resize(sums.len().max(round + 1), Sum::default());
-            sums[round].games += 1;
-            sums[round].sum += value;
+        for (which, statistic) in ready.statistics.iter().enumerate() {
+            let sums = place(&mut tally.statistics, &statistic.label);
+            for (_, round, value) in rounds.samples.iter().filter(|sample| sample.0 == which) {
+                sums.resize(sums.len().max(round + 1), Sum::default());
+                sums[*round].games += 1;
+                sums[*round].sum += value;
+            }
         }
         Ok(Some(result))
     }
