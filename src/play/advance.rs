@@ -491,7 +491,7 @@ fn renew_keys(context: &mut ActionContext, vm: &mut dyn Machine) -> Result<(), F
     if !context.rules.computes_keys() {
         return Ok(());
     }
-    let entries: Vec<_> = context.state.agenda().entries().iter().cloned().collect();
+    let entries: Vec<_> = context.state.agenda().entries().cloned().collect();
     for entry in entries {
         if let Some(key) = vm.key_of(context, &entry)?
             && key != entry.key

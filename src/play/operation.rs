@@ -507,7 +507,7 @@ impl ActionContext {
             return Err(self.fault(format!("the agenda holds at most {most} entries")));
         }
         let audience = self.numbered_for(owner);
-        let entry = self.state.schedule_for(&audience, (what, key, owner, args, every));
+        let entry = self.state.schedule(&audience, Entry::new(what, key, owner, args, every));
         self.observers.observe(&Op::Schedule { entry });
         Ok(entry.id)
     }

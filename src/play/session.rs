@@ -673,7 +673,7 @@ impl Session {
 
     /// Whether the agenda has an entry of that name.
     pub(crate) fn is_due(&self, what: &str) -> bool {
-        self.game().context.state.agenda().entries().iter().any(|entry| *entry.what == *what)
+        self.game().context.state.agenda().entries().any(|entry| *entry.what == *what)
     }
 
     /// Where the entry stood on the agenda that is under way; `None` if none is.

@@ -139,7 +139,7 @@ impl<'a> View<'a> {
     /// What is due, in order. The ids are the numbers by which the rules know the entries.
     pub fn agenda(&self) -> Vec<Entry> {
         let entries = self.context.state.agenda().entries();
-        entries.iter().map(|entry| Entry { id: EntryId(entry.number()), numbered: None, ..entry.clone() }).collect()
+        entries.map(|entry| Entry { id: EntryId(entry.number()), numbered: None, ..entry.clone() }).collect()
     }
 
     /// What is attached to an entity: hook ids.

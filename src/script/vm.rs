@@ -812,7 +812,6 @@ impl Machine for Vm {
             .state
             .agenda()
             .entries()
-            .iter()
             .filter(|other| other.key == entry.key && other.what == entry.what)
             .cloned()
             .collect();

@@ -64,8 +64,10 @@ impl Key {
 }
 
 impl Ord for Key {
+    #[inline]
     fn cmp(&self, other: &Key) -> std::cmp::Ordering {
-        self.places.cmp(&other.places).then(self.length.cmp(&other.length))
+        let differing = self.places.iter().zip(&other.places).find(|(own, other)| own != other);
+        differing.map_or_else(|| self.length.cmp(&other.length), |(own, other)| own.cmp(other))
     }
 }
 
@@ -115,6 +117,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// An entry as [`crate::state::State::schedule`] takes it, which gives it an id.
+    #[inline]
+    pub(crate) fn new(what: Arc<str>, key: Key, owner: Option<EntityId>, args: Value, every: Option<Key>) -> Entry {
+        Entry { id: EntryId(0), key, what, owner, args, every: every.map(Box::new), numbered: None }
+    }
+
     /// The number by which rules, fields and viewers know it. It tells nothing of what is due in secret.
     pub fn number(&self) -> u32 {
         self.numbered.map_or(self.id.0, |numbered| numbered.number)
@@ -122,52 +130,120 @@ impl Entry {
 }
 
 /// All that is due, in order of key; entries with equal keys stand in the order of their making.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Default)]
 pub struct Agenda {
-    entries: VecDeque<Entry>,
+    /// Each entry stays in one slot until it is taken, so that only small numbers move when another one comes or goes.
+    slots: Vec<Option<Entry>>,
+    free: Vec<u32>,
+    /// The slots in the order in which their entries are due.
+    order: VecDeque<u32>,
+}
+
+impl Clone for Agenda {
+    fn clone(&self) -> Agenda {
+        self.entries().cloned().collect()
+    }
+
+    /// The same, where room is left from before.
+    fn clone_from(&mut self, other: &Agenda) {
+        self.slots.clone_from(&other.slots);
+        self.free.clone_from(&other.free);
+        self.order.clone_from(&other.order);
+    }
+}
+
+impl PartialEq for Agenda {
+    fn eq(&self, other: &Agenda) -> bool {
+        self.entries().eq(other.entries())
+    }
+}
+
+impl Serialize for Agenda {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.entries())
+    }
+}
+
+impl<'de> Deserialize<'de> for Agenda {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Agenda, D::Error> {
+        Ok(Vec::<Entry>::deserialize(deserializer)?.into_iter().collect())
+    }
+}
+
+/// Entries that stand in order.
+impl FromIterator<Entry> for Agenda {
+    fn from_iter<I: IntoIterator<Item = Entry>>(entries: I) -> Agenda {
+        let slots: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+        Agenda { order: (0..slots.len() as u32).collect(), slots, free: Vec::new() }
+    }
 }
 
 impl Agenda {
-    pub fn entries(&self) -> &VecDeque<Entry> {
-        &self.entries
+    /// In the order in which they are due.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.order.iter().map(|slot| self.at(*slot))
     }
 
+    #[inline]
+    fn at(&self, slot: u32) -> &Entry {
+        self.slots[slot as usize].as_ref().expect("slots in the order are taken")
+    }
+
+    #[inline]
     pub fn first(&self) -> Option<&Entry> {
-        self.entries.front()
+        self.order.front().map(|slot| self.at(*slot))
     }
 
     pub fn get(&self, id: EntryId) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.id == id)
+        self.entries().find(|entry| entry.id == id)
     }
 
     /// Puts an entry in its place, where it can be looked at.
     pub(super) fn insert(&mut self, entry: Entry) -> &Entry {
         let at = self.place(&entry);
-        self.entries.insert(at, entry);
-        &self.entries[at]
+        let slot = match self.free.pop() {
+            Some(slot) => slot,
+            None => {
+                self.slots.push(None);
+                self.slots.len() as u32 - 1
+            }
+        };
+        self.order.insert(at, slot);
+        self.slots[slot as usize].insert(entry)
     }
 
-    /// Where an entry stands, or would stand.
+    /// Where an entry stands in the order, or would stand.
     fn place(&self, entry: &Entry) -> usize {
-        self.entries.partition_point(|other| (&other.key, other.id) < (&entry.key, entry.id))
+        self.order.partition_point(|slot| {
+            let other = self.at(*slot);
+            other.key.cmp(&entry.key).then(other.id.cmp(&entry.id)).is_lt()
+        })
+    }
+
+    /// Takes the entry at a place in the order.
+    fn remove(&mut self, at: usize) -> Option<Entry> {
+        let slot = self.order.remove(at)?;
+        self.free.push(slot);
+        self.slots[slot as usize].take()
     }
 
     /// Takes back an [`Agenda::insert`]; the entry has the same key still.
     pub(super) fn take_back(&mut self, entry: &Entry) {
         let at = self.place(entry);
-        if self.entries.get(at).is_some_and(|found| found.id == entry.id) {
-            self.entries.remove(at);
+        if self.order.get(at).is_some_and(|slot| self.at(*slot).id == entry.id) {
+            self.remove(at);
         }
     }
 
     /// Takes all entries that are wanted, in their order.
     pub(super) fn take_all(&mut self, wanted: impl Fn(&Entry) -> bool) -> Vec<Entry> {
-        if !self.entries.iter().any(&wanted) {
+        if !self.entries().any(&wanted) {
             return Vec::new();
         }
-        let (taken, kept) = std::mem::take(&mut self.entries).into_iter().partition::<Vec<_>, _>(wanted);
-        self.entries = kept.into();
+        let mut slots = std::mem::take(&mut self.slots);
+        let all = self.order.iter().filter_map(|slot| slots[*slot as usize].take());
+        let (taken, kept) = all.partition::<Vec<_>, _>(wanted);
+        *self = kept.into_iter().collect();
         taken
     }
 
@@ -181,25 +257,30 @@ impl Agenda {
 
     /// Lets the entries share no text with others.
     pub(super) fn set_apart(&mut self) {
-        for entry in &mut self.entries {
+        for entry in self.slots.iter_mut().flatten() {
             (entry.what, entry.args) = (Arc::from(&*entry.what), entry.args.apart());
         }
     }
 
     /// Takes an entity out of what entries are given.
     pub(super) fn forget(&mut self, entity: EntityId) {
-        for entry in &mut self.entries {
+        for entry in self.slots.iter_mut().flatten() {
             entry.args = entry.args.without_entity(entity);
         }
     }
 
-    pub(super) fn take_first(&mut self) -> Option<Entry> {
-        self.entries.pop_front()
+    /// Drops the first entry.
+    #[inline]
+    pub(super) fn drop_first(&mut self) {
+        if let Some(slot) = self.order.pop_front() {
+            self.slots[slot as usize] = None;
+            self.free.push(slot);
+        }
     }
 
     pub(super) fn take(&mut self, id: EntryId) -> Option<Entry> {
-        let at = self.entries.iter().position(|entry| entry.id == id)?;
-        self.entries.remove(at)
+        let at = self.entries().position(|entry| entry.id == id)?;
+        self.remove(at)
     }
 }
 
@@ -236,7 +317,7 @@ mod tests {
             agenda.insert(entry(id, &[7]));
         }
         agenda.insert(entry(4, &[6]));
-        let order: Vec<u32> = agenda.entries().iter().map(|entry| entry.id.0).collect();
+        let order: Vec<u32> = agenda.entries().map(|entry| entry.id.0).collect();
         assert_eq!(order, [4, 1, 2, 3]);
     }
 }

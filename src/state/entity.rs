@@ -195,6 +195,8 @@ impl Clone for State {
     fn clone_from(&mut self, other: &State) {
         let mut entities = std::mem::take(&mut self.entities);
         entities.clone_from(&other.entities);
+        let mut agenda = std::mem::take(&mut self.agenda);
+        agenda.clone_from(&other.agenda);
         let mut journal = std::mem::take(&mut self.journal);
         journal.clear();
         *self = State {
@@ -203,7 +205,7 @@ impl Clone for State {
             numbers: other.numbers.clone(),
             entry_numbers: other.entry_numbers.clone(),
             attachment_numbers: other.attachment_numbers.clone(),
-            agenda: other.agenda.clone(),
+            agenda,
             attachments: other.attachments.clone(),
             next_entry: other.next_entry,
             next_attachment: other.next_attachment,
@@ -399,18 +401,17 @@ impl State {
             value.each_entity(&mut |id| there &= is_there(id));
             there && Value::must_fit(std::slice::from_ref(value)).is_ok()
         };
-        let entries = self.agenda.entries();
-        let in_order = entries.iter().zip(entries.iter().skip(1));
+        let mut in_order = self.agenda.entries().zip(self.agenda.entries().skip(1));
         entities
             && self.entities().all(|(_, entity)| fields(entity))
-            && entries.len() <= MOST_ENTRIES
-            && entries.iter().all(|entry| {
+            && self.agenda.entries().len() <= MOST_ENTRIES
+            && self.agenda.entries().all(|entry| {
                 (1..=self.next_entry).contains(&entry.id.0)
                     && entry.owner.is_none_or(is_there)
                     && values(&entry.args)
                     && gave(&self.entry_numbers, entry.numbered)
             })
-            && in_order.into_iter().all(|(one, next)| (&one.key, one.id) < (&next.key, next.id))
+            && in_order.all(|(one, next)| (&one.key, one.id) < (&next.key, next.id))
             && self.attachments.iter().all(|(id, attachment)| {
                 (1..=self.next_attachment).contains(&id.0)
                     && is_there(attachment.owner)
@@ -438,12 +439,16 @@ impl State {
     }
 
     /// A hash of who is there among the first entities, up to an id: ids and kinds.
+    #[inline]
     pub fn population_hash(&mut self, up_to: u32) -> u64 {
-        if let Some((of, known)) = self.population
-            && of == up_to
-        {
-            return known;
+        match self.population {
+            Some((of, known)) if of == up_to => known,
+            _ => self.hash_population(up_to),
         }
+    }
+
+    #[cold]
+    fn hash_population(&mut self, up_to: u32) -> u64 {
         let hash = hash_of(|hasher| {
             self.entities_up_to(up_to).for_each(|(id, entity)| (id, entity.kind).hash(hasher));
         });
@@ -457,10 +462,16 @@ impl State {
     }
 
     /// A hash of what is attached to them, and of the number of the next attachment.
+    #[inline]
     pub fn attachments_hash(&mut self) -> u64 {
-        if let Some(known) = self.attached {
-            return known;
+        match self.attached {
+            Some(known) => known,
+            None => self.hash_attachments(),
         }
+    }
+
+    #[cold]
+    fn hash_attachments(&mut self) -> u64 {
         let hash = hash_of(|hasher| {
             self.next_attachment.hash(hasher);
             self.attachments.iter().for_each(|attachment| attachment.hash(hasher));
@@ -767,30 +778,14 @@ impl State {
         }
     }
 
-    pub fn schedule(
-        &mut self,
-        what: Arc<str>,
-        key: Key,
-        owner: Option<EntityId>,
-        args: Value,
-        every: Option<Key>,
-    ) -> &Entry {
-        self.schedule_for(&Audience::Everybody, (what, key, owner, args, every))
-    }
-
-    /// The same for an entry whose owner may not be seen by everybody.
-    pub fn schedule_for(
-        &mut self,
-        audience: &Audience,
-        (what, key, owner, args, every): (Arc<str>, Key, Option<EntityId>, Value, Option<Key>),
-    ) -> &Entry {
+    /// Puts an entry on the agenda and gives it the next id. `audience`: who may see its owner.
+    pub fn schedule(&mut self, audience: &Audience, mut entry: Entry) -> &Entry {
         let before = self.next_entry;
         let counter = counter(&mut self.entry_numbers, (Numbered::Entries, self.secret_numbers), before, audience);
-        let taken = |number: u32| self.agenda.entries().iter().any(|entry| entry.number() == number);
-        let numbered = counter.map(|counter| counter.next(audience, taken));
+        let taken = |number: u32| self.agenda.entries().any(|entry| entry.number() == number);
+        entry.numbered = counter.map(|counter| counter.next(audience, taken));
         self.next_entry += 1;
-        let id = EntryId(self.next_entry);
-        let entry = Entry { id, key, what, owner, args, every: every.map(Box::new), numbered };
+        entry.id = EntryId(self.next_entry);
         if !self.unjournaled {
             self.journal.push(Change::Schedule { entry: entry.clone() });
         }
@@ -805,12 +800,12 @@ impl State {
     }
 
     /// Puts an entry that was taken on the agenda again, if it recurs.
-    #[inline]
     fn put_again(&mut self, entry: &Entry) {
         if let Some(step) = &entry.every {
             let key = entry.key.plus(step);
             let audience = self.entry_audience(entry);
-            self.schedule_for(&audience, (entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step)));
+            let again = Entry::new(entry.what.clone(), key, entry.owner, entry.args.clone(), Some(**step));
+            self.schedule(&audience, again);
         }
     }
 
@@ -826,7 +821,7 @@ impl State {
     pub fn entry_numbered(&self, number: u32) -> Option<EntryId> {
         match &self.entry_numbers {
             None => Some(EntryId(number)),
-            Some(_) => self.agenda.entries().iter().find(|entry| entry.number() == number).map(|entry| entry.id),
+            Some(_) => self.agenda.entries().find(|entry| entry.number() == number).map(|entry| entry.id),
         }
     }
 
@@ -838,13 +833,15 @@ impl State {
         }
     }
 
-    /// Takes the first entry off the agenda to run it.
+    /// Takes the first entry off the agenda, which nobody has to look at, as [`State::take_entry`] does.
     #[inline]
-    pub fn take_first(&mut self) -> Option<Entry> {
-        let entry = self.agenda.take_first()?;
-        self.note(|| Change::Unschedule { entry: entry.clone() });
-        self.put_again(&entry);
-        Some(entry)
+    pub fn pass_first(&mut self) {
+        let Some(first) = self.agenda.first() else { return };
+        if first.every.is_none() && self.unjournaled {
+            return self.agenda.drop_first();
+        }
+        let id = first.id;
+        self.take_entry(id);
     }
 
     /// Takes an entry off the agenda.

@@ -9,7 +9,7 @@ use crate::state::{FieldId, State};
 /// again.
 #[derive(Debug, Default)]
 pub(super) struct FieldCache {
-    /// By entity and field; [`Tagged::UNKNOWN`] where nobody asked.
+    /// By the place of the field; [`Tagged::UNKNOWN`] where nobody asked.
     now: Vec<Tagged>,
     /// Identity of the state, and its count of changes when all of this was right.
     identity: u64,
@@ -21,7 +21,7 @@ pub(super) struct FieldCache {
     follows_opening: bool,
     /// What queries about fixed entities have found, by the number of the query, and the count of writes by then.
     answers: Vec<(u64, Tagged)>,
-    /// How often a field was written, and by field how often it was by the last time, whatever the entity.
+    /// How often a field was written, and by field id how often it was by the last time, whatever the entity.
     writes: u64,
     written: Vec<u64>,
     /// The count of writes when answers from before were last forgotten, and who was there.
@@ -29,18 +29,11 @@ pub(super) struct FieldCache {
     population: u64,
 }
 
-/// Fields of an entity that are cached. Others are read from the state.
-const FIELDS: u32 = 64;
-
 impl FieldCache {
-    /// `opening`: the state at which all games begin.
-    pub fn new(opening: Option<&State>) -> FieldCache {
-        FieldCache { opening: opening.map(State::moves), ..FieldCache::default() }
-    }
-
-    #[inline]
-    fn slot(field: Guard) -> Option<usize> {
-        field.place(FIELDS)
+    /// `opening`: the state at which all games begin; `fields`: how many its entities have together.
+    pub fn new(opening: Option<&State>, fields: usize) -> FieldCache {
+        let unknown = vec![Tagged::UNKNOWN; fields];
+        FieldCache { opening: opening.map(State::moves), now: unknown.clone(), first: unknown, ..FieldCache::default() }
     }
 
     /// Makes the cache one of this state.
@@ -52,7 +45,7 @@ impl FieldCache {
         self.follows_opening = self.opening.is_some_and(|moves| moves == state.moves());
         match self.follows_opening {
             true => self.now.clone_from(&self.first),
-            false => self.now.clear(),
+            false => self.now.fill(Tagged::UNKNOWN),
         }
         self.identity = state.identity();
         self.moves = state.moves();
@@ -101,7 +94,7 @@ impl FieldCache {
     /// The value of a field; nothing if the entity is gone.
     #[inline]
     pub fn find(&mut self, field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
-        match FieldCache::slot(field).and_then(|slot| self.now.get(slot)).copied() {
+        match self.now.get(field.place()).copied() {
             None | Some(Tagged::UNKNOWN) => self.read(field, state, interner, numbering, true),
             Some(Tagged::STALE) => self.read(field, state, interner, numbering, false),
             Some(found) => {
@@ -125,10 +118,10 @@ impl FieldCache {
             // A later trace may know it.
             return Some(found);
         }
-        if let Some(slot) = FieldCache::slot(field) {
-            put(&mut self.now, slot, found);
+        if let Some(now) = self.now.get_mut(field.place()) {
+            *now = found;
             if is_first && self.follows_opening {
-                put(&mut self.first, slot, found);
+                self.first[field.place()] = found;
             }
         }
         Some(found)
@@ -137,55 +130,47 @@ impl FieldCache {
     /// Whether this is a field of a fixed entity that is known to hold a value.
     #[inline]
     pub fn holds(&self, field: Guard, value: Tagged) -> bool {
-        field.is_fixed_field() && FieldCache::slot(field).and_then(|slot| self.now.get(slot)) == Some(&value)
+        self.now.get(field.place()) == Some(&value)
     }
 
-    /// A field has another value now.
+    /// A field of a fixed entity has another value now. `which`: the id of the field.
     #[inline]
-    pub fn set(&mut self, field: Guard, to: Tagged) {
+    pub fn set(&mut self, field: Guard, which: FieldId, to: Tagged) {
         self.writes += 1;
-        let which = field.field_id().0 as usize;
+        let which = which.0 as usize;
         if self.written.len() <= which {
             self.written.resize(which + 1, 0);
         }
         self.written[which] = self.writes;
-        if let Some(slot) = FieldCache::slot(field) {
-            put(&mut self.now, slot, to);
+        if let Some(now) = self.now.get_mut(field.place()) {
+            *now = to;
         }
     }
 }
 
 fn tagged(field: Guard, state: &State, interner: &Interner, numbering: &Numbering) -> Option<Tagged> {
-    let value = state.field(field.entity(), field.field_id())?;
+    let (entity, field) = numbering.field(field);
+    let value = state.field(entity, field)?;
     if numbering.concerns(value) {
         return Some(Tagged::NUMBERED);
     }
     Some(interner.known(value).unwrap_or(Tagged::FOREIGN))
 }
 
-#[inline]
-fn put(list: &mut Vec<Tagged>, slot: usize, value: Tagged) {
-    if list.len() <= slot {
-        list.resize(slot + 1, Tagged::UNKNOWN);
-    }
-    list[slot] = value;
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::state::EntityId;
-
     #[test]
     fn a_query_is_asked_again_when_its_field_was_written_or_somebody_came_or_went() {
-        let mut cache = FieldCache::new(None);
+        let mut cache = FieldCache::new(None, 4);
         let [one, two, three, four] = [1, 2, 3, 4].map(Tagged::place);
-        let field = |field| Guard::field(EntityId(1), FieldId(field)).expect("it fits");
+        let field = |field| (Guard::fixed(u32::from(field)).expect("it fits"), FieldId(field));
+        let set = |cache: &mut FieldCache, which| cache.set(field(which).0, field(which).1, one);
         let answers = |cache: &mut FieldCache, found| assert_eq!(cache.answer(7, FieldId(2), || found), found);
         answers(&mut cache, Some(one));
-        cache.set(field(2), one);
+        set(&mut cache, 2);
         answers(&mut cache, Some(two));
-        cache.set(field(3), one);
+        set(&mut cache, 3);
         answers(&mut cache, Some(two));
         cache.note_population(5);
         answers(&mut cache, Some(three));

@@ -17,6 +17,7 @@ mod numbering;
 mod outcome;
 mod query;
 mod recording;
+mod root_cache;
 mod tagged;
 mod traces;
 
@@ -24,34 +25,36 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use self::field_cache::FieldCache;
-use self::guard::{FieldSet, Guard};
-use self::numbering::{Numbering, is_number};
+use self::guard::Guard;
+use self::numbering::{Numbering, is_numbered};
 use self::outcome::Step;
 use self::query::End;
 pub(crate) use self::query::Query;
-use self::recording::{Dependency, Effect, Finished, Recording, RollKey, Root, Scheduled};
+use self::recording::{Dependency, Effect, Fields, Finished, Recording, RollKey, Root, Scheduled};
 pub(crate) use self::recording::{Expected, Played};
+use self::root_cache::RootCache;
 use self::tagged::{OwnValues, Tagged, is_small};
 pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Miss, Table};
 use super::operation::Op;
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Type, Value};
+use crate::state::{Attachment, Audience, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Type, Value};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug)]
 pub(crate) struct Memo {
     traces: Arc<Traces>,
     cache: FieldCache,
+    roots: RootCache,
     recording: Option<Recording>,
     /// The entities that the trace under way has met.
     numbering: Numbering,
     /// The fields between which relations stand.
     ends: Vec<End>,
     /// Fields that the recording has read or written: they depend on nothing else.
-    known: FieldSet,
+    known: Fields,
     /// Fields that are known to have changed in some game; a copy of what the table has.
-    invalidated: FieldSet,
+    invalidated: Fields,
     /// Whether all games begin with the same state, so that fields can be assumed to be as they were.
     begins_alike: bool,
     /// What the table names by number, as this thread's own.
@@ -144,17 +147,19 @@ const MOST_REASONS: usize = 200;
 impl Memo {
     /// `opening`: the state at which all games begin, if they begin alike.
     pub fn new(traces: &Arc<Traces>, opening: Option<&State>, schema: &Schema, locate: fn() -> String) -> Memo {
+        let numbering = Numbering::new(opening);
         Memo {
             traces: traces.clone(),
-            cache: FieldCache::new(opening),
+            cache: FieldCache::new(opening, numbering.fixed_fields()),
+            roots: RootCache::default(),
             recording: None,
-            numbering: Numbering::new(opening),
+            numbering,
             ends: (0..)
                 .zip(schema.relation_ends())
                 .map(|(number, (kind, field))| End { number, kind, field })
                 .collect(),
-            known: FieldSet::default(),
-            invalidated: FieldSet::default(),
+            known: Fields::default(),
+            invalidated: Fields::default(),
             begins_alike: opening.is_some(),
             values: OwnValues::default(),
             entries: Vec::new(),
@@ -218,8 +223,9 @@ impl Memo {
             Miss::Root => Missed::Root,
             Miss::At(guard) => match guard.kind() {
                 Guard::FIELD => {
-                    let entity = self.numbering.entity(guard.entity()).and_then(|id| state.entity(id));
-                    Missed::Field(entity.map(|entity| entity.kind), guard.field_id())
+                    let (entity, field) = self.numbering.field(guard);
+                    let entity = self.numbering.entity(entity).and_then(|id| state.entity(id));
+                    Missed::Field(entity.map(|entity| entity.kind), field)
                 }
                 Guard::QUERY => {
                     table.query(guard).map_or(Missed::Root, |query| Missed::Query(query.about(EntityId(0))))
@@ -271,53 +277,35 @@ impl Memo {
             return Lookup::Check(table.expected(number));
         }
         state.keep_journal(false);
-        state.take_first();
+        state.pass_first();
         let names = table.names();
         for step in &outcome.steps {
             match step {
-                Step::Set(field, tag) => {
+                Step::Put(field, tag) => {
                     // What is there already is not written again.
-                    if self.cache.holds(*field, *tag) {
-                        continue;
+                    if !self.cache.holds(*field, *tag) {
+                        let (entity, which) = self.numbering.field(*field);
+                        self.cache.set(*field, which, *tag);
+                        state.set(entity, which, self.values.value(*tag, &names.values));
                     }
-                    if field.is_fixed_field()
-                        && let Some(to) = tag.value().filter(|to| !matches!(to, Value::Entity(_)))
-                    {
-                        self.cache.set(*field, *tag);
-                        state.set(field.entity(), field.field_id(), to);
-                        continue;
+                }
+                Step::Set(field, tag) => {
+                    let (entity, which) = self.numbering.field(*field);
+                    if field.is_fixed_field() {
+                        self.cache.set(*field, which, Tagged::NUMBERED);
                     }
-                    let to = self.values.value(*tag, &names.values);
-                    let entity = match is_number(field.entity()) {
-                        true => real(&self.numbering, field.entity()),
-                        false => field.entity(),
-                    };
-                    let to = match &to {
-                        Value::Entity(_) | Value::List(_) | Value::Map(_) => {
-                            let to = all_real(&self.numbering, to);
-                            if self.numbering.is_fixed(entity) {
-                                let concerns = self.numbering.concerns(&to);
-                                self.cache.set(*field, if concerns { Tagged::NUMBERED } else { *tag });
-                            }
-                            to
-                        }
-                        _ => {
-                            if self.numbering.is_fixed(entity) {
-                                self.cache.set(*field, *tag);
-                            }
-                            to
-                        }
-                    };
-                    state.set(entity, field.field_id(), to);
+                    let to = all_real(&self.numbering, self.values.value(*tag, &names.values));
+                    state.set(real(&self.numbering, entity), which, to);
                 }
                 Step::Add(field, by) => {
-                    let entity = real(&self.numbering, field.entity());
-                    let before = state.field(entity, field.field_id()).and_then(Value::as_int).unwrap_or_default();
+                    let (entity, which) = self.numbering.field(*field);
+                    let entity = real(&self.numbering, entity);
+                    let before = state.field(entity, which).and_then(Value::as_int).unwrap_or_default();
                     let sum = Value::Int(before + by);
-                    if self.numbering.is_fixed(entity) {
-                        self.cache.set(*field, Tagged::plain(&sum).unwrap_or(Tagged::STALE));
+                    if field.is_fixed_field() {
+                        self.cache.set(*field, which, Tagged::plain(&sum).unwrap_or(Tagged::STALE));
                     }
-                    state.set(entity, field.field_id(), sum);
+                    state.set(entity, which, sum);
                 }
                 Step::Spawn(kind, fields) => {
                     let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
@@ -330,11 +318,10 @@ impl Memo {
                     let id = real(&self.numbering, *id);
                     state.note_gone(id);
                     for (entity, field) in state.remove(id) {
-                        let Some(key) = Guard::field(entity, field).filter(|_| self.numbering.is_fixed(entity)) else {
-                            continue;
-                        };
-                        self.cache.set(key, Tagged::STALE);
-                        if !self.invalidated.contains(key) {
+                        let key = self.numbering.is_fixed(entity).then(|| self.numbering.guard(entity, field));
+                        let Some(key) = key.flatten() else { continue };
+                        self.cache.set(key, field, Tagged::STALE);
+                        if !self.invalidated.contains(&key) {
                             // The table is being read: it is told before the next look-up.
                             self.unnoted.push(key);
                         }
@@ -356,9 +343,13 @@ impl Memo {
                 }
                 Step::Schedule(due) => {
                     let what = own(&mut self.entries, due.what, names.entries.iter().map(|name| Arc::from(&**name)));
-                    let args = all_real(&self.numbering, self.values.value(due.args, &names.values));
-                    let owner = due.owner.map(|owner| real(&self.numbering, owner));
-                    state.schedule(what.clone(), due.key, owner, args, due.every);
+                    let (mut owner, mut args) = (due.owner, self.values.value(due.args, &names.values));
+                    if due.numbered {
+                        owner = owner.map(|owner| real(&self.numbering, owner));
+                        args = all_real(&self.numbering, args);
+                    }
+                    let entry = Entry::new(what.clone(), due.key, owner, args, due.every);
+                    state.schedule(&Audience::Everybody, entry);
                 }
                 Step::Finish(outcome) => state.finish(outcome.to_string()),
             }
@@ -392,16 +383,16 @@ impl Memo {
             Some(owner) => Some(self.numbering.meet(*owner, state).ok_or(Miss::Root)?),
             None => None,
         };
-        let own;
-        let args = match args {
+        let first = match args {
             Value::Entity(_) | Value::List(_) | Value::Map(_) if self.numbering.concerns(args) => {
-                own = self.numbering.meet_all(args, state).ok_or(Miss::Root)?;
-                &own
+                let args = self.numbering.meet_all(args, state).ok_or(Miss::Root)?;
+                table.tree((what, owner, &args), hashes)
             }
-            args => args,
+            args => self.roots.find((what, owner, args), hashes, table),
         };
+        let first = first.ok_or(Miss::Root)?;
         let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
-        table.follow((what, owner, args), hashes, state, parts, Some(rng))
+        table.follow(first, state, parts, Some(rng))
     }
 
     /// Takes out how often cards were played in replays: seat and card, how often used, rolled for and met.
@@ -420,8 +411,9 @@ impl Memo {
         let traces = self.traces.clone();
         let table = traces.read();
         self.numbering.clear();
+        let first = self.roots.find((what, None, &Value::None), hashes, &table).ok_or(Miss::Root);
         let parts = (&mut self.cache, &mut self.numbering, &self.ends[..]);
-        let found = table.follow((what, None, &Value::None), hashes, state, parts, None);
+        let found = first.and_then(|first| table.follow(first, state, parts, None));
         match found {
             Ok(number) => {
                 let value = self.values.value(table.outcome(number).value, &table.names().values);
@@ -543,7 +535,7 @@ impl Memo {
             if table.is_full() && finished.recording.expected.is_none() {
                 continue;
             }
-            match table.commit(finished) {
+            match table.commit(finished, &self.numbering) {
                 Committed::Kept | Committed::Stale => {}
                 Committed::NoRoom => self.refuse(&entry, "the trace cache is full, or a value is too large for it"),
                 Committed::Differs(known, found) => {
@@ -629,7 +621,8 @@ impl Memo {
 
     /// The same for a field of it.
     fn key(&mut self, entity: EntityId, field: FieldId) -> Option<Guard> {
-        let key = Guard::field(self.number(entity)?, field);
+        let number = self.number(entity)?;
+        let key = self.numbering.guard(number, field);
         if key.is_none() {
             self.abort(TOO_MANY);
         }
@@ -651,7 +644,7 @@ impl Memo {
         if !self.known.insert(key) {
             return;
         }
-        let assumed = self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(key);
+        let assumed = self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(&key);
         let Some(recording) = &mut self.recording else { return };
         if assumed {
             recording.assumptions.push(key);
@@ -693,14 +686,14 @@ impl Memo {
             // Where none of them has changed in any game, what they hold is assumed.
             let fixed = self.numbering.fixed();
             let all = state.entities_up_to(fixed).filter(|(_, entity)| entity.kind == kind);
-            let all: Option<Vec<Guard>> = all.map(|(id, _)| Guard::field(id, field)).collect();
-            if let Some(all) = all.filter(|all| all.iter().all(|key| !self.invalidated.contains(*key))) {
+            let all: Option<Vec<Guard>> = all.map(|(id, _)| self.numbering.guard(id, field)).collect();
+            if let Some(all) = all.filter(|all| all.iter().all(|key| !self.invalidated.contains(key))) {
                 recording.assumptions.extend(all);
                 return self.abort_if_long();
             }
         }
         let before;
-        let state = if !recording.may_have_changed(query) {
+        let state = if !recording.may_have_changed(query, &self.numbering) {
             state
         } else if recording.mark == 0 {
             before = state.before_journal();
@@ -720,10 +713,10 @@ impl Memo {
     /// Notes whether a number is at least so large, unless more is known of it.
     fn compared(&mut self, (entity, field): (EntityId, FieldId), least: i64, value: &Value, state: &State) {
         let Some(key) = self.key(entity, field) else { return };
-        if self.known.contains(key) {
+        if self.known.contains(&key) {
             return;
         }
-        if self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(key) {
+        if self.begins_alike && key.is_fixed_field() && !self.invalidated.contains(&key) {
             return self.read(entity, field, value, state);
         }
         self.guard_least(key, least, value.as_int().is_some_and(|n| n >= least));
@@ -732,7 +725,8 @@ impl Memo {
     /// Notes whether a number, with what the recording has added to it, is at least so large.
     fn guard_least(&mut self, key: Guard, least: i64, met: bool) {
         let Some(recording) = &mut self.recording else { return };
-        let query = Query::AtLeast(key.entity(), key.field_id(), least.saturating_sub(recording.added(key)));
+        let (entity, field) = self.numbering.field(key);
+        let query = Query::AtLeast(entity, field, least.saturating_sub(recording.added(key)));
         if !recording.asked.contains(&query) {
             recording.asked.push(query);
             recording.dependencies.push((Dependency::Query(query), Value::Bool(met)));
@@ -744,8 +738,8 @@ impl Memo {
     /// as the sum is one that the field takes.
     fn added(&mut self, (entity, field): (EntityId, FieldId), by: i64, sum: &Value, ty: &Type) {
         let Type::Int { min, max } = ty else { return self.wrote(entity, field, sum) };
-        let key = self.recording.as_ref().and_then(|_| Guard::field(self.numbering.known(entity)?, field));
-        let Some(key) = key.filter(|key| !self.known.contains(*key)) else { return self.wrote(entity, field, sum) };
+        let key = self.recording.as_ref().and_then(|_| self.numbering.guard(self.numbering.known(entity)?, field));
+        let Some(key) = key.filter(|key| !self.known.contains(key)) else { return self.wrote(entity, field, sum) };
         self.holds_now(entity, field, sum);
         // What is guarded is the sum, and this is noted before the number is added.
         match by {
@@ -797,9 +791,9 @@ impl Memo {
     fn touched(&mut self, fields: &[(EntityId, FieldId)]) {
         let fixed = self.numbering.fixed();
         for (entity, field) in fields.iter().filter(|(entity, _)| entity.0 <= fixed) {
-            if let Some(key) = Guard::field(*entity, *field) {
+            if let Some(key) = self.numbering.guard(*entity, *field) {
                 self.changed(key);
-                self.cache.set(key, Tagged::STALE);
+                self.cache.set(key, *field, Tagged::STALE);
             }
         }
     }
@@ -807,11 +801,11 @@ impl Memo {
     /// Notes what a field of an entity holds now, where that is the same entity in all games.
     fn holds_now(&mut self, entity: EntityId, field: FieldId, value: &Value) {
         if self.numbering.is_fixed(entity)
-            && let Some(key) = Guard::field(entity, field)
+            && let Some(key) = self.numbering.guard(entity, field)
         {
             self.changed(key);
             let tag = Tagged::plain(value).filter(|_| !self.numbering.concerns(value));
-            self.cache.set(key, tag.unwrap_or(Tagged::STALE));
+            self.cache.set(key, field, tag.unwrap_or(Tagged::STALE));
         }
     }
 
@@ -837,7 +831,7 @@ impl Memo {
         let Some(fields) = fields else { return self.abort(UNMET) };
         let Some(number) = self.numbering.make(id) else { return self.abort(TOO_MANY) };
         for at in 0..fields.len() {
-            let Some(key) = Guard::field(number, FieldId(at as u16)) else { return self.abort(TOO_MANY) };
+            let Some(key) = self.numbering.guard(number, FieldId(at as u16)) else { return self.abort(TOO_MANY) };
             self.known.insert(key);
         }
         self.effect(|| Effect::Spawn(Entity { kind: entity.kind, fields }));
@@ -870,7 +864,7 @@ fn real(numbering: &Numbering, number: EntityId) -> EntityId {
 /// The same for all numbers in a value.
 #[inline]
 fn all_real(numbering: &Numbering, value: Value) -> Value {
-    match numbering.is_numbered(&value) {
+    match is_numbered(&value) {
         true => numbering.entities(&value).expect("the trace has met or made what it changes"),
         false => value,
     }

@@ -1,4 +1,5 @@
-use crate::state::{EntityId, State, Value};
+use super::guard::Guard;
+use crate::state::{EntityId, FieldId, State, Value};
 
 /// Canonical numbers for the entities that are made in play, as in canonical labelling: by the order in which a trace meets them.
 ///
@@ -9,6 +10,10 @@ use crate::state::{EntityId, State, Value};
 pub(super) struct Numbering {
     /// Ids up to here are those of entities that all games begin with.
     fixed: u32,
+    /// The fields of these entities one after the other, and by id where those of an entity begin. Games that begin alike have
+    /// the same ones.
+    fields: Vec<(EntityId, FieldId)>,
+    begins: Vec<u32>,
     met: Vec<EntityId>,
     /// Those that the trace has made itself.
     made: Vec<EntityId>,
@@ -21,13 +26,44 @@ const MADE: u32 = 1 << 9;
 /// Above this bit the number of one that is met for the first time holds its kind, or that it is gone.
 const KIND: u32 = 20;
 const GONE: u32 = (1 << 9) - 1;
-/// Ids that can be fixed, and the number of kinds.
-pub(super) const MOST_FIXED: u32 = 1 << 14;
+/// Ids that can be fixed.
+const MOST_FIXED: u32 = 1 << 14;
 
 impl Numbering {
     pub fn new(opening: Option<&State>) -> Numbering {
         let fixed = opening.map_or(0, State::public_ids).min(MOST_FIXED - 1);
-        Numbering { fixed, met: Vec::new(), made: Vec::new() }
+        let mut numbering = Numbering { fixed, ..Numbering::default() };
+        for id in (0..=fixed).map(EntityId) {
+            numbering.begins.push(numbering.fields.len() as u32);
+            let count = opening.and_then(|state| state.entity(id)).map_or(0, |entity| entity.fields.len());
+            numbering.fields.extend((0..count).map(|at| (id, FieldId(at as u16))));
+        }
+        numbering.begins.push(numbering.fields.len() as u32);
+        numbering
+    }
+
+    /// How many fields the fixed entities have together.
+    pub fn fixed_fields(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// The guard on a field of a fixed entity, or of one that goes by its number; nothing if there are too many.
+    #[inline]
+    pub fn guard(&self, entity: EntityId, field: FieldId) -> Option<Guard> {
+        if is_number(entity) {
+            return Guard::numbered(entity, field);
+        }
+        let place = self.begins.get(entity.0 as usize)? + u32::from(field.0);
+        (place < *self.begins.get(entity.0 as usize + 1)?).then(|| Guard::fixed(place)).flatten()
+    }
+
+    /// The entity of a guard on a field, fixed or by its number, and the field.
+    #[inline]
+    pub fn field(&self, guard: Guard) -> (EntityId, FieldId) {
+        match self.fields.get(guard.place()) {
+            Some(field) => *field,
+            None => guard.parts(),
+        }
     }
 
     /// Ids up to here are the same in all games.
@@ -120,14 +156,6 @@ impl Numbering {
         }
     }
 
-    /// Whether there is a number in a value.
-    #[inline]
-    pub fn is_numbered(&self, value: &Value) -> bool {
-        let mut numbered = false;
-        value.each_entity(&mut |id| numbered |= is_number(id));
-        numbered
-    }
-
     /// The value with entities for its numbers.
     pub fn entities(&self, value: &Value) -> Option<Value> {
         value.with_entities(&mut |number| self.entity(number))
@@ -140,13 +168,12 @@ pub(super) fn is_number(id: EntityId) -> bool {
     id.0 & NUMBER != 0
 }
 
-/// The place of an entity in a list by entity: fixed ids and numbers take turns.
+/// Whether there is a number in a value.
 #[inline]
-pub(super) fn place(id: EntityId) -> usize {
-    match is_number(id) {
-        true => (id.0 & (NUMBER - 1)) as usize * 2 + 1,
-        false => id.0 as usize * 2,
-    }
+pub(super) fn is_numbered(value: &Value) -> bool {
+    let mut numbered = false;
+    value.each_entity(&mut |id| numbered |= is_number(id));
+    numbered
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use indexmap::IndexSet;
 
 use super::guard::Guard;
+use super::numbering::{is_number, is_numbered};
 use super::recording::{Effect, Finished, Played, Scheduled};
 use super::tagged::{Interner, Tagged};
 use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, KindId, Value};
@@ -25,6 +26,8 @@ pub(super) struct Outcome {
 /// An effect as the table keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
+    /// Sets a field of a fixed entity to what is the same in all games.
+    Put(Guard, Tagged),
     Set(Guard, Tagged),
     Add(Guard, i64),
     Spawn(KindId, Box<[Tagged]>),
@@ -44,6 +47,8 @@ pub(super) struct Due {
     pub owner: Option<EntityId>,
     pub args: Tagged,
     pub every: Option<Key>,
+    /// Whether an entity in it goes by its number.
+    pub numbered: bool,
 }
 
 /// What outcomes refer to by number.
@@ -89,6 +94,9 @@ impl Names {
 
     fn step(&mut self, effect: &Effect) -> Option<Step> {
         Some(match effect {
+            Effect::Set(field, value) if field.is_fixed_field() && !is_numbered(value) => {
+                Step::Put(*field, self.values.tag(value)?)
+            }
             Effect::Set(field, value) => Step::Set(*field, self.values.tag(value)?),
             Effect::Add(field, by) => Step::Add(*field, *by),
             Effect::Spawn(Entity { kind, fields }) => {
@@ -104,6 +112,7 @@ impl Names {
                 owner: *owner,
                 args: self.values.tag(args)?,
                 every: *every,
+                numbered: owner.is_some_and(is_number) || is_numbered(args),
             })),
             Effect::Finish(outcome) => Step::Finish(outcome.clone()),
         })
@@ -113,7 +122,7 @@ impl Names {
     pub fn told(&self, outcome: &Outcome) -> String {
         let value = |tag: Tagged| self.values.value(tag);
         let effect = |step: &Step| match step {
-            Step::Set(field, to) => Effect::Set(*field, value(*to)),
+            Step::Put(field, to) | Step::Set(field, to) => Effect::Set(*field, value(*to)),
             Step::Add(field, by) => Effect::Add(*field, *by),
             Step::Spawn(kind, fields) => {
                 Effect::Spawn(Entity { kind: *kind, fields: fields.iter().copied().map(value).collect() })

@@ -1,7 +1,9 @@
-use std::hash::{Hash, Hasher};
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::sync::Arc;
 
 use super::guard::Guard;
+use super::numbering::Numbering;
 use super::query::Query;
 use crate::dice::Dice;
 use crate::play::Sight;
@@ -21,6 +23,7 @@ pub(super) struct Root {
 }
 
 impl Root {
+    #[inline]
     pub fn is(&self, what: &Arc<str>, owner: Option<EntityId>, args: &Value, hashes: (u64, u64)) -> bool {
         self.owner == owner
             && (self.population, self.attachments) == hashes
@@ -56,9 +59,12 @@ pub(super) fn hash_of(what: &str, owner: Option<EntityId>, args: &Value, (popula
     own.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ population ^ attachments.rotate_left(17)
 }
 
+/// A set of fields.
+pub(super) type Fields = HashSet<Guard, BuildHasherDefault<Folded>>;
+
 /// A quick hash of a few words, for a table that compares what it finds.
-#[derive(Default)]
-struct Folded(u64);
+#[derive(Clone, Default)]
+pub(super) struct Folded(u64);
 
 impl Hasher for Folded {
     fn finish(&self) -> u64 {
@@ -90,6 +96,7 @@ impl Hasher for Folded {
     }
 }
 
+#[inline]
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::List(one), Value::List(other)) => Arc::ptr_eq(one, other) || one == other,
@@ -180,14 +187,14 @@ impl Recording {
     }
 
     /// Whether what it has done so far may have changed what a query finds.
-    pub fn may_have_changed(&self, query: Query) -> bool {
+    pub fn may_have_changed(&self, query: Query, numbering: &Numbering) -> bool {
         self.effects.iter().any(|effect| match (effect, query) {
             (Effect::Spawn(_), Query::Holding(..)) => false,
             (Effect::Spawn(_) | Effect::Remove(_), _) => true,
             (
                 Effect::Set(written, _) | Effect::Add(written, _),
                 Query::Referring(_, field, _) | Query::Holding(_, field, _),
-            ) => written.field_id() == field,
+            ) => numbering.field(*written).1 == field,
             (Effect::Set(..), Query::Relations(_)) => true,
             (Effect::Attach(_) | Effect::Detach(_) | Effect::SetData(..), Query::Attached) => true,
             _ => false,

@@ -59,10 +59,10 @@ impl Tagged {
         }
     }
 
-    /// The value, where it is one that fits.
+    /// The whole number, where it is one that fits.
     #[inline]
-    pub fn value(self) -> Option<Value> {
-        self.read().ok()
+    pub fn int(self) -> Option<i64> {
+        (self.0 & 7 == Tagged::INT).then_some(i64::from(self.0 as i32 >> 3))
     }
 
     /// A value that fits.

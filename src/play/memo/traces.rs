@@ -5,11 +5,11 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use indexmap::IndexSet;
 
 use super::field_cache::FieldCache;
-use super::guard::{FieldSet, Guard};
-use super::numbering::{Numbering, is_number};
+use super::guard::Guard;
+use super::numbering::Numbering;
 use super::outcome::{Names, Outcome};
 use super::query::{End, Query, is_at_least};
-use super::recording::{Dependency, Expected, Finished, RollKey, Root, hash_of};
+use super::recording::{Dependency, Expected, Fields, Finished, RollKey, Root, hash_of};
 use super::tagged::Tagged;
 use crate::dice::DiceRng;
 use crate::state::{EntityId, State, Value};
@@ -54,7 +54,7 @@ pub(crate) struct Table {
     rolls: IndexSet<RollKey>,
     queries: IndexSet<Query>,
     /// Fields that have been written in some game since its beginning.
-    invalidated: FieldSet,
+    invalidated: Fields,
     full: bool,
     /// How often traces have been dropped.
     dropped: u64,
@@ -71,7 +71,7 @@ impl Default for Table {
             names: Names::default(),
             rolls: IndexSet::new(),
             queries: IndexSet::new(),
-            invalidated: FieldSet::default(),
+            invalidated: Fields::default(),
             full: false,
             dropped: 0,
         }
@@ -84,7 +84,7 @@ struct Tree {
     root: Root,
     first: u32,
     /// Fields that its traces have read without a guard, since they had never changed.
-    assumptions: FieldSet,
+    assumptions: Fields,
 }
 
 /// One guard of a trace. Where it holds, the next node follows; otherwise the other branch, if there is one.
@@ -148,20 +148,32 @@ impl Table {
         &self.names
     }
 
-    /// Follows the trace of a root; gives the number of its outcome, or where a branch is missing. The entities in the root
-    /// go by the numbers that `numbering` has given them.
-    #[inline]
-    pub(super) fn follow(
+    /// How often traces have been dropped.
+    pub(super) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    /// The first node of the tree of a root.
+    pub(super) fn tree(
         &self,
         (what, owner, args): (&Arc<str>, Option<EntityId>, &Value),
         hashes: (u64, u64),
+    ) -> Option<u32> {
+        let trees = self.trees.get(&hash_of(what, owner, args, hashes))?;
+        trees.iter().find(|tree| tree.root.is(what, owner, args, hashes)).map(|tree| tree.first)
+    }
+
+    /// Follows the trace from the first node of a tree; gives the number of its outcome, or where a branch is missing. The
+    /// entities in the root go by the numbers that `numbering` has given them.
+    #[inline]
+    pub(super) fn follow(
+        &self,
+        first: u32,
         state: &State,
         (cache, numbering, ends): (&mut FieldCache, &mut Numbering, &[End]),
         mut rng: Option<&mut DiceRng>,
     ) -> Result<u32, Miss> {
-        let trees = self.trees.get(&hash_of(what, owner, args, hashes)).ok_or(Miss::Root)?;
-        let tree = trees.iter().find(|tree| tree.root.is(what, owner, args, hashes));
-        let mut at = tree.ok_or(Miss::Root)?.first as usize;
+        let mut at = first as usize;
         let mut last_total = 0;
         loop {
             let node = self.nodes[at];
@@ -173,11 +185,13 @@ impl Table {
                 continue;
             }
             let found = match guard.kind() {
-                Guard::FIELD if is_number(guard.entity()) => self.read(guard, state, numbering),
-                Guard::FIELD => match cache.find(guard, state, &self.names.values, numbering) {
-                    Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
-                    found => found,
-                },
+                Guard::FIELD if guard.is_fixed_field() => {
+                    match cache.find(guard, state, &self.names.values, numbering) {
+                        Some(Tagged::NUMBERED) => self.read(guard, state, numbering),
+                        found => found,
+                    }
+                }
+                Guard::FIELD => self.read(guard, state, numbering),
                 Guard::QUERY => self.asked(guard, state, cache, (ends, numbering)),
                 Guard::ROLL => rng.as_mut().and_then(|rng| self.rolled(guard, rng, &mut last_total)),
                 _ => return Ok(node.found.at() as u32),
@@ -235,7 +249,8 @@ impl Table {
 
     /// A field of an entity that is made in play, or one that refers to such.
     fn read(&self, field: Guard, state: &State, numbering: &mut Numbering) -> Option<Tagged> {
-        let value = state.field(numbering.entity(field.entity())?, field.field_id())?;
+        let (entity, field) = numbering.field(field);
+        let value = state.field(numbering.entity(entity)?, field)?;
         match value {
             Value::Entity(id) => self.names.values.known(&Value::Entity(numbering.meet(*id, state)?)),
             _ if numbering.concerns(value) => self.names.values.known(&numbering.meet_all(value, state)?),
@@ -258,6 +273,11 @@ impl Table {
                     .answer(guard.number(), field, || self.names.values.known(&query.found(state, ends, numbering)?));
             }
             Query::AtLeast(number, field, least) => {
+                let fixed = numbering.guard(number, field).filter(|guard| guard.is_fixed_field());
+                let known = fixed.and_then(|guard| cache.find(guard, state, &self.names.values, numbering));
+                if let Some(n) = known.and_then(Tagged::int) {
+                    return Some(Tagged::from(n >= least));
+                }
                 return is_at_least(numbering.entity(number)?, field, least, state).map(Tagged::from);
             }
             _ => {}
@@ -296,14 +316,14 @@ impl Table {
     pub(super) fn invalidate(&mut self, field: Guard) {
         if self.invalidated.insert(field) {
             self.dropped += 1;
-            self.trees.values_mut().for_each(|trees| trees.retain(|tree| !tree.assumptions.contains(field)));
+            self.trees.values_mut().for_each(|trees| trees.retain(|tree| !tree.assumptions.contains(&field)));
         }
     }
 
     /// Puts a finished recording into its tree.
-    pub(super) fn commit(&mut self, finished: Finished) -> Committed {
+    pub(super) fn commit(&mut self, finished: Finished, numbering: &Numbering) -> Committed {
         let recording = &finished.recording;
-        if recording.assumptions.iter().any(|field| self.invalidated.contains(*field)) {
+        if recording.assumptions.iter().any(|field| self.invalidated.contains(field)) {
             return Committed::Stale;
         }
         let Some(path) = self.path_of(&recording.dependencies) else { return Committed::NoRoom };
@@ -314,9 +334,7 @@ impl Table {
         let trees = self.trees.get_mut(&hash).map_or(&mut [][..], Vec::as_mut_slice);
         let tree = trees.iter_mut().find(|tree| tree.root.is(&root.what, root.owner, &root.args, hashes));
         let first = tree.map(|tree| {
-            for field in &recording.assumptions {
-                tree.assumptions.insert(*field);
-            }
+            tree.assumptions.extend(&recording.assumptions);
             tree.first
         });
         // As far as the tree goes the same way.
@@ -326,10 +344,10 @@ impl Table {
             loop {
                 let node = self.nodes[at];
                 let Some((guard, found)) = path.get(known) else {
-                    return self.compared(at, &outcome);
+                    return self.compared(at, &outcome, numbering);
                 };
                 if node.guard != *guard {
-                    let (was, now) = (self.dependency(node.guard), self.dependency(*guard));
+                    let (was, now) = (self.dependency(node.guard, numbering), self.dependency(*guard, numbering));
                     return Committed::Differs(was, now);
                 }
                 match self.branch(at, *found) {
@@ -369,10 +387,7 @@ impl Table {
         match branch {
             Some(branch) => self.add_branch(branch, path[known].1, begins),
             None => {
-                let mut assumptions = FieldSet::default();
-                for field in &recording.assumptions {
-                    assumptions.insert(*field);
-                }
+                let assumptions = recording.assumptions.iter().copied().collect();
                 self.tree_count += 1;
                 self.trees.entry(hash).or_default().push(Tree { root: root.clone(), first: begins, assumptions });
             }
@@ -401,10 +416,10 @@ impl Table {
     }
 
     /// Compares an outcome with the one that the table has for the same dependencies.
-    fn compared(&self, at: usize, outcome: &Outcome) -> Committed {
+    fn compared(&self, at: usize, outcome: &Outcome, numbering: &Numbering) -> Committed {
         let node = self.nodes[at];
         if node.guard != Guard::END {
-            return Committed::Differs(self.dependency(node.guard), "the script ended".into());
+            return Committed::Differs(self.dependency(node.guard, numbering), "the script ended".into());
         }
         let known = &self.outcomes[node.found.at()];
         if known == outcome {
@@ -413,9 +428,12 @@ impl Table {
         Committed::Differs(self.names.told(known), self.names.told(outcome))
     }
 
-    fn dependency(&self, guard: Guard) -> String {
+    fn dependency(&self, guard: Guard, numbering: &Numbering) -> String {
         match guard.kind() {
-            Guard::FIELD => format!("it read field {} of {}", guard.field_id().0, guard.entity()),
+            Guard::FIELD => {
+                let (entity, field) = numbering.field(guard);
+                format!("it read field {} of {entity}", field.0)
+            }
             Guard::QUERY => format!("it asked for {:?}", self.queries.get_index(guard.number())),
             Guard::ROLL => format!("it rolled {:?}", self.rolls.get_index(guard.number())),
             _ => "the script ended".into(),

@@ -70,7 +70,7 @@ impl Game {
         let boundary = self.context.rules.declarations().boundary.as_deref();
         let is_boundary = |what: &str| boundary == Some(what);
         let Some(open) = &self.open else {
-            let due = boundary.is_some_and(|boundary| agenda.entries().iter().any(|entry| &*entry.what == boundary));
+            let due = boundary.is_some_and(|boundary| agenda.entries().any(|entry| &*entry.what == boundary));
             return agenda.first().is_some_and(|first| !due || is_boundary(&first.what));
         };
         let untouched = open.tape.slots.iter().flatten().all(|slot| match slot {
@@ -85,7 +85,7 @@ impl Game {
     fn boundary_is_due(&self) -> bool {
         let Some(boundary) = self.context.rules.declarations().boundary.as_deref() else { return false };
         let state = self.context.state.before_journal();
-        state.agenda().entries().iter().any(|entry| &*entry.what == boundary)
+        state.agenda().entries().any(|entry| &*entry.what == boundary)
     }
 
     /// The game as other rules would have it. What is still to come before the boundary is left out.
@@ -106,8 +106,8 @@ impl Game {
         }
         let mut state = self.context.state.before_journal();
         let waits_for = if self.at_boundary() { None } else { from.declarations().boundary.clone() };
-        let due = state.agenda().entries().iter().position(|entry| Some(&entry.what) == waits_for.as_ref());
-        let before_it = state.agenda().entries().iter().take(due.unwrap_or(0)).map(|entry| entry.id);
+        let due = state.agenda().entries().position(|entry| Some(&entry.what) == waits_for.as_ref());
+        let before_it = state.agenda().entries().take(due.unwrap_or(0)).map(|entry| entry.id);
         for id in before_it.collect::<Vec<_>>() {
             state.unschedule(id);
         }

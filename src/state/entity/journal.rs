@@ -125,7 +125,11 @@ impl State {
 mod tests {
     use super::super::{Attachment, Entity};
     use super::*;
-    use crate::state::{FieldId, Key, KindId, Value};
+    use crate::state::{Audience, EntityId, Entry, FieldId, Key, KindId, Value};
+
+    fn entry(owner: Option<EntityId>) -> Entry {
+        Entry::new("turn".into(), Key::new(&[1]).unwrap(), owner, Value::None, None)
+    }
 
     fn entity(fields: Vec<Value>) -> Entity {
         Entity { kind: KindId(0), fields }
@@ -136,7 +140,7 @@ mod tests {
         let mut state = State::new();
         let first = state.spawn(entity(vec![Value::Int(1)]));
         let second = state.spawn(entity(vec![Value::Entity(first)]));
-        state.schedule("turn".into(), Key::new(&[1]).unwrap(), Some(first), Value::None, None);
+        state.schedule(&Audience::Everybody, entry(Some(first)));
         state.attach(Attachment { hook: "armour".into(), owner: first, data: Value::None, numbered: None });
         state.settle();
         let before = state.clone();
@@ -156,8 +160,8 @@ mod tests {
         let before = state.clone();
         let id = state.spawn(entity(vec![Value::Int(1)]));
         state.set(id, FieldId(0), Value::Int(5));
-        let entry = state.schedule("turn".into(), Key::new(&[1]).unwrap(), None, Value::None, None).id;
-        state.rekey(entry, Key::new(&[3]).unwrap());
+        let due = state.schedule(&Audience::Everybody, entry(None)).id;
+        state.rekey(due, Key::new(&[3]).unwrap());
         state.attach(Attachment { hook: "armour".into(), owner: id, data: Value::None, numbered: None });
         state.finish("over".into());
         let changes = state.settle();
