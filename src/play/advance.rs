@@ -165,14 +165,11 @@ impl Game {
         let first = self.context.state.agenda().first().cloned();
         self.context.state.rollback(0);
         let Some(entry) = first else {
-            self.context.state.finish("nothing is left to do".into());
-            let changes = self.context.state.settle();
-            self.commit_with_last(changes);
+            self.end_for_want_of_entries();
             return Ok(());
         };
         let Entry { id, what, owner, .. } = entry;
-        let cause = Cause::Entry { id, what: what.clone(), owner };
-        self.open = Some(self.fresh(cause));
+        self.open = Some(self.fresh(Cause::Entry { id, what, owner }));
         self.idle += 1;
         self.unasked += 1;
         if let Err(fault) = keys
@@ -180,15 +177,30 @@ impl Game {
             && let Some(open) = &mut self.open
         {
             open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
-        } else if let Some(fault) = self.endless(&what)
-            && let Some(open) = &mut self.open
-        {
-            open.fault = Some(fault);
+        } else {
+            self.stop_if_endless();
         }
         Ok(())
     }
 
-    /// The fault of a game that goes on without end, and counts anew from there.
+    /// Stops the open entry where the game goes on without end.
+    pub(super) fn stop_if_endless(&mut self) {
+        let Some(Open { cause: Cause::Entry { what, .. }, .. }) = &self.open else { return };
+        let what = what.clone();
+        let fault = self.endless(&what);
+        if let Some(open) = self.open.as_mut().filter(|_| fault.is_some()) {
+            open.fault = fault;
+        }
+    }
+
+    /// Somebody lets a game go on that seemed endless.
+    pub(super) fn count_idle_anew(&mut self) {
+        if self.idle > IDLE_ENTRIES {
+            self.idle = 0;
+        }
+    }
+
+    /// The fault of a game that goes on without end.
     fn endless(&mut self, what: &Arc<str>) -> Option<Fault> {
         let (message, cure) = if self.idle > IDLE_ENTRIES {
             (
@@ -213,7 +225,8 @@ impl Game {
         } else {
             return None;
         };
-        (self.idle, self.unasked, self.unasked_bytes) = (0, 0, 0);
+        // Entries without a roll are counted anew when somebody lets the game go on: until then a saved game stops here, too.
+        (self.unasked, self.unasked_bytes) = (0, 0);
         let mut fault = Fault::new(message);
         fault.cure = Some(cure.into());
         fault.action = Some(what.clone());
@@ -269,6 +282,7 @@ impl Game {
             self.open = Some(open);
             return;
         }
+        self.count_idle_anew();
         let context = &mut self.context;
         if open.ran {
             context.state.rollback(0);
@@ -459,6 +473,13 @@ impl Game {
     }
 
     /// Notes changes that belong to no action of their own with the last one.
+    /// Ends a game with an empty agenda. No entry of the tape says so.
+    pub(super) fn end_for_want_of_entries(&mut self) {
+        self.context.state.finish("nothing is left to do".into());
+        let changes = self.context.state.settle();
+        self.commit_with_last(changes);
+    }
+
     fn commit_with_last(&mut self, changes: Vec<Change>) {
         if !changes.is_empty()
             && let Some(done) = self.history.last_mut()

@@ -138,6 +138,7 @@ impl Game {
                 self.outbox.push(event.clone());
                 open.events = vec![event];
                 self.commit(open);
+                self.count_idle_anew();
                 self.did(Op::Skip);
                 Ok(())
             }

@@ -332,7 +332,7 @@ impl Session {
             }
             from = to + 1;
         }
-        if end.is_some_and(|end| !end.is_of(self.game())) {
+        if end.is_some_and(|end| !end.is_reached_by(self.game_mut())) {
             return Err("its tape leads to another state than its checkpoint holds".into());
         }
         if let Some(pending) = &saved.pending {
@@ -487,6 +487,8 @@ impl Game {
     /// Runs the open action of a saved game as far as its tape goes. A fault is no reason to refuse the game: whoever loads it
     /// can remedy the fault. A refused answer is taken off the tape, as it is in play.
     pub(super) fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
+        // Where a game that seemed endless was stopped, it goes on when somebody says so, and not by being saved.
+        self.stop_if_endless();
         self.context.unread_answers = true;
         let _: Halt = self.advance(vm, 0);
         self.context.unread_answers = false;

@@ -1,0 +1,172 @@
+//! A game comes to the same in every mode: told, without listeners, saved and loaded, by its tape, simulated by scripts and by traces.
+
+use std::sync::Arc;
+
+use riskbreaker::lab::{MemoUse, Simulation, Variant};
+use riskbreaker::{Driver, Library, Remedy, Ruleset, Session, Setup, Step};
+
+const MANIFEST: &str = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"start\"\n[seats]\ngm = \"GM\"\nleft = \"Left\"\n";
+
+const KINDS: &str = r#"local rb = require("@riskbreaker")
+return rb.kinds({ thing = { title = "name", fields = {
+	name = rb.text(), a = rb.int(), b = rb.int(), c = rb.int({ min = -5, max = 9007199254740991 }), list = rb.list(rb.int()),
+} } })"#;
+
+const POLICY: &str = r#"local rb = require("@riskbreaker")
+return rb.policy({ id = "p0", answer = function(q) return nil end })"#;
+
+/// A game of three rounds: the entry `act` does what is given, with `x` and `y`; `late` runs behind it.
+fn play(act: &str, late: &str) -> String {
+    format!(
+        "local rb = require(\"@riskbreaker\")
+return rb.play({{
+	start = function()
+		local x = rb.spawn(\"thing\", {{ name = \"X\" }})
+		rb.spawn(\"thing\", {{ name = \"Y\" }})
+		for round = 1, 3 do
+			rb.schedule(\"act\", {{ round, 1 }}, x)
+			rb.schedule(\"late\", {{ round, 2 }}, x)
+		end
+		rb.schedule(\"over\", {{ 9 }}, x)
+	end,
+	entries = {{
+		act = function(x)
+			local y = rb.each(\"thing\")[2]
+{act}
+		end,
+		late = function(x)
+			local y = rb.each(\"thing\")[2]
+{late}
+		end,
+		over = function(x)
+			rb.finish(\"{{}} {{}} {{}}\", tostring(x.a), tostring(x.b), tostring(x.c))
+		end,
+	}},
+}})"
+    )
+}
+
+fn library(act: &str, late: &str, more: &[(&str, &str)]) -> Library {
+    let play = play(act, late);
+    let base = [
+        ("ruleset.toml", MANIFEST),
+        ("kinds.luau", KINDS),
+        ("play.luau", &play),
+        ("policies/p0.luau", POLICY),
+        ("scenarios/start.toml", "title = \"Start\"\n"),
+    ];
+    let kept = base.iter().filter(|(path, _)| more.iter().all(|(other, _)| other != path));
+    Library::from_files(kept.chain(more).map(|(path, text)| (format!("small/{path}"), text.as_bytes().to_vec())))
+}
+
+fn setup() -> Setup {
+    Setup::scenario("start").seed(7).seat("left", Driver::Policy("p0".into())).seat("gm", Driver::Absent)
+}
+
+fn came(step: &Step) -> String {
+    match step {
+        Step::Ask => "asks".into(),
+        Step::Fault(fault) => format!("fault: {fault}"),
+        Step::Over(text) => text.clone(),
+    }
+}
+
+fn advanced(session: &mut Session) -> String {
+    came(&session.advance().unwrap())
+}
+
+/// What a simulation comes to, each outcome with its count.
+fn simulated(rules: &Arc<Ruleset>, trials: u64, memo: MemoUse) -> Vec<String> {
+    let simulation = Simulation {
+        scenario: "start".into(),
+        variants: vec![Variant::new("one", rules, setup()).unwrap()],
+        trials,
+        seed: 1,
+        until: None,
+        actions: 20_000,
+        memo,
+    };
+    let tally = simulation.run(1, None, None, &mut |_, _| true).unwrap().tallies.remove(0);
+    let outcomes = tally.outcomes.iter().map(|(text, count)| format!("{text}: {count}"));
+    outcomes.chain(tally.left_out.iter().map(|out| format!("fault: {}", out.why))).collect()
+}
+
+/// What comes of a game without dice in each mode, by the mode's name.
+fn in_each_mode(act: &str, late: &str, more: &[(&str, &str)]) -> Vec<(&'static str, String)> {
+    let library = library(act, late, more);
+    let rules = Ruleset::load(&library, "small").unwrap_or_else(|error| panic!("{error}\n{act}"));
+    let mut told = Session::start(&rules, setup()).unwrap();
+    let mut found = vec![("told", advanced(&mut told))];
+    let saved = told.save();
+    let mut standing = |name, loaded: Result<Session, _>| match loaded {
+        Ok(mut loaded) => {
+            found.push((name, advanced(&mut loaded)));
+            assert_eq!(loaded.state_bytes(), told.state_bytes(), "{name}: {act}");
+        }
+        Err(error) => found.push((name, format!("{error}"))),
+    };
+    standing("loaded", Session::load(&library, &saved));
+    standing("by its tape", Session::load_by_tape(&library, &saved));
+    let mut headless = Session::start(&rules, setup()).unwrap();
+    headless.set_headless(true);
+    found.push(("headless", advanced(&mut headless)));
+    for (mode, memo) in [("every script run", MemoUse::Never), ("memo", MemoUse::Always)] {
+        let first = simulated(&rules, 1, memo).remove(0);
+        found.push((mode, first.trim_end_matches(": 1").to_owned()));
+    }
+    found
+}
+
+/// What comes of it, the same in each mode.
+#[track_caller]
+fn comes_to(act: &str, late: &str, more: &[(&str, &str)]) -> String {
+    let found = in_each_mode(act, late, more);
+    let (_, first) = found[0].clone();
+    for (mode, other) in &found {
+        assert_eq!(*other, first, "{mode}: {act}");
+    }
+    first
+}
+
+#[test]
+fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
+    let library =
+        library("rb.schedule(\"late\", { 1, 2 }, x)", "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)", &[]);
+    let rules = Ruleset::load(&library, "small").unwrap();
+    let mut told = Session::start(&rules, setup()).unwrap();
+    let found = advanced(&mut told);
+    assert!(found.contains("10000 agenda entries ran without a roll"), "{found}");
+    let saved = told.save();
+    let loaded = [Session::load(&library, &saved), Session::load_by_tape(&library, &saved)].map(Result::unwrap);
+    for mut loaded in loaded {
+        assert_eq!(advanced(&mut loaded), found);
+        assert_eq!(loaded.state_bytes(), told.state_bytes());
+        assert_eq!(loaded.log(), told.log());
+    }
+    // Who lets it go on gets as many entries again.
+    for remedy in [Remedy::Retry, Remedy::SkipAction] {
+        let before = told.log().len();
+        told.remedy(remedy).unwrap();
+        assert!(advanced(&mut told).contains("10000 agenda entries ran"));
+        assert!(told.log().len() >= before + 9_000);
+    }
+}
+
+#[test]
+fn a_game_that_has_run_out_of_entries_is_replayed_and_taken_back() {
+    let asks = "rb.confirm({ seat = \"left\", topic = \"go\", why = \"go?\", default = true }) for _, entry in rb.agenda() do rb.cancel(entry.id) end";
+    assert_eq!(comes_to(asks, "", &[]), "nothing is left to do");
+    let library = library(asks, "", &[]);
+    let rules = Ruleset::load(&library, "small").unwrap();
+    let mut told = Session::start(&rules, setup().seat("left", Driver::Human)).unwrap();
+    assert_eq!(advanced(&mut told), "asks");
+    let before = told.state_bytes();
+    let question = told.questions()[0].clone();
+    told.answer(question.id, question.read(&true.into()).unwrap()).unwrap();
+    assert_eq!(advanced(&mut told), "nothing is left to do");
+    let mut loaded = Session::load(&library, &told.save()).unwrap();
+    assert_eq!(advanced(&mut loaded), "nothing is left to do");
+    loaded.undo().unwrap();
+    assert_eq!(advanced(&mut loaded), "asks");
+    assert_eq!(loaded.state_bytes(), before);
+}
