@@ -129,6 +129,56 @@ fn comes_to(act: &str, late: &str, more: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn a_zero_has_no_sign_once_the_state_holds_it() {
+    let sign = "x:add(\"b\", if 1 / x.a < 0 then 1 else 10)";
+    assert_eq!(comes_to("x:set(\"a\", -0)", sign, &[]), "0 30 0");
+    assert_eq!(comes_to(&format!("x:set(\"a\", -0, \"why\") {sign}"), "", &[]), "0 30 0");
+    assert_eq!(comes_to(&format!("x:set(\"a\", 5) x:set(\"a\", x.a * 0 * -1) {sign}"), "", &[]), "0 30 0");
+    let policy = POLICY.replace("return nil end", "return -0 end");
+    let asks =
+        "local n = rb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = -1, max = 3, default = 1 })";
+    let policy = [("policies/p0.luau", policy.as_str())];
+    assert_eq!(comes_to(&format!("{asks} x:add(\"b\", if 1 / n < 0 then 1 else 10)"), "", &policy), "0 30 0");
+    let asks = asks.replace("default = 1", "default = -0");
+    assert_eq!(comes_to(&format!("{asks} x:add(\"b\", if 1 / n < 0 then 1 else 10)"), "", &[]), "0 30 0");
+}
+
+#[test]
+fn no_number_beyond_the_largest_comes_in_by_any_way() {
+    const LARGEST: &str = "9007199254740991";
+    let fill = format!("x:set(\"a\", {LARGEST}) x:set(\"c\", {LARGEST})");
+    for beyond in [
+        "x:set(\"a\", 9007199254740992)",
+        "x:add(\"a\", 1)",
+        "x:shift(\"a\", 1)",
+        "x:set(\"list\", { 9007199254740993 })",
+        "x:set(\"a\", -9007199254740992)",
+        "rb.spawn(\"thing\", { a = 2^53 })",
+        "rb.schedule(\"late\", { 8 }, x, { 2^53 })",
+    ] {
+        let found = comes_to(&format!("{fill} {beyond}"), "", &[]);
+        assert!(found.contains("is too large; whole numbers go to 9007199254740991"), "{beyond}: {found}");
+        assert!(found.contains("small/play.luau:15"), "{beyond}: {found}");
+    }
+    let found = comes_to(&format!("{fill} x:shift(\"c\", 1)"), "", &[]);
+    assert!(found.contains("too large"), "{found}");
+    let found = comes_to("rb.schedule(\"late\", { 2^53 }, x)", "", &[]);
+    assert!(found.contains("a key is a whole number"), "{found}");
+    // One by one, over many games: the memo's sums stop at the same number.
+    let library = library(
+        "x:shift(\"a\", 3002399751580330)",
+        "if rb.under(\"1d6\", 4, \"luck\") then x:shift(\"a\", 1) end",
+        &[],
+    );
+    let rules = Ruleset::load(&library, "small").unwrap();
+    let [scripts, memo] = [MemoUse::Never, MemoUse::Always].map(|memo| simulated(&rules, 60, memo));
+    assert_eq!(scripts, memo);
+    assert!(
+        scripts.iter().any(|found| found.contains("too large")) && scripts.iter().any(|found| found.contains(LARGEST))
+    );
+}
+
+#[test]
 fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
     let library =
         library("rb.schedule(\"late\", { 1, 2 }, x)", "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)", &[]);

@@ -2,10 +2,11 @@ use serde_json::Value;
 use toml::Spanned;
 use toml::de::DeValue;
 
-use super::document::{Document, Entry, LARGEST_NUMBER, in_order, kind_of, whole_number};
+use super::document::{Document, Entry, in_order, kind_of, whole_number};
 use super::problem::Problem;
 use super::quoted::{quoted, turns_direction};
 use super::source::Source;
+use crate::state::LARGEST_NUMBER;
 
 /// A data file of a ruleset: a character, a position. Texts, whole numbers, true and false, lists and tables.
 #[derive(Debug, Clone)]

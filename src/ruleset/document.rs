@@ -7,6 +7,7 @@ use toml::de::{DeInteger, DeTable, DeValue};
 
 use super::problem::Problem;
 use super::source::Source;
+use crate::state::LARGEST_NUMBER;
 
 /// A TOML file whose every key and value knows its place.
 pub(crate) struct Document<'s> {
@@ -128,9 +129,6 @@ pub(crate) fn kind_of(value: &DeValue<'_>) -> &'static str {
         DeValue::Table(_) => "a table",
     }
 }
-
-/// The largest whole number, and negated the smallest, that a script holds without loss: 2^53 - 1.
-pub(crate) const LARGEST_NUMBER: i64 = (1 << 53) - 1;
 
 /// The value of a whole number, if it is from -[`LARGEST_NUMBER`] to [`LARGEST_NUMBER`].
 pub(crate) fn whole_number(number: &DeInteger<'_>) -> Option<i64> {

@@ -8,7 +8,7 @@ use mlua::{Error, Lua, Result, Table, Value as Lv};
 use super::handles::Handles;
 use super::host::number_of;
 use super::sandbox::hold;
-use crate::state::Value;
+use crate::state::{LARGEST_NUMBER, Value};
 
 /// Most values in one table that a script hands to the host.
 const MAX_NODES: usize = 10_000;
@@ -18,7 +18,6 @@ const MAX_TEXT: usize = 64 << 10;
 const NODE: usize = 48;
 /// How many times a text is kept, as it is counted: in the state, in the journal, and in words that are told of it.
 const COPIES: usize = 3;
-const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
 
 /// What a script gave cannot be plain data, in a sentence.
 fn unfit(message: impl Into<String>) -> Error {
@@ -50,11 +49,8 @@ fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Resul
     Ok(match value {
         Lv::Nil => Value::None,
         Lv::Boolean(yes) => Value::Bool(*yes),
-        Lv::Integer(n) if n.unsigned_abs() > MAX_WHOLE as u64 => {
-            return Err(unfit(format!("{n} is too large; whole numbers go to 2^53")));
-        }
-        Lv::Integer(n) => Value::Int(*n),
-        Lv::Number(n) => Value::Int(whole(*n)?),
+        Lv::Integer(n) => Value::Int(whole(*n as f64).map_err(unfit)?),
+        Lv::Number(n) => Value::Int(whole(*n).map_err(unfit)?),
         Lv::LightUserData(token) => {
             handles.saw_entry_number.set(true);
             Value::Int(i64::from(number_of(token.0 as usize)))
@@ -105,11 +101,15 @@ fn read(value: &Lv, handles: &Handles, depth: usize, nodes: &mut usize) -> Resul
     })
 }
 
-fn whole(n: f64) -> Result<i64> {
-    if n.fract() == 0.0 && n.abs() <= MAX_WHOLE {
-        return Ok(n as i64);
+/// A number as the state holds it, or why it does not.
+pub(super) fn whole(n: f64) -> std::result::Result<i64, String> {
+    if n.fract() != 0.0 {
+        Err(format!("{n} is not a whole number; the state holds whole numbers only"))
+    } else if n.abs() > LARGEST_NUMBER as f64 {
+        Err(format!("{n} is too large; whole numbers go to {LARGEST_NUMBER}"))
+    } else {
+        Ok(n as i64)
     }
-    Err(unfit(format!("{n} is not a whole number; the state holds whole numbers only")))
 }
 
 /// What a value is, in a word of its author: of numbers there is only one sort.
@@ -123,7 +123,7 @@ pub(super) fn sort_of(value: &Lv) -> &'static str {
 /// A script's number, if it is a whole one that the state can hold.
 pub(super) fn whole_of(value: &Lv) -> Option<i64> {
     match value {
-        Lv::Integer(n) => (n.unsigned_abs() <= MAX_WHOLE as u64).then_some(*n),
+        Lv::Integer(n) => whole(*n as f64).ok(),
         Lv::Number(n) => whole(*n).ok(),
         _ => None,
     }

@@ -18,7 +18,7 @@ use crate::lab::{Limits, Odds, OddsQuery};
 use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session};
 use crate::play::{Machines, Ruleset};
 use crate::ruleset::Library;
-use crate::state::{EntityId, Value};
+use crate::state::{EntityId, LARGEST_NUMBER, Value};
 
 /// A request to one table, by somebody with a role.
 pub(super) struct Command<'r> {
@@ -384,14 +384,11 @@ fn expected(game: &Game, expect: u64) -> Result<(), Failure> {
     if expect == game.seq { Ok(()) } else { Err(Failure::Moved { expected: expect, seq: game.seq }) }
 }
 
-/// The largest whole number that every client reads exactly.
-const MOST: i64 = (1 << 53) - 1;
-
 /// Refuses numbers that not every client can read back.
 fn bounded(value: &Value) -> Result<(), Failure> {
     match value {
-        Value::Int(n) if n.abs() > MOST => {
-            Err(Failure::BadParams { message: format!("{n} is beyond {MOST}, the largest whole number") })
+        Value::Int(n) if n.unsigned_abs() > LARGEST_NUMBER.unsigned_abs() => {
+            Err(Failure::BadParams { message: format!("{n} is beyond {LARGEST_NUMBER}, the largest whole number") })
         }
         Value::List(items) => items.iter().try_for_each(bounded),
         Value::Map(items) => items.values().try_for_each(bounded),

@@ -27,5 +27,6 @@ pub(crate) use numbers::Number;
 pub use readable_name::readable_name;
 pub(crate) use schema::ENDING;
 pub use schema::{Field, FieldId, Kind, KindId, Schema, Type};
+pub(crate) use value::LARGEST_NUMBER;
 pub use value::{EntityId, Value};
 pub(crate) use value_json::in_stored_form;

@@ -26,7 +26,7 @@ pub enum Value {
     None,
     /// True or false.
     Bool(bool),
-    /// A whole number, at most 2^53 away from zero, so that every script reads it exactly.
+    /// A whole number, at most [`LARGEST_NUMBER`] away from zero.
     Int(i64),
     /// Numerator and denominator, reduced, the denominator positive.
     Ratio(i64, i64),
@@ -126,9 +126,9 @@ impl Value {
     pub(crate) fn unfit(&self) -> Option<&'static str> {
         self.walk().find_map(|(value, depth)| match value {
             _ if depth > Value::DEEPEST => Some("lists and maps lie in one another more than 100 levels deep"),
-            Value::Int(n) if n.unsigned_abs() > EXACT => Some("a number is further from zero than 2^53"),
+            Value::Int(n) if n.unsigned_abs() > EXACT => Some("a number is further from zero than 2^53 - 1"),
             Value::Ratio(n, d) if *d < 1 || n.unsigned_abs() > EXACT || d.unsigned_abs() > EXACT => {
-                Some("a fraction has a part further from zero than 2^53, or a denominator below 1")
+                Some("a fraction has a part further from zero than 2^53 - 1, or a denominator below 1")
             }
             Value::Text(text) if text.len() > LONGEST => Some("a text is longer than 256 KiB"),
             _ => None,
@@ -226,8 +226,9 @@ impl Value {
     }
 }
 
-/// Whole numbers up to here are read exactly by every script.
-const EXACT: u64 = 1 << 53;
+/// The largest whole number, and negated the smallest. Scripts and clients read all of them exactly, and one more is told apart.
+pub(crate) const LARGEST_NUMBER: i64 = (1 << 53) - 1;
+const EXACT: u64 = LARGEST_NUMBER.unsigned_abs();
 
 /// Most bytes of one text.
 const LONGEST: usize = 256 * 1024;
@@ -354,8 +355,9 @@ mod tests {
             assert!(value.unfit().is_some() && !value.is_too_deep());
             assert!(Value::map([("a", Value::list([value]))]).unfit().is_some());
         }
-        let hundred = (0..100).fold(Value::Int(1 << 53), |inner, _| Value::list([inner]));
+        let hundred = (0..100).fold(Value::Int(LARGEST_NUMBER), |inner, _| Value::list([inner]));
         assert_eq!(hundred.unfit(), None);
+        assert!(Value::Int(LARGEST_NUMBER + 1).unfit().is_some());
     }
 
     #[test]

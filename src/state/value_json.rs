@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::Value as Json;
 
-use super::{EntityId, Value};
+use super::{EntityId, LARGEST_NUMBER, Value};
 
 type Items = BTreeMap<Arc<str>, Value>;
 
@@ -126,8 +126,7 @@ fn plain_map(items: serde_json::Map<String, Json>) -> Result<Value, String> {
 }
 
 fn whole(n: &serde_json::Number) -> Result<i64, String> {
-    // 2^53: up to there each whole number has a float of its own.
-    let float = || n.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0);
+    let float = || n.as_f64().filter(|n| n.fract() == 0.0 && n.abs() <= LARGEST_NUMBER as f64);
     match (n.as_i64(), n.is_u64()) {
         (Some(n), _) => Ok(n),
         (None, true) => Err(format!("{n} is too large")),

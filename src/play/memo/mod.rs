@@ -38,7 +38,9 @@ pub(crate) use self::traces::Traces;
 use self::traces::{Committed, Miss, Table};
 use super::operation::Op;
 use crate::dice::DiceRng;
-use crate::state::{Attachment, Audience, Entity, EntityId, Entry, FieldId, KindId, Schema, State, Type, Value};
+use crate::state::{
+    Attachment, Audience, Entity, EntityId, Entry, FieldId, KindId, LARGEST_NUMBER, Schema, State, Type, Value,
+};
 
 /// One thread's part of the trace cache: the recorder, and what it knows of the state that it works on.
 #[derive(Debug)]
@@ -131,8 +133,6 @@ pub(crate) enum Lookup {
 
 /// Longer recordings are not worth their place.
 const LONGEST: usize = 4_000;
-/// A number in the state is at most so far from zero.
-const EXACT: i64 = 1 << 53;
 /// Recordings that wait at most.
 const MOST_WAITING: usize = 16;
 /// One replay in so many is run by the script as well.
@@ -745,10 +745,10 @@ impl Memo {
         match by {
             0 => return,
             1.. => {
-                let most = max.map_or(EXACT + 1, |max| max.saturating_add(1));
+                let most = max.map_or(LARGEST_NUMBER + 1, |max| max.saturating_add(1));
                 self.guard_least(key, most.saturating_sub(by), false);
             }
-            _ => self.guard_least(key, min.unwrap_or(-EXACT).saturating_sub(by), true),
+            _ => self.guard_least(key, min.unwrap_or(-LARGEST_NUMBER).saturating_sub(by), true),
         }
         self.effect(|| Effect::Add(key, by));
     }

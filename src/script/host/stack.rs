@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
+use super::super::conversion;
 use super::super::sandbox::{Budget, place_of, renew};
 use super::entities::{check_target, hold_change};
 use super::{HostState, NO_GAME, answering, message_of};
@@ -116,8 +117,7 @@ pub(super) unsafe fn whole(state: *mut lua_State, at: c_int) -> Option<i64> {
         if ffi::lua_type(state, at) != ffi::LUA_TNUMBER {
             return None;
         }
-        let n = ffi::lua_tonumberx(state, at, ptr::null_mut());
-        (n.fract() == 0.0 && n.abs() <= 9_007_199_254_740_992.0).then_some(n as i64)
+        conversion::whole(ffi::lua_tonumberx(state, at, ptr::null_mut())).ok()
     }
 }
 
@@ -266,6 +266,13 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
     };
     hold_change(context).map_err(|error| error.to_string())?;
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
+    if plain && value == Value::Int(0) {
+        // A script may give a zero with a sign, which the state does not hold: so no handle holds it.
+        unsafe {
+            ffi::lua_pushnumber(state, 0.0);
+            ffi::lua_replace(state, 5);
+        }
+    }
     match by {
         Some(by) => {
             let why = unsafe { text(state, 6) }.map(kept_text).transpose()?;
@@ -298,13 +305,7 @@ pub(super) unsafe fn value_at(
         Ok(match ffi::lua_type(state, at) {
             ffi::LUA_TNIL => Value::None,
             ffi::LUA_TBOOLEAN => Value::Bool(ffi::lua_toboolean(state, at) != 0),
-            ffi::LUA_TNUMBER => match whole(state, at) {
-                Some(n) => Value::Int(n),
-                None => {
-                    let n = ffi::lua_tonumberx(state, at, ptr::null_mut());
-                    return Err(format!("{n} is not a whole number; the state holds whole numbers only"));
-                }
-            },
+            ffi::LUA_TNUMBER => Value::Int(conversion::whole(ffi::lua_tonumberx(state, at, ptr::null_mut()))?),
             ffi::LUA_TSTRING => {
                 let Some(text) = text(state, at) else { return Err("a text must be UTF-8".into()) };
                 let known = match (ty, now) {
