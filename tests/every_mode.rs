@@ -179,6 +179,60 @@ fn no_number_beyond_the_largest_comes_in_by_any_way() {
 }
 
 #[test]
+fn words_leave_the_variables_around_them_as_they_are() {
+    for said in ["count += 1", "bump()", "table.insert(list, 1)", "table.insert(open.list, 1)"] {
+        let act = format!(
+            "local count, list, inner = 0, {{}}, {{}}\nlocal open = table.freeze({{ list = inner }})\nlocal function bump() count += 1 end\n\
+             rb.say(function() {said} return \"words\" end)\nx:add(\"a\", count + #list + #inner)\n\
+             bump() table.insert(list, 2)\nx:add(\"b\", count + #list)"
+        );
+        assert_eq!(comes_to(&act, "", &[]), "0 6 0", "{said}");
+    }
+    let given =
+        "local list = {} rb.say(function(given) table.insert(given, 1) return \"words\" end, list) x:add(\"a\", #list)";
+    assert_eq!(comes_to(given, "", &[]), "0 0 0");
+}
+
+const CARDS: [(&str, &str); 3] = [
+    (
+        "maneuvers/one.luau",
+        "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"one\", when = function(ctx) ctx.look() return true end, resolve = function() end })",
+    ),
+    (
+        "maneuvers/two.luau",
+        "local rb = require(\"@riskbreaker\")\nreturn rb.maneuver({ id = \"two\", when = function(ctx) ctx.look() return not ctx.tied, \"tied\" end, resolve = function() end })",
+    ),
+    (
+        "policies/p0.luau",
+        "local rb = require(\"@riskbreaker\")\nreturn rb.policy({ id = \"p0\", answer = function(q) return rb.open(q, \"two\") or rb.open(q, \"one\") end })",
+    ),
+];
+
+#[test]
+fn a_when_changes_nothing_by_way_of_a_function_that_it_is_given() {
+    let asks = |look: &str| {
+        format!(
+            "local count, list = 0, {{}}\nlocal deep = {{ {{ {{ {{ {{ {{ {{ {{ list }} }} }} }} }} }} }} }}\n\
+             local ctx = {{ tied = true, deep = deep, look = function() {look} end }}\n\
+             rb.choose({{ seat = \"left\", topic = \"card\", why = \"which?\", cards = rb.card_ids, ctx = ctx, default = \"one\" }})\n\
+             x:add(\"a\", count + #list)"
+        )
+    };
+    let found = comes_to(&asks("count += 1"), "", &CARDS);
+    assert!(found.contains("changes a variable outside the function at small/play.luau:17"), "{found}");
+    let found = comes_to(&asks("table.insert(list, 1)"), "", &CARDS);
+    assert!(found.contains("attempt to modify a readonly table"), "{found}");
+    let found = comes_to(&asks("table.insert(deep[1][1][1][1][1][1][1], 1)"), "", &CARDS);
+    assert!(found.contains("attempt to modify a readonly table"), "{found}");
+    // Variables of its own are free, and so is a function that changes something where the rule acts.
+    let free = format!("{}\nctx.look()", asks("local own = count own += 1")).replace("x:add", "x:shift");
+    assert_eq!(comes_to(&free, "", &CARDS), "0 0 0");
+    let check = "local n = 0\nrb.number({ seat = \"left\", topic = \"n\", why = \"how many?\", min = 0, max = 3, default = 1, check = function(value) n += 1 return true end })";
+    let found = comes_to(check, "", &[]);
+    assert!(found.contains("the check of a question changes a variable outside the function at"), "{found}");
+}
+
+#[test]
 fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
     let library =
         library("rb.schedule(\"late\", { 1, 2 }, x)", "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)", &[]);

@@ -8,6 +8,7 @@ mod answering;
 mod attachments;
 mod dice;
 mod entities;
+mod locks;
 mod log;
 mod messages;
 mod plane;
@@ -298,6 +299,7 @@ pub(super) fn functions(lua: &Lua, host: &Rc<HostState>) -> Result<Table> {
     log::add(lua, host, &table)?;
     super::convert::add(lua, host, &table)?;
     stack::add(lua, &table)?;
+    locks::add(lua, &table)?;
     let (handles, names) = (lua.create_table()?, lua.create_table()?);
     table.raw_set("handles", &handles)?;
     table.raw_set("field_names", &names)?;

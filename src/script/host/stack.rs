@@ -61,7 +61,7 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 16] = [
+    let functions: [(&str, ffi::lua_CFunction); 11] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
@@ -72,18 +72,19 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("answered", answering::answered),
         ("gone_among", answering::gone_among),
         ("next", next),
-        ("lock", lock),
-        ("thaw", thaw),
-        ("lock_deep", lock_deep),
-        ("thaw_all", thaw_all),
         ("entry_metatable", entry_metatable),
-        ("captured", captured),
     ];
     for (name, function) in functions {
         // SAFETY: each keeps to the engine's rules for functions, see below.
         table.raw_set(name, unsafe { lua.create_c_function(function) }?)?;
     }
     Ok(())
+}
+
+/// The host state that the running script works for.
+pub(super) fn running_host<'a>() -> Option<&'a HostState> {
+    // SAFETY: `with_host` sets the pointer for as long as its borrow of the host state lasts, on this thread only.
+    unsafe { HOST.get().as_ref() }
 }
 
 /// The host state and the game that is lent at the moment.
@@ -582,105 +583,5 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         }
         ffi::lua_pushboolean(state, c_int::from(others));
         4
-    }
-}
-
-// Locks
-
-/// lock(table): it cannot be changed until `thaw`.
-unsafe extern "C-unwind" fn lock(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a table.
-    unsafe {
-        ffi::lua_setreadonly(state, 1, 1);
-        ffi::lua_settop(state, 1);
-        1
-    }
-}
-
-unsafe extern "C-unwind" fn thaw(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a table.
-    unsafe {
-        ffi::lua_setreadonly(state, 1, 0);
-        0
-    }
-}
-
-/// Deepest table, and most tables, that `lock_deep` locks.
-const LOCKED_DEPTH: c_int = 6;
-const MOST_LOCKED: ffi::lua_Integer = 4_000;
-
-/// lock_deep(value, list): locks a table and the tables in it, and notes in the list those that were not locked before.
-unsafe extern "C-unwind" fn lock_deep(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a value and a table.
-    unsafe {
-        let mut count = ffi::lua_objlen(state, 2) as ffi::lua_Integer;
-        lock_from(state, 1, LOCKED_DEPTH, &mut count);
-        0
-    }
-}
-
-unsafe fn lock_from(state: *mut lua_State, at: c_int, depth: c_int, count: &mut ffi::lua_Integer) {
-    unsafe {
-        if ffi::lua_type(state, at) != ffi::LUA_TTABLE
-            || ffi::lua_getreadonly(state, at) != 0
-            || *count >= MOST_LOCKED
-            || ffi::lua_checkstack(state, 8) == 0
-        {
-            return;
-        }
-        ffi::lua_setreadonly(state, at, 1);
-        *count += 1;
-        ffi::lua_pushvalue(state, at);
-        ffi::lua_rawseti(state, 2, *count);
-        if depth == 0 {
-            return;
-        }
-        let mut place = 0;
-        loop {
-            place = ffi::lua_rawiter(state, at, place);
-            if place < 0 {
-                return;
-            }
-            lock_from(state, ffi::lua_gettop(state), depth - 1, count);
-            pop(state, 2);
-        }
-    }
-}
-
-/// thaw_all(list, from): thaws the tables of a list behind a place, and takes them out of it.
-unsafe extern "C-unwind" fn thaw_all(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a list of tables and a number.
-    unsafe {
-        let from = whole(state, 2).unwrap_or(0);
-        let mut at = ffi::lua_objlen(state, 1) as i64;
-        while at > from {
-            ffi::lua_rawgeti(state, 1, at as ffi::lua_Integer);
-            ffi::lua_setreadonly(state, -1, 0);
-            pop(state, 1);
-            ffi::lua_pushnil(state);
-            ffi::lua_rawseti(state, 1, at as ffi::lua_Integer);
-            at -= 1;
-        }
-        0
-    }
-}
-
-/// captured(function): a list of the tables and functions that a function of a file has captured.
-unsafe extern "C-unwind" fn captured(state: *mut lua_State) -> c_int {
-    // SAFETY: the prelude gives a function.
-    unsafe {
-        ffi::lua_settop(state, 1);
-        ffi::lua_createtable(state, 0, 0);
-        let (mut at, mut count) = (1, 0);
-        while !ffi::lua_getupvalue(state, 1, at).is_null() {
-            if matches!(ffi::lua_type(state, -1), ffi::LUA_TTABLE | ffi::LUA_TFUNCTION) {
-                count += 1;
-                ffi::lua_rawseti(state, 2, count);
-            } else {
-                pop(state, 1);
-            }
-            at += 1;
-        }
-        1
     }
 }
