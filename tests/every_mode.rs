@@ -233,6 +233,25 @@ fn a_when_changes_nothing_by_way_of_a_function_that_it_is_given() {
 }
 
 #[test]
+fn a_limit_of_one_action_is_reached_in_every_mode_or_in_none() {
+    let times =
+        |count: u32, deed: &str| format!("if x.b == 0 then for i = 1, {count} do {deed} end x:set(\"b\", 1) end");
+    for deed in ["rb.say(\"words {}\", x)", "rb.say(function() return \"words\" end)"] {
+        assert_eq!(comes_to(&times(10_000, deed), "", &[]), "0 1 0", "{deed}");
+        let found = comes_to(&times(10_001, deed), "", &[]);
+        assert!(found.contains("one action says at most 10000 lines"), "{found}");
+    }
+    for deed in ["rb.roll(\"1d6\", \"luck\")", "x:set(\"c\", i % 7)"] {
+        let few = comes_to(&times(10_000, deed), "", &[]);
+        assert!(few.starts_with("0 1 "), "{few}");
+        let found = comes_to(&times(20_000, deed), "", &[]);
+        assert!(found.contains("the script used up its memory"), "{found}");
+    }
+    // What explains the next roll is no part of the game.
+    assert_eq!(comes_to(&times(20_000, "rb.term(\"part\", i)"), "", &[]), "0 1 0");
+}
+
+#[test]
 fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
     let library =
         library("rb.schedule(\"late\", { 1, 2 }, x)", "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)", &[]);

@@ -41,6 +41,8 @@ pub(crate) struct ActionContext {
     /// Whether what is rolled and answered has to be found again.
     pub keeps_tape: bool,
     pub events: Vec<Event>,
+    /// Lines that this run has said, whether anybody listens or not.
+    pub said: u32,
     /// Questions met in this run without an answer.
     pub questions: Vec<Question>,
     /// What the roll that waits for typed faces is for, as the tape labels it.
@@ -262,6 +264,7 @@ impl ActionContext {
             listening: true,
             keeps_tape: true,
             events: Vec::new(),
+            said: 0,
             questions: Vec::new(),
             rolled_for: None,
             autos: Vec::new(),
@@ -312,8 +315,9 @@ impl ActionContext {
         self.in_last_call = false;
     }
 
-    /// Forgets the rolls of the last run.
+    /// Forgets what the last run has rolled and said.
     pub fn forget_rolls(&mut self) {
+        self.said = 0;
         self.rolls.clear();
         self.last_roll = 0;
     }

@@ -529,15 +529,22 @@ impl ActionContext {
     /// Tells a line of the story. `text` is called only if somebody listens.
     pub fn say(&mut self, audience: Audience, text: impl FnOnce(&ActionContext) -> String) -> Result<(), Stop> {
         self.may_act("saying something")?;
+        self.count_line()?;
         self.observers.observe(&Op::Say);
         if self.listening {
-            if self.events.len() > MOST_EVENTS {
-                return Err(self.fault(format!("one action tells at most {MOST_EVENTS} things")));
-            }
             let text = text(self);
             self.tell(Happening::Said { text }, audience);
         }
         Ok(())
+    }
+
+    /// Counts a line of the story, whether anybody listens or not: what one action may say is the same in all games.
+    pub fn count_line(&mut self) -> Result<(), Stop> {
+        self.said += 1;
+        match self.said > MOST_LINES {
+            true => Err(self.fault(format!("one action says at most {MOST_LINES} lines"))),
+            false => Ok(()),
+        }
     }
 
     /// Tells what came of the last roll, with it. `text` is called only if somebody listens.
@@ -567,8 +574,8 @@ impl ActionContext {
     }
 }
 
-/// Most events of one action.
-const MOST_EVENTS: usize = 10_000;
+/// Most lines that one action says.
+const MOST_LINES: u32 = 10_000;
 
 /// The value as its field holds it: a ratio comes from a script as a list of two.
 pub(crate) fn settled(ty: &Type, value: Value) -> Value {

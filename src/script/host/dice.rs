@@ -68,7 +68,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             let rolled = if explored { uncharged(roll) } else { roll() };
             let rolled = rolled.map_err(stopped)?;
             charge(16 + rolled.dice as i64 / 4);
-            if context.keeps_tape {
+            if !explored {
                 hold(TOLD + rolled.dice * DIE)?;
             }
             to_lua(lua, &rolled.seen, &b.handles.borrow())

@@ -33,7 +33,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
                 return Err(fault(context, format!("the field `{}` of {title}: {}", declared.name, plain(&error))));
             }
         };
-        hold_change(context)?;
+        hold_change()?;
         context.write(id, field, value, why).map_err(stopped)?;
         handles.forget_field(rules.schema(), id, field)
     });
@@ -180,9 +180,10 @@ pub(in crate::script) fn entity_arg(
     }
 }
 
-/// Counts what a change is to the host: an entry of its journal, and an event where somebody listens.
-pub(super) fn hold_change(context: &ActionContext) -> Result<()> {
-    hold(if context.listening { CHANGE + TOLD } else { CHANGE })
+/// Counts what a change is to the host: an entry of its journal, and an event. It counts where nobody listens, too, so that a
+/// limit is reached in all games or in none.
+pub(super) fn hold_change() -> Result<()> {
+    hold(CHANGE + TOLD)
 }
 
 /// The kind of this name.

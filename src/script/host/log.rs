@@ -75,9 +75,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Ok(value) => context.words(&value),
             Err(_) => "?".into(),
         };
-        hold(TOLD + label.len() + value.len())?;
         let term = Term { label, value, path: path.trim_start_matches('=').to_string(), line, depth };
         if explains {
+            hold(TOLD + term.label.len() + term.value.len())?;
             b.terms.borrow_mut().push(term);
         } else {
             context.note_roll_term(term);

@@ -23,7 +23,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         if let Some(known) = context.relations_between(kind, one, other).first().copied() {
             let rules = context.rules.clone();
             for (field, value) in given {
-                hold_change(context)?;
+                hold_change()?;
                 context.write(known, field, value, None).map_err(stopped)?;
                 handles.forget_field(rules.schema(), known, field)?;
             }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use mlua::{Function, LightUserData, Lua, Result, Table, Value as Lv, ffi, lua_State};
 
 use super::super::conversion;
-use super::super::sandbox::{Budget, place_of, renew};
+use super::super::sandbox::{Budget, hold, place_of, renew};
 use super::entities::{check_target, hold_change};
-use super::{HostState, NO_GAME, answering, message_of};
+use super::{HostState, NO_GAME, TOLD, answering, message_of};
 use crate::play::{ActionContext, Stop, settled};
 use crate::state::{EntryId, FieldId, Type, Value};
 
@@ -61,7 +61,7 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 11] = [
+    let functions: [(&str, ffi::lua_CFunction); 12] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
@@ -73,6 +73,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("gone_among", answering::gone_among),
         ("next", next),
         ("entry_metatable", entry_metatable),
+        ("unheard", unheard),
     ];
     for (name, function) in functions {
         // SAFETY: each keeps to the engine's rules for functions, see below.
@@ -265,7 +266,7 @@ unsafe fn write_field(state: *mut lua_State, by: Option<f64>) -> std::result::Re
             return Err(words(context.fault(message)));
         }
     };
-    hold_change(context).map_err(|error| error.to_string())?;
+    hold_change().map_err(|error| error.to_string())?;
     let plain = !matches!(value, Value::Ratio(..) | Value::List(_) | Value::Map(_)) && unsafe { !is_token(state, 5) };
     if plain && value == Value::Int(0) {
         // A script may give a zero with a sign, which the state does not hold: so no handle holds it.
@@ -583,5 +584,19 @@ unsafe extern "C-unwind" fn next(state: *mut lua_State) -> c_int {
         }
         ffi::lua_pushboolean(state, c_int::from(others));
         4
+    }
+}
+
+/// unheard(text or function): counts a line that is said where nobody listens.
+unsafe extern "C-unwind" fn unheard(state: *mut lua_State) -> c_int {
+    // SAFETY: as in `write`; there is one argument.
+    unsafe {
+        let length = text(state, 1).map_or(0, str::len);
+        let Some((_, context)) = lent(state) else { return raise(state, NO_GAME.into()) };
+        let counted = context.count_line().map_err(|stop| message_of(&stop).to_string());
+        match counted.and_then(|()| hold(TOLD + length).map_err(|error| error.to_string())) {
+            Ok(()) => 0,
+            Err(message) => raise(state, message),
+        }
     }
 }
