@@ -293,3 +293,24 @@ fn a_game_that_has_run_out_of_entries_is_replayed_and_taken_back() {
     assert_eq!(advanced(&mut loaded), "asks");
     assert_eq!(loaded.state_bytes(), before);
 }
+
+#[test]
+fn what_a_function_of_an_entry_gives_is_refused_at_the_function() {
+    let play = |part: &str| {
+        format!(
+            "local rb = require(\"@riskbreaker\")\nreturn rb.play({{\n\tstart = function()\n\
+             local x = rb.spawn(\"thing\", {{ name = \"X\" }}) rb.schedule(\"act\", {{ 1 }}, x) rb.schedule(\"act\", {{ 1 }}, x)\n\
+             \tend,\n\tentries = {{ act = {{ run = function() end,\n{part} }} }},\n}})"
+        )
+    };
+    let found = comes_to("", "", &[("play.luau", &play("tie = function(entries) return 0 end"))]);
+    assert_eq!(found, "fault: small/play.luau:7: `tie` of act must return a place, 1 to 2");
+    let found = comes_to("", "", &[("play.luau", &play("key = function(entry) return \"soon\" end"))]);
+    assert_eq!(found, "fault: small/play.luau:7: a key is a whole number or a list of them");
+    let found = comes_to("rb.detach(rb.schedule(\"late\", { 8 }, x))", "", &[]);
+    let told = "rb.detach takes the number that rb.attach has given, not what rb.schedule has given for an entry";
+    assert!(found.ends_with(told), "{found}");
+    let found = comes_to("string.format(\"%d\", rb.schedule(\"late\", { 8 }, x))", "", &[]);
+    assert!(found.contains(": invalid argument #2 to 'format'"), "{found}");
+    assert!(!found.contains("host:"), "{found}");
+}

@@ -320,6 +320,14 @@ fn cure_for(message: &str) -> Option<String> {
     if message.contains("attempt to perform arithmetic") {
         return Some("calculate with numbers only: a text or an entity is not a number".into());
     }
+    if message.contains("attempt to compare") && message.contains("userdata") {
+        return Some(
+            "what rb.schedule gives stands for an entry: compare it with `==`, and give it to rb.cancel".into(),
+        );
+    }
+    if message.starts_with("invalid argument #") {
+        return Some("give the function what it expects there; tostring(value) makes a text of any value".into());
+    }
     if message.contains("attempt to compare") {
         return Some("compare two numbers, or two texts".into());
     }
@@ -337,6 +345,13 @@ fn cure_for(message: &str) -> Option<String> {
     None
 }
 
+/// A message without the line of the host's own script, in which an author looks nothing up.
+fn without_host_line(message: &str) -> &str {
+    let Some(rest) = message.strip_prefix("host:") else { return message };
+    let text = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+    text.strip_prefix(": ").filter(|_| text.len() < rest.len()).unwrap_or(message)
+}
+
 /// One paragraph without addresses and control characters.
 fn tidy(message: &str) -> String {
     let mut text = String::new();
@@ -346,7 +361,7 @@ fn tidy(message: &str) -> String {
         rest = rest[at + 2..].trim_start_matches(|c: char| c.is_ascii_hexdigit());
     }
     text.push_str(rest);
-    text.trim_start_matches("runtime error: ")
+    without_host_line(text.trim_start_matches("runtime error: "))
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .take(MAX_MESSAGE)
@@ -370,5 +385,7 @@ mod tests {
     #[test]
     fn addresses_and_control_characters_do_not_reach_a_message() {
         assert_eq!(tidy("table: 0x5581f2a0 \u{1b}[31mred"), "table:   [31mred");
+        assert_eq!(tidy("host:183: invalid argument #2"), "invalid argument #2");
+        assert_eq!(tidy("host: a word"), "host: a word");
     }
 }

@@ -115,6 +115,7 @@ impl Prelude {
                 statistic: get("statistic")?,
                 key: get("key")?,
                 tie: get("tie")?,
+                place: get("place")?,
                 may_act: get("may_act")?,
                 deal: get("deal")?,
                 creation: get("creation")?,

@@ -11,7 +11,7 @@ use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 #[cfg(feature = "continuations")]
 use super::continuation::{Snapshot, Went};
 use super::conversion::{from_lua, sort_of, to_lua, whole_of};
-use super::fault::{fault_of, teach};
+use super::fault::{Place, fault_of, source_line, teach};
 use super::handles::Synced;
 #[cfg(feature = "continuations")]
 use super::host::begin_reads;
@@ -103,6 +103,7 @@ pub(super) struct Trusted {
     pub statistic: Function,
     pub key: Function,
     pub tie: Function,
+    pub place: Function,
     pub may_act: Function,
     pub deal: Function,
     pub creation: Function,
@@ -349,6 +350,17 @@ impl Vm {
                 Some((self.trusted.stale.clone(), MultiValue::new()))
             }
         })
+    }
+
+    /// A fault of what a function of an entry gave, with the place of the function.
+    fn at_function(&self, mut fault: Fault, what: &str, part: &str) -> Fault {
+        let place = || self.trusted.place.call::<(String, u32)>((what, part));
+        if let (None, Ok((path, line))) = (&fault.path, guarded(Budget::ACTION, place).0) {
+            let place = Place { path, line };
+            fault.source_line = source_line(&self.stack, &place);
+            (fault.path, fault.line) = (Some(place.path), Some(line));
+        }
+        fault
     }
 }
 
@@ -799,7 +811,7 @@ impl Machine for Vm {
             })?;
             let found = found.into_iter().next().unwrap_or(Lv::Nil);
             let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
-            key.map(Some)
+            key.map(Some).map_err(|fault| vm.at_function(fault, &entry.what, "key"))
         })
     }
 
@@ -831,7 +843,11 @@ impl Machine for Vm {
         let place = found.into_iter().next().and_then(|place| usize::try_from(whole_of(&place)?).ok());
         match place.and_then(|place| tied.get(place.wrapping_sub(1))) {
             Some(entry) => Ok(entry.id),
-            None => Err(Fault::new(format!("`tie` of {} must return a place, 1 to {}", entry.what, tied.len()))),
+            None => {
+                let mut fault = Fault::new(format!("`tie` of {} must return a place, 1 to {}", entry.what, tied.len()));
+                fault.cure = Some("return which of the entries that it is given goes first, such as 1".into());
+                Err(self.at_function(fault, &entry.what, "tie"))
+            }
         }
     }
 

@@ -2,9 +2,9 @@ use std::rc::Rc;
 
 use mlua::{Lua, Result, Table, Value as Lv};
 
-use super::super::conversion::{from_lua, to_lua};
+use super::super::conversion::{from_lua, to_lua, whole_of};
 use super::super::sandbox::{charge, hold};
-use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg};
+use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
 use crate::ruleset::nearest;
 use crate::state::{AttachmentId, Value};
@@ -30,19 +30,19 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let id = context.attach(hook, owner, data).map_err(stopped)?;
         Ok(context.state.attachments().get(&id).map_or(id.0, |attachment| attachment.number(id)))
     });
-    host_function!(lua, host, table, "detach", |_, b, id: u32| {
+    host_function!(lua, host, table, "detach", |_, b, id: Lv| {
         let context = b.context()?;
+        let id = attachment_arg(context, &id, "rb.detach")?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        let id = attachment_numbered(context, id);
         context.detach(id).map_err(stopped)
     });
-    host_function!(lua, host, table, "set_data", |_, b, (id, data): (u32, Lv)| {
+    host_function!(lua, host, table, "set_data", |_, b, (id, data): (Lv, Lv)| {
         let context = b.context()?;
+        let id = attachment_arg(context, &id, "rb.set_data")?;
         let data = data_of(b, context, &data)?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        let id = attachment_numbered(context, id);
         context.set_data(id, data).map_err(stopped)
     });
     // begin_glimpse(seat): whether that seat sees less than all; scripts read what it knows from now on, until end_glimpse().
@@ -81,8 +81,11 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
 }
 
 /// The attachment that a script names by its number; one of which there is none is gone.
-fn attachment_numbered(context: &ActionContext, number: u32) -> AttachmentId {
-    context.state.attachment_numbered(number).unwrap_or(AttachmentId(0))
+fn attachment_arg(context: &mut ActionContext, id: &Lv, what: &str) -> Result<AttachmentId> {
+    match whole_of(id).and_then(|number| u32::try_from(number).ok()) {
+        Some(number) => Ok(context.state.attachment_numbered(number).unwrap_or(AttachmentId(0))),
+        None => Err(fault(context, format!("{what} takes the number that rb.attach has given, not {}", told(id)))),
+    }
 }
 
 fn data_of(host: &HostState, context: &mut ActionContext, data: &Lv) -> Result<Value> {

@@ -190,6 +190,7 @@ fn told(value: &Lv) -> String {
         Lv::Nil => "nothing".into(),
         Lv::Integer(n) => n.to_string(),
         Lv::Number(n) => n.to_string(),
+        Lv::LightUserData(_) => "what rb.schedule has given for an entry".into(),
         other => format!("a {}", other.type_name()),
     }
 }
