@@ -8,6 +8,7 @@ mod parallel;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use parallel::on_every_core;
 use riskbreaker::lab::{Findings, MemoUse, Simulation, Variant};
@@ -381,4 +382,29 @@ fn what_goes_with_an_entity_is_told_by_the_end_at_which_it_stands() {
     let found = check(&rules, &Setup::scenario("cave").seat("left", Driver::Absent), "cave", 150, "imps");
     let tally = &found.tallies[0];
     assert!(tally.left_out.is_empty() && tally.results.len() > 20, "{tally:?}");
+}
+
+/// What a game says at its end may name who has won: a trace depends on the name.
+#[test]
+fn an_outcome_that_names_somebody_is_replayed() {
+    let rename = "if rb.under('1d10', 3, 'luck') then ctx.actor:set('name', ctx.actor.name .. '!') end";
+    let rules = tug_with(
+        &format!("{rename}\nif rb.under('1d10', 3, 'end') then rb.finish('{{}} ends it', ctx.actor) end"),
+        &[],
+    );
+    let setup = Setup::scenario("two");
+    let setup = setup.seat("left", Driver::Policy("hasty".into())).seat("right", Driver::Policy("hasty".into()));
+    let found = check(&rules, &setup, "two", 400, "names");
+    assert!(found.tallies[0].outcomes.keys().any(|outcome| outcome.ends_with("! ends it")));
+    let plan = Simulation {
+        scenario: "two".into(),
+        variants: vec![Variant::new("one", &rules, setup).unwrap()],
+        trials: 400,
+        seed: 11,
+        until: None,
+        actions: 2_000,
+        memo: MemoUse::Always,
+    };
+    let report = plan.memo_report(&AtomicBool::new(false)).unwrap().remove(0);
+    assert!(report.not_recorded.iter().all(|row| !row.reason.contains("names an entity")), "{report:?}");
 }

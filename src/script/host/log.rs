@@ -3,9 +3,11 @@ use std::rc::Rc;
 use mlua::{Lua, Result, Table, Value as Lv, Variadic};
 
 use super::super::conversion::from_lua;
+use super::super::handles::Handles;
 use super::super::sandbox::{hold, must_stop};
 use super::{HostState, TOLD, audience_arg, fill, host_function, stopped, text_arg};
-use crate::play::{Stop, Term};
+use crate::play::{ActionContext, Stop, Term};
+use crate::state::Value;
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
     host_function!(lua, host, table, "say", |_, b, (audience, text, args): (Lv, Lv, Variadic<Lv>)| {
@@ -52,9 +54,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     host_function!(lua, host, table, "finish", |_, b, (text, args): (Lv, Variadic<Lv>)| {
         let context = b.context()?;
         let text = text_arg(context, &text, "the outcome")?;
-        // What an entity is called is read from its fields.
-        let plain = !args.iter().any(Lv::is_table);
-        let text = fill(&text, &args, context, &b.handles.borrow());
+        let handles = b.handles.borrow();
+        let plain = args.iter().all(|arg| reads_title(context, &handles, arg));
+        let text = fill(&text, &args, context, &handles);
         context.finish(text, plain).map_err(stopped)
     });
     host_function!(lua, host, table, "term", |_,
@@ -85,4 +87,12 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         Ok(())
     });
     Ok(())
+}
+
+/// Reads what an entity is called, if a field says so. A trace then depends on that field; on what else is filled in it cannot.
+fn reads_title(context: &mut ActionContext, handles: &Handles, arg: &Lv) -> bool {
+    let Lv::Table(table) = arg else { return true };
+    let Some(id) = handles.id_of(table) else { return false };
+    let title = context.state.entity(id).and_then(|entity| context.rules.schema().kind(entity.kind).title);
+    title.is_some_and(|field| matches!(context.read(id, field), Some(Value::Text(text)) if !text.is_empty()))
 }
