@@ -265,3 +265,17 @@ fn relations_and_what_lasts_are_checked() {
         );
     }
 }
+
+#[test]
+fn a_text_that_changes_a_variable_around_it() {
+    let told = "the text of rb.say changes `count`, a variable outside it, and may only read (return what it finds, and change the variable where the rule acts)";
+    let from = "local won = ";
+    let said = |body: &str| format!("local count = 0 rb.say(function() {body} return `{{count}}` end) local won = ");
+    alone("maneuvers/pull.luau", from, &said("count += 1"), told);
+    alone("maneuvers/pull.luau", from, &said("local function add() count = count + 1 end add()"), told);
+    let found = planted("maneuvers/pull.luau", from, &said("local own = count own += 1"));
+    assert!(found.is_empty(), "{found:?}");
+    let check = "default = 1, check = function(value) ctx.rope = nil return value > 0 end }";
+    let found = planted("maneuvers/pull.luau", "default = 1 }", check);
+    assert!(found.iter().any(|found| found.contains("`check` of a question changes `ctx`")), "{found:?}");
+}

@@ -13,6 +13,7 @@ mod lint;
 mod member;
 mod names;
 mod open_block;
+mod outer_change;
 mod question;
 mod script;
 mod signature;

@@ -21,6 +21,9 @@ impl Reader<'_> {
             match (name.as_str(), literal(*value)) {
                 ("seat", Some(seat)) => self.tell(value.location(), self.known.wrong_name("seat", &seat)),
                 ("audience", _) => self.audience(*value),
+                ("why" | "note" | "check" | "when", _) => {
+                    self.changes_nothing_outside(*value, &format!("`{name}` of a question"));
+                }
                 _ => {}
             }
         }

@@ -65,6 +65,9 @@ impl Reader<'_> {
             let usage = api::word(name).map_or("", |word| word.usage);
             self.problem(at, (format!("the dice \"{dice}\" come first"), format!("it is written {usage}")));
         }
+        if let ("say", Some(words)) = (name, args.first()) {
+            self.changes_nothing_outside(*words, "the text of rb.say");
+        }
         if name == "verb" {
             self.verb_values(args);
         }
