@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 
 use anyhow::Result;
-use riskbreaker::store::StoreError;
+use riskbreaker::store::{Difference, Replayed, StoreError};
 use riskbreaker::{Event, Session};
 use serde_json::json;
 
@@ -54,67 +54,21 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     let campaign = campaigns::read(&campaigns::file_of(&args.file), &library)?;
     if let Some(other) = &args.under {
         let rules = library::load(&library, other, &[])?;
-        return Ok(match campaign.differs_under(&rules)? {
-            None => {
-                screen.row(&Row::at(0).plain(format!("Under {} nothing changes.", rules.name())))?;
-                ExitCode::SUCCESS
-            }
-            Some(found) => {
-                if args.json {
-                    screen.event(
-                        "differs",
-                        &json!({ "entry": found.entry, "text": found.text, "kept": found.kept, "other": found.other }),
-                    )?;
-                }
-                let first =
-                    format!("Under {} the game first differs at entry {}: {}", rules.name(), found.entry, found.text);
-                screen.row(&Row::at(0).strong(first))?;
-                for line in &found.kept {
-                    screen.row(&Row::at(2).plain(format!("- {line}")))?;
-                }
-                for line in &found.other {
-                    screen.row(&Row::at(2).plain(format!("+ {line}")))?;
-                }
-                ExitCode::FAILURE
-            }
-        });
+        let found = campaign.differs_under(&rules)?;
+        return show_difference(args, &mut screen, &rules.name(), found);
     }
     // While the program waits for input, Ctrl-C ends it.
     let interrupted = if args.step { Default::default() } else { watched() };
     let (mut failed, mut stopped) = (None, None);
-    let played = campaign.replay(args.to, |entry| {
-        let mut show = || -> std::io::Result<()> {
-            if args.verify {
-                return Ok(());
-            }
-            if args.json {
-                screen.event("entry", &json!({ "entry": entry.entry, "text": entry.text, "scene": entry.scene, "checkpoint": entry.checkpoint }))?;
-                return entry.events.iter().try_for_each(|event| screen.object(event));
-            }
-            if let Some(title) = &entry.scene {
-                screen.row(&Row::at(0).strong(title))?;
-            }
-            screen.row(&Row::at(0).plain(format!("{} ", entry.entry)).strong(&entry.text))?;
-            show_events(&mut screen, &entry.events)?;
-            if args.step {
-                let mut line = String::new();
-                std::io::stdin().lock().read_line(&mut line)?;
-                if line.trim() == "quit" {
-                    return Err(std::io::ErrorKind::Interrupted.into());
-                }
-            }
-            Ok(())
-        };
-        match show() {
-            Ok(()) if interrupted.load(Ordering::Relaxed) => {
-                stopped = Some(entry.entry);
-                ControlFlow::Break(())
-            }
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                failed = Some(error);
-                ControlFlow::Break(())
-            }
+    let played = campaign.replay(args.to, |entry| match show_entry(args, &mut screen, &entry) {
+        Ok(()) if interrupted.load(Ordering::Relaxed) => {
+            stopped = Some(entry.entry);
+            ControlFlow::Break(())
+        }
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => {
+            failed = Some(error);
+            ControlFlow::Break(())
         }
     });
     match failed {
@@ -146,6 +100,56 @@ pub fn replay(args: &Args, folder: Option<PathBuf>) -> Result<ExitCode> {
     }
     screen.row(&Row::at(0).with(text, Tone::Faint))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says where a game first differs under other rules, if it does.
+fn show_difference(args: &Args, screen: &mut Screen, rules: &str, found: Option<Difference>) -> Result<ExitCode> {
+    let Some(found) = found else {
+        screen.row(&Row::at(0).plain(format!("Under {rules} nothing changes.")))?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    if args.json {
+        screen.event(
+            "differs",
+            &json!({ "entry": found.entry, "text": found.text, "kept": found.kept, "other": found.other }),
+        )?;
+    }
+    let first = format!("Under {rules} the game first differs at entry {}: {}", found.entry, found.text);
+    screen.row(&Row::at(0).strong(first))?;
+    for line in &found.kept {
+        screen.row(&Row::at(2).plain(format!("- {line}")))?;
+    }
+    for line in &found.other {
+        screen.row(&Row::at(2).plain(format!("+ {line}")))?;
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+/// Shows an entry that was played again, and waits if that is wanted.
+fn show_entry(args: &Args, screen: &mut Screen, entry: &Replayed<'_>) -> std::io::Result<()> {
+    if args.verify {
+        return Ok(());
+    }
+    if args.json {
+        screen.event(
+            "entry",
+            &json!({ "entry": entry.entry, "text": entry.text, "scene": entry.scene, "checkpoint": entry.checkpoint }),
+        )?;
+        return entry.events.iter().try_for_each(|event| screen.object(event));
+    }
+    if let Some(title) = &entry.scene {
+        screen.row(&Row::at(0).strong(title))?;
+    }
+    screen.row(&Row::at(0).plain(format!("{} ", entry.entry)).strong(&entry.text))?;
+    show_events(screen, &entry.events)?;
+    if args.step {
+        let mut line = String::new();
+        std::io::stdin().lock().read_line(&mut line)?;
+        if line.trim() == "quit" {
+            return Err(std::io::ErrorKind::Interrupted.into());
+        }
+    }
+    Ok(())
 }
 
 /// A saved game has no entries, so its events are printed.
