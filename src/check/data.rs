@@ -126,7 +126,7 @@ impl Reader<'_> {
             }
             DeValue::Array(items) => items.iter().for_each(|item| self.value(item.get_ref(), &item.span())),
             DeValue::String(text) => {
-                // Before an equals sign stands what somebody is called, and that may be anything.
+                // Before an equals sign stands a name, which is free.
                 let words = text.split_once('=').map_or(&**text, |(_, words)| words);
                 for word in pieces(words) {
                     self.slip(word, span);

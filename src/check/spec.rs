@@ -147,7 +147,7 @@ impl Reader<'_> {
         self.problem(arg.location(), (format!("there is no card `{name}`"), instead(&name, &names)));
     }
 
-    /// Somebody is named who stands nowhere else in the file, and somebody else does who is called nearly so.
+    /// A name that stands once in the file, while a similar one stands in it as well, is taken for a misspelling.
     fn called_so(&mut self, arg: Option<&Expression<'_>>) {
         if let Some((name, at)) = arg.and_then(|arg| Some((literal(*arg)?, arg.location()))) {
             self.somebody(&name, at);

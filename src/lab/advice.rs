@@ -381,7 +381,7 @@ fn ended(game: &mut Game, vm: &mut dyn Machine, seat: &Arc<str>) -> Option<Ended
         game.context.seats.keys().filter(|other| *other != seat && &***other != "gm").cloned().collect();
     let mut won = None;
     for other in others {
-        // A seat that nobody measures is no opponent.
+        // A seat for which the rules give no worth is not compared.
         if let Ok(Some(theirs)) = vm.worth(&mut game.context, &other) {
             won = Some(won.unwrap_or(true) && worth > theirs);
         }

@@ -111,7 +111,7 @@ impl<'p> Chain<'p> {
         Ok(steps.remove(&start).unwrap_or_else(BigRational::zero))
     }
 
-    /// Chooses wherever somebody chooses the branch that is worth most to them.
+    /// Decides each choice for the branch that is worth most to the seat that chooses.
     ///
     /// `worth`: what each end is worth.
     ///

@@ -238,7 +238,7 @@ impl Odds {
 
     /// The same odds under the condition that `fits` holds of the outcome; `None` if it never does.
     ///
-    /// Of what was not followed to its end nobody knows whether it fits: it remains.
+    /// Ways that were not followed to their end stay in `remaining`: whether they fit is not known.
     pub fn given(&self, fits: impl Fn(&Outcome) -> bool) -> Option<Odds> {
         let held: BigRational = self.chance(&fits);
         if held.is_zero() {

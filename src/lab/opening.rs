@@ -108,7 +108,7 @@ impl Position {
         })
     }
 
-    /// Where somebody is asked for the card with something otherwise, and why it is closed there, if it is.
+    /// The game at the question for the card after one change of the position, and why the card is closed there, if it is.
     fn led_to_by(&self, opening: &Opening, rules: &Arc<Ruleset>) -> Option<(Session, QuestionId, Option<String>)> {
         let position = opening.applied(self);
         let mut session = position.start(rules).ok()?;

@@ -113,7 +113,7 @@ pub enum Effect {
 }
 
 impl Effect {
-    /// Whether it is told at the table; what is not only serves to tell outcomes apart.
+    /// Whether it is told at the table. A hidden effect only distinguishes outcomes.
     pub fn is_shown(&self) -> bool {
         match self {
             Effect::Changed { shown, .. } => *shown,

@@ -36,7 +36,7 @@ impl Outbox {
         }
     }
 
-    /// Adds what nobody asked for; says whether there was room.
+    /// Adds a message that answers no request; says whether there was room.
     pub(super) fn notice(&self, message: String) -> bool {
         let mut waiting = self.lock();
         if waiting.closed {

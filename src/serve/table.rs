@@ -171,7 +171,8 @@ impl Game {
         viewer.leave();
         self.viewers.retain(|other| !Arc::ptr_eq(other, viewer) && !other.is_gone());
         let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
-        // What nobody looks at is worked out anew when somebody comes; the story goes on, for those who come back.
+        // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are kept, for
+        // viewers that come back.
         for (role, seen) in &mut self.seen {
             if !still_there(role) {
                 seen.entities = Vec::new();
@@ -346,7 +347,7 @@ impl Game {
         let mut whose = by.clone();
         while let Some(last) = self.decisions.pop_if(|last| last.count > count) {
             self.taken_back.insert(last.seq);
-            // What is left of several decisions of one step stays with whoever made them.
+            // If a part of a step is taken back, the decisions that remain belong to the same viewer.
             whose = last.by;
         }
         if self.decisions.last().map_or(self.began.1, |last| last.count) < count {

@@ -293,7 +293,7 @@ impl Repl {
     /// Does an act that is nobody's turn, for the seat that is named, asked, or played by a person; `rest` answers what it asks.
     pub(super) fn take_free_act(&mut self, act: &str, rest: &str, words: &Vocabulary) -> Done {
         let acts = self.session.free_acts();
-        // If nobody may, the first seat that could is told the reason.
+        // If no seat may take the act, the first one is told the reason.
         let nobody = !acts.iter().any(|free| *free.name == *act && free.enabled);
         let may = acts.iter().filter(|free| *free.name == *act && (free.enabled || nobody));
         let may: Vec<String> = may.map(|free| free.seat.to_string()).collect();

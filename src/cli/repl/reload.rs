@@ -50,7 +50,7 @@ impl Lookout {
         let check = Check::start(library, &of, tell.clone(), bell.clone());
         let forward = move || {
             while Weak::strong_count(&alive) > 0 {
-                // Of what comes while nobody reads, the watcher keeps the latest version only.
+                // While nothing is read, the watcher keeps only the latest version.
                 if rings.load(Ordering::Relaxed) {
                     thread::sleep(Duration::from_millis(20));
                     continue;
