@@ -559,6 +559,27 @@ fn no_number_tells_how_much_was_rolled_or_asked_in_secret() {
     assert_eq!(seen[0], seen[1]);
 }
 
+/// The sheet of a kind that has none of its own lists the fields; a hidden one is named as hidden, and not given as its default.
+#[test]
+fn a_plain_sheet_says_what_is_hidden() {
+    let rules = Ruleset::load(&Library::from_files(KNOCK.iter().copied()), "knock").unwrap();
+    let scenario = Value::map([("knocks", Value::Int(2))]);
+    let setup = Setup::table(scenario).seed(5).seat("north", Driver::Human).seat("south", Driver::Absent);
+    let mut session = Session::start(&rules, setup).unwrap();
+    let _ = session.advance().unwrap();
+    let player = session.view().find("south").unwrap();
+    let line = |label: &str, text: &str| (label.to_owned(), text.to_owned());
+    assert_eq!(session.seat("north").unwrap().sheet(player).unwrap(), [line("hidden", "knocks")]);
+    assert_eq!(session.seat("south").unwrap().sheet(player).unwrap(), [line("knocks", "2")]);
+    // What a seat may not see is refused as that, and what there is not by the nearest name.
+    let mut north = session.seat("north").unwrap();
+    assert_eq!(north.why(player, "knocks").unwrap_err().to_string(), "north may not see `knocks` of south");
+    let missing = north.why(player, "knockz").unwrap_err();
+    assert!(matches!(missing, Refusal::UnknownName { .. }), "{missing:?}");
+    let nobody = EntityId(77);
+    assert_eq!(north.why(nobody, "knocks").unwrap_err(), Refusal::NoEntity { entity: nobody });
+}
+
 /// South makes as many secrets as it likes: entities with agenda entries, hooks and relations. Numbers of entities stand in
 /// titles, lines and options of what north is told.
 const HUSH: &[(&str, &str)] = &[

@@ -273,7 +273,7 @@ impl Seat<'_> {
         self.know();
         let view = self.view();
         if !view.exists(entity) {
-            return Err(Refusal::new(format!("{entity} is not there")));
+            return Err(Refusal::NoEntity { entity });
         }
         if view.derived_names(entity).iter().any(|derived| **derived == *name) {
             let owned = name.to_string();
@@ -283,9 +283,9 @@ impl Seat<'_> {
                     let found = vm.explain(&mut game.context, entity, &owned);
                     Ok((found, game.context.take_looked_at()))
                 })
-                .map_err(|fault| Refusal::new(fault.to_string()))?;
+                .map_err(Refusal::fault)?;
             return match hidden.as_slice() {
-                [] => found.map_err(|fault| Refusal::new(fault.to_string())),
+                [] => found.map_err(Refusal::fault),
                 hidden => Err(Refusal::new(self.depends(name, hidden))),
             };
         }
@@ -301,13 +301,11 @@ impl Seat<'_> {
             .chain(view.derived_names(entity).iter().map(|name| name.to_string()))
             .collect();
         let Some(value) = value else {
-            let declared = self.session.view().field(entity, name).is_some();
-            let near = crate::ruleset::nearest(name, known.iter().map(String::as_str));
-            return Err(Refusal::new(match near {
-                _ if declared => format!("{} may not see `{name}` of {title}", self.viewer.words()),
-                Some(near) => format!("{title} has no `{name}`; did you mean `{near}`?"),
-                None => format!("{title} has no `{name}`; it has {}", known.join(", ")),
-            }));
+            let sentence = format!("{title} has no `{name}`");
+            return Err(match self.session.view().field(entity, name) {
+                Some(_) => Refusal::new(format!("{} may not see `{name}` of {title}", self.viewer.words())),
+                None => Refusal::unknown(sentence, name, known.iter().map(String::as_str)),
+            });
         };
         let text = self.view().words(&value);
         let changes = self.changes_of(entity, name);
@@ -442,13 +440,11 @@ impl Seat<'_> {
         match open {
             // The reason as the viewer knows it.
             Some(act) if !act.enabled && hidden => {
-                let reason = act.reason.unwrap_or_else(|| "the rules do not allow it now".into());
-                Err(Refusal::new(format!("{} is not open: {reason}", act.title)))
+                Err(Refusal::Greyed { label: act.title.to_string(), reason: act.reason })
             }
-            Some(act) if hidden => self
-                .session
-                .act(seat, name)
-                .map_err(|_| Refusal::new(format!("{} is not open: the rules do not allow it now", act.title))),
+            Some(act) if hidden => {
+                self.session.act(seat, name).map_err(|_| Refusal::Greyed { label: act.title.to_string(), reason: None })
+            }
             _ => self.session.act(seat, name),
         }
     }

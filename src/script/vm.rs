@@ -23,7 +23,7 @@ use crate::play::{
     Phase, PolicyAct, Rolled, Stop,
 };
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
-use crate::state::{EntityId, Entry, EntryId, Key, Value, readable_name};
+use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
 
 /// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
@@ -608,9 +608,14 @@ impl Machine for Vm {
         let rules = context.rules.clone();
         let kind = rules.schema().kind(found.kind);
         if !kind.sheet {
-            let fields = kind.fields.iter().zip(&found.fields).filter(|(field, _)| field.show);
-            let mut lines: Lines =
-                fields.map(|(field, value)| (field.label.to_string(), context.words(value))).collect();
+            let mut lines = Lines::new();
+            for (id, (field, value)) in (0..).map(FieldId).zip(kind.fields.iter().zip(&found.fields)) {
+                match field.show {
+                    true if context.hides(entity, id) => context.note_read(entity, id),
+                    true => lines.push((field.label.to_string(), context.words(value))),
+                    false => {}
+                }
+            }
             lines.extend(context.relation_lines(entity));
             return Ok(lines);
         }

@@ -124,12 +124,14 @@ impl Repl {
         let rules = self.session.ruleset().clone();
         let view = self.session.view();
         let ids: Vec<EntityId> = view.of_kind(&kind).collect();
-        let Some(first) = ids.first() else { return Ok(()) };
+        let Some(declared) = rules.schema().kind_named(&kind).filter(|_| !ids.is_empty()) else { return Ok(()) };
         let title = title_field(rules.schema(), &kind);
-        let fields: Vec<(String, String)> = view
-            .fields(*first)
-            .filter(|(field, _)| field.show && Some(&*field.name) != title)
-            .map(|(field, _)| (field.name.to_string(), field.label.to_string()))
+        // The first entity may hide a field that others show.
+        let seen = |name: &str| ids.iter().any(|id| view.field(*id, name).is_some());
+        let fields = rules.schema().kind(declared).fields.iter();
+        let fields: Vec<(String, String)> = fields
+            .filter(|field| field.show && Some(&*field.name) != title && seen(&field.name))
+            .map(|field| (field.name.to_string(), field.label.to_string()))
             .collect();
         let rows: Vec<Vec<String>> = ids
             .iter()
@@ -155,6 +157,7 @@ impl Repl {
         let schema = schema.schema();
         let untold = self.untold();
         let mut names: Vec<(String, String)> = Vec::new();
+        let mut unlisted: Vec<(String, String)> = Vec::new();
         let mut tables: Vec<(String, Vec<Line>)> = Vec::new();
         for kind in kinds {
             let view = self.session.view();
@@ -166,13 +169,21 @@ impl Repl {
                     rows.push((title, row));
                 }
                 tables.push((kind.clone(), rows));
-            } else if self.screen.json() || !untold.kinds.iter().any(|hidden| **hidden == **kind) {
-                names.push((kind.clone(), ids.into_iter().map(|(_, title)| title).collect::<Vec<_>>().join(", ")));
+                continue;
+            }
+            let titles = ids.into_iter().map(|(_, title)| title).collect::<Vec<_>>().join(", ");
+            match self.screen.json() || !untold.kinds.iter().any(|hidden| **hidden == **kind) {
+                true => names.push((kind.clone(), titles)),
+                false => unlisted.push((kind.clone(), titles)),
             }
         }
         if self.screen.json() {
             let tables: Vec<_> = tables.iter().map(|(kind, rows)| json!({ "kind": kind, "rows": rows })).collect();
             return Ok(self.screen.event("who", &json!({ "lines": names, "overview": tables }))?);
+        }
+        // Kinds whose coming and going nobody is told are listed where there is nothing else.
+        if tables.iter().all(|(_, rows)| rows.is_empty()) && names.iter().all(|(_, titles)| titles.is_empty()) {
+            names = unlisted;
         }
         for (kind, rows) in &tables {
             self.show_overview(kind, rows)?;
@@ -261,7 +272,16 @@ impl Repl {
         let view = self.session.view();
         let of = |entity: EntityId, field: &str| {
             let title = view.title(entity);
-            match names::field(&title, &names::values(&view, entity), field)? {
+            // A field that is hidden here can be named: `why` says that it is.
+            let mut known = names::values(&view, entity);
+            let schema = self.session.ruleset().schema();
+            let kind = view.kind(entity).and_then(|kind| schema.kind_named(kind));
+            for field in kind.into_iter().flat_map(|kind| &schema.kind(kind).fields) {
+                if known.iter().all(|(name, _)| **name != *field.name) {
+                    known.push((field.name.to_string(), field.label.to_string()));
+                }
+            }
+            match names::field(&title, &known, field)? {
                 (field, "") => Ok((entity, field)),
                 (_, rest) => Err(Complaint::Wrong(format!(
                     "Type only `why {title} {}`.",
