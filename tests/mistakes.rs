@@ -188,6 +188,7 @@ const MISTAKES: &[Mistake] = &[
     ("silent-winter/kinds.luau", "rb.list(rb.text())", "rb.list(\"text\")", "rb.text()"),
     // Questions and the agenda
     ("tug/maneuvers/pull.luau", "min = 1, max = 3", "min = \"1\", max = 3", "expected a number"),
+    ("bluff/play.luau", "audience = \"gm\", why", "audience = 5, why", "expected a text, found a number"),
     ("tug/play.luau", "options = rb.options(rb.card_ids, ctx),\n", "", "lacks `options`"),
     ("contest/play.luau", "ask = \"confirm\"", "ask = \"confrim\"", "did you mean `confirm`?"),
     ("riskbreaker-0.0.1/lib/channelling.luau", "\"let_in\", enabled", "\"let_in\", enable", "did you mean `enabled`?"),

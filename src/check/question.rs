@@ -104,13 +104,15 @@ impl Reader<'_> {
     fn fields_fit(&mut self, items: &[TableItem<'_>]) {
         for item in items {
             let TableItem::Record { key, value } = item else { continue };
-            let wanted = match literal(*key).as_deref() {
-                Some("min" | "max" | "total" | "least") => ValueType::Number,
-                Some("seat" | "topic" | "audience") => ValueType::Text,
-                Some("auto" | "sealed" | "propose" | "other") => ValueType::Truth,
+            let (wanted, too): (ValueType, &[ValueType]) = match literal(*key).as_deref() {
+                Some("min" | "max" | "total" | "least") => (ValueType::Number, &[]),
+                Some("seat" | "topic") => (ValueType::Text, &[]),
+                // Seats in a list, or whoever sees an entity.
+                Some("audience") => (ValueType::Text, &[ValueType::List, ValueType::Entity, ValueType::Table]),
+                Some("auto" | "sealed" | "propose" | "other") => (ValueType::Truth, &[]),
                 _ => continue,
             };
-            if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted) {
+            if let Some(sort) = self.value_type(*value).filter(|sort| *sort != wanted && !too.contains(sort)) {
                 let wrong = format!("expected {}, found {}", wanted.words(), sort.words());
                 self.problem(
                     value.location(),
