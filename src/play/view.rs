@@ -14,17 +14,17 @@ impl<'a> View<'a> {
     }
 
     /// All entities in the order of their ids, which tells less than the order of their making.
-    pub fn entities(&self) -> impl Iterator<Item = EntityId> + 'a {
+    pub fn entities(&self) -> impl Iterator<Item = EntityId> + use<'a> {
         self.sorted(|_| true)
     }
 
     /// The entities of a kind in the order of their ids.
-    pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = EntityId> + 'a {
+    pub fn of_kind(&self, kind: &str) -> impl Iterator<Item = EntityId> + use<'a> {
         let kind = self.context.rules.schema().kind_named(kind);
         self.sorted(move |entity| Some(entity.kind) == kind)
     }
 
-    fn sorted(&self, wanted: impl Fn(&Entity) -> bool) -> impl Iterator<Item = EntityId> + 'a {
+    fn sorted(&self, wanted: impl Fn(&Entity) -> bool) -> std::vec::IntoIter<EntityId> {
         let found = self.context.state.entities().filter(|(_, entity)| wanted(entity));
         let mut found: Vec<EntityId> = found.map(|(id, _)| id).collect();
         found.sort();
@@ -115,7 +115,7 @@ impl<'a> View<'a> {
     }
 
     /// The declared fields of an entity with their values.
-    pub fn fields(&self, id: EntityId) -> impl Iterator<Item = (&'a Field, &'a Value)> {
+    pub fn fields(&self, id: EntityId) -> impl Iterator<Item = (&'a Field, &'a Value)> + use<'a> {
         let entity = self.context.state.entity(id);
         let fields = entity.map(|entity| &self.context.rules.schema().kind(entity.kind).fields);
         let all = fields.into_iter().flatten().zip(entity.into_iter().flat_map(|entity| &entity.fields));
@@ -143,7 +143,7 @@ impl<'a> View<'a> {
     }
 
     /// What is attached to an entity: hook ids.
-    pub fn attached(&self, id: EntityId) -> impl Iterator<Item = &'a str> {
+    pub fn attached(&self, id: EntityId) -> impl Iterator<Item = &'a str> + use<'a> {
         self.context
             .state
             .attachments()
