@@ -2,7 +2,10 @@
 
 mod bad;
 
+use std::time::Instant;
+
 use bad::{HONEST, KINDS, PLAY};
+use riskbreaker::play::Machines;
 use riskbreaker::{DiceSource, Driver, Fault, Library, LoadError, Remedy, Ruleset, Session, Setup, Step, Value};
 
 const MANIFEST: &str = "id = \"bad\"\ntitle = \"Bad\"\nversion = \"1.0.0\"\n[seats]\nplayers = \"All\"\n";
@@ -642,4 +645,81 @@ fn an_open_place_goes_to_the_driver_of_the_seat_that_is_asked_now() {
     session.edit(riskbreaker::Edit::Set { entity: thing, field: "n".into(), value: 1.into() }).unwrap();
     let _ = session.advance().unwrap();
     assert_eq!(&*session.questions()[0].topic, "card");
+}
+
+/// `BODY` is an entry that comes again and again, and rolls; nobody is asked.
+const SPIN: &str = r#"local rb = require("@riskbreaker")
+return rb.play({
+	start = function(scenario)
+		local thing = rb.spawn("thing", {})
+		rb.schedule("turn", 1, thing)
+		if scenario.spins then
+			rb.schedule("spin", 0, thing)
+		end
+	end,
+	entries = {
+		turn = function(thing)
+			rb.schedule("turn", 1, thing)
+			rb.confirm({ seat = "players", topic = "go" })
+		end,
+		spin = function(thing)
+			rb.roll("1d6", "spin")
+			rb.schedule("spin", 0, thing)
+			BODY
+		end,
+	},
+})"#;
+
+fn spinning(body: &str) -> Library {
+    library(&[("play.luau", &SPIN.replace("BODY", body)), ("maneuvers/honest.luau", HONEST)])
+}
+
+fn spun(rules: &std::sync::Arc<Ruleset>, spins: bool) -> Session {
+    Session::start(rules, Setup::table(Value::map([("spins", Value::Bool(spins))]))).unwrap()
+}
+
+#[test]
+fn a_game_that_asks_nobody_stops_and_lets_others_play_meanwhile() {
+    let library = spinning("for _ = 1, 200000 do end");
+    let rules = Ruleset::shared_on(Machines::Threads(1), &library, "bad", &[]).unwrap();
+    let endless = rules.clone();
+    let (tell, told) = std::sync::mpsc::channel();
+    let other = std::thread::spawn(move || {
+        let mut session = spun(&endless, true);
+        tell.send(()).unwrap();
+        let step = session.advance().unwrap();
+        (session, step, Instant::now())
+    });
+    told.recv().unwrap();
+    let mut session = spun(&rules, false);
+    for _ in 0..10 {
+        assert_eq!(session.advance().unwrap(), Step::Ask);
+        let question = session.questions()[0].id;
+        session.answer(question, riskbreaker::Answer::Confirm(true)).unwrap();
+    }
+    let done = Instant::now();
+    let (mut session, step, stopped) = other.join().unwrap();
+    assert!(done < stopped, "it waited for the one that never ends");
+    let Step::Fault(fault) = step else { panic!("{step:?}") };
+    assert!(fault.message.contains("without a decision by a person; the next entry is `spin`"), "{fault}");
+    // It can be let go on for as long again, and other loops have limits of their own.
+    session.remedy(Remedy::Retry).unwrap();
+    assert_eq!(session.advance_by(5).unwrap(), Step::Ask);
+}
+
+#[test]
+fn a_game_that_grows_without_end_stops() {
+    for (body, quiet) in [
+        ("rb.schedule(\"turn\", 9, nil, table.create(9000, 1))", false),
+        ("rb.spawn(\"thing\", { all = table.create(9000, 1) })", true),
+        ("rb.spawn(\"thing\", { name = string.rep(\"x\", 60000) })", true),
+    ] {
+        let rules = Ruleset::load(&spinning(body), "bad").unwrap();
+        let mut session = spun(&rules, true);
+        session.set_headless(quiet);
+        let step = session.advance().unwrap();
+        let Step::Fault(fault) = step else { panic!("{body}: {step:?}") };
+        assert!(fault.message.contains("64 MiB"), "{body}: {fault}");
+        assert!(session.actions() < 3_000, "{body}: {}", session.actions());
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::action::{Cause, Done, Open, words_of};
 use super::fault_context::{card_of, fault_context};
@@ -35,10 +36,28 @@ const UNASKED_ENTRIES: u64 = 100_000;
 /// The same for bytes that the game keeps of what it told, rolled and changed, by a rough count.
 const UNASKED_BYTES: usize = 64 << 20;
 
+/// Most bytes that the values of a game take, by a rough count; and how many are written before they are counted again.
+const HEAVIEST: usize = 64 << 20;
+pub(super) const UNWEIGHED: usize = 8 << 20;
+
 impl Game {
     /// Plays until somebody must decide, a script fails, the game is over, or `limit` actions are done.
     pub fn advance(&mut self, vm: &mut dyn Machine, limit: u64) -> Halt {
         self.advance_to(vm, limit, None)
+    }
+
+    /// The same, and pauses after so long. Gives the processor time that it took as well.
+    pub fn advance_for(&mut self, vm: &mut dyn Machine, limit: u64, slice: Duration) -> (Halt, Duration) {
+        let began = vm.clock();
+        self.pause_at = Instant::now().checked_add(slice);
+        let halt = self.advance_to(vm, limit, None);
+        self.pause_at = None;
+        (halt, vm.clock().saturating_sub(began))
+    }
+
+    /// The game has played for long without asking anybody.
+    pub fn stop_at_next_entry(&mut self) {
+        self.overlong = true;
     }
 
     /// The same; it also pauses where an entry `boundary` is due, once something has been done.
@@ -64,6 +83,8 @@ impl Game {
                 return Halt::Over(outcome.to_string());
             } else if self.actions >= until || bounded(self) {
                 return Halt::Paused;
+            } else if self.actions > began && self.pause_at.is_some_and(|moment| Instant::now() >= moment) {
+                return Halt::Paused;
             } else if self.runs_on(vm) {
                 if let Some(standing) = self.run_on(vm, until, boundary) {
                     return standing;
@@ -82,6 +103,7 @@ impl Game {
             && self.queued.is_empty()
             && self.idle < IDLE_ENTRIES
             && self.unasked < UNASKED_ENTRIES
+            && !self.context.must_be_weighed()
             && self.context.can_run_headless()
             && self.context.state.agenda().first().is_some()
             && vm.runs_on(&self.context)
@@ -222,15 +244,34 @@ impl Game {
                 ),
                 "make the game tell and roll less, make it end, or `retry` to let it go on",
             )
+        } else if self.is_too_heavy() {
+            (
+                format!("the game holds more than {} MiB of values; the next entry is `{what}`", HEAVIEST >> 20),
+                "make the rules keep less, or `retry` to let it go on",
+            )
+        } else if self.overlong {
+            (
+                format!("the game took long without a decision by a person; the next entry is `{what}`"),
+                "make the game ask or end, or `retry` to let it go on",
+            )
         } else {
             return None;
         };
         // Entries without a roll are counted anew when somebody lets the game go on: until then a saved game stops here, too.
-        (self.unasked, self.unasked_bytes) = (0, 0);
+        (self.unasked, self.unasked_bytes, self.overlong) = (0, 0, false);
         let mut fault = Fault::new(message);
         fault.cure = Some(cure.into());
         fault.action = Some(what.clone());
         Some(fault)
+    }
+
+    /// Whether the values of the game take more than they may. They are counted once much has been written.
+    fn is_too_heavy(&mut self) -> bool {
+        if !self.context.must_be_weighed() {
+            return false;
+        }
+        self.context.state.written = 0;
+        self.context.state.weight() > HEAVIEST
     }
 
     /// Whether policies have been asked for free acts since the last entry. If the history does not show it, gives the value
@@ -455,7 +496,7 @@ impl Game {
             return;
         }
         let changes = self.context.state.settle();
-        let kept = kept_bytes(&open, changes.len());
+        let kept = kept_bytes(&open, &changes);
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
             number: open.number,
@@ -490,7 +531,7 @@ impl Game {
 }
 
 /// Bytes that are kept of an action, by a rough count.
-fn kept_bytes(open: &Open, changes: usize) -> usize {
+fn kept_bytes(open: &Open, changes: &[Change]) -> usize {
     const EACH: usize = 128;
     let told = open.events.iter().map(|event| {
         EACH + match &event.happening {
@@ -504,7 +545,8 @@ fn kept_bytes(open: &Open, changes: usize) -> usize {
         Slot::Roll { faces, .. } => EACH + 4 * faces.len(),
         Slot::Answer { .. } | Slot::Closed { .. } => 2 * EACH,
     });
-    told.chain(rolled).sum::<usize>() + EACH * (changes + 2)
+    let changed = changes.iter().map(Change::weight);
+    told.chain(rolled).chain(changed).sum::<usize>() + 2 * EACH
 }
 
 /// Computes the keys of entries whose ruleset declares how.

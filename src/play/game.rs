@@ -1,5 +1,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::action::{Cause, Done, Open};
 use super::checkpoint::Unplayed;
@@ -44,6 +45,10 @@ pub(crate) struct Game {
     pub(super) unasked: u64,
     /// Bytes that were kept since then.
     pub(super) unasked_bytes: usize,
+    /// The game has played for long since somebody called.
+    pub(super) overlong: bool,
+    /// When to give the machine back to others.
+    pub(super) pause_at: Option<Instant>,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Why the last answer did not stand, where its question's own check said so.
@@ -80,6 +85,8 @@ impl Game {
             idle: 0,
             unasked: 0,
             unasked_bytes: 0,
+            overlong: false,
+            pause_at: None,
             autos: VecDeque::new(),
             refused: None,
             actions: 0,

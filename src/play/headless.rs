@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use super::advance::UNWEIGHED;
 use super::memo::{Expected, Lookup};
 use super::{ActionContext, DicePosition};
 use crate::state::Entry;
@@ -136,7 +137,8 @@ impl ActionContext {
     /// The next entry of the agenda, if it is the time for one.
     fn next_due(&self) -> Option<&Entry> {
         let headless = self.headless.as_ref()?;
-        if self.state.outcome().is_some() || headless.left == 0 || headless.idle >= headless.most_idle {
+        let ends = headless.left == 0 || headless.idle >= headless.most_idle || self.must_be_weighed();
+        if ends || self.state.outcome().is_some() {
             return None;
         }
         let first = self.state.agenda().first()?;
@@ -145,6 +147,11 @@ impl ActionContext {
         }
         // What is left out is told where somebody listens.
         (!self.state.left_out().contains(&first.what)).then_some(first)
+    }
+
+    /// Whether so much has been written that the values of the game have to be counted.
+    pub fn must_be_weighed(&self) -> bool {
+        self.state.written > UNWEIGHED
     }
 
     /// The entry that runs in the headless loop.

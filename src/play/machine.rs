@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::inputs::Rolled;
 use super::migration::Former;
@@ -128,6 +129,9 @@ pub(crate) trait Machine {
     fn kept(&self) -> Option<Vec<u8>>;
 
     // Looking after it
+
+    /// The processor time of the thread that it runs on.
+    fn clock(&self) -> Duration;
 
     /// Between two runs: work that pays once a machine has been used for long.
     fn settle_in(&mut self);

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
@@ -116,6 +116,12 @@ pub enum SessionError {
 /// The stream of the dice that only serve to look ahead: far from those of games, and of games played out for advice.
 const OTHER_DICE: u64 = 1 << 63;
 
+/// How long a game keeps a machine when others wait for one.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The processor time after which a game that asks nobody is stopped; a build without optimization takes longer.
+const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 1 });
+
 impl Session {
     /// Begins a game. The starting state is built by the first [`Session::advance`].
     ///
@@ -129,11 +135,13 @@ impl Session {
 
     /// Plays until somebody must decide, a script fails, or the game is over.
     ///
+    /// A game that takes a second of processor time without a question is stopped by a fault. [`Remedy::Retry`] lets it go on.
+    ///
     /// # Errors
     ///
     /// The host itself failed, or has no memory or thread for scripts; the game stays as it was before the action.
     pub fn advance(&mut self) -> Result<Step, SessionError> {
-        self.advance_by(u64::MAX)
+        self.play(u64::MAX, Some(LONGEST))
     }
 
     /// Plays at most so many actions further, for a loop that does other things in between. [`Step::Ask`] without an open
@@ -143,11 +151,25 @@ impl Session {
     ///
     /// As [`Session::advance`].
     pub fn advance_by(&mut self, actions: u64) -> Result<Step, SessionError> {
+        self.play(actions, None)
+    }
+
+    /// Plays on in slices, between which others have their turn on the machines. After the longest time without a question
+    /// the game is stopped, where somebody listens.
+    fn play(&mut self, actions: u64, longest: Option<Duration>) -> Result<Step, SessionError> {
         let until = self.actions().saturating_add(actions);
+        let mut took = Duration::ZERO;
         loop {
             let left = until - self.actions();
-            match self.lend(move |game, vm| game.advance(vm, left))? {
+            let (halt, time) = self.lend(move |game, vm| game.advance_for(vm, left, SLICE))?;
+            took += time;
+            match halt {
                 Halt::Boundary => self.put_in_force(),
+                Halt::Paused if self.actions() < until => {
+                    if self.game().context.keeps_tape && longest.is_some_and(|longest| took > longest) {
+                        self.game_mut().stop_at_next_entry();
+                    }
+                }
                 standing => {
                     self.game_mut().publish(None);
                     return Ok(standing.into());
@@ -536,7 +558,8 @@ impl Session {
         self.look(move |game, vm| vm.overview(&mut game.context, entity))
     }
 
-    /// What the ruleset shows a seat under a name (see [`Ruleset::views`]): label and text, line by line.
+    /// What the ruleset shows a seat under a name (see [`Rulebook::views`](crate::ruleset::Rulebook::views)): label and text,
+    /// line by line.
     pub fn show(&mut self, name: &str, seat: &str) -> Result<Vec<(String, String)>, Fault> {
         let (name, seat) = (name.to_owned(), seat.to_owned());
         self.look(move |game, vm| vm.view(&mut game.context, &name, &seat))
@@ -745,6 +768,8 @@ impl Session {
 
     /// The same game once more, to look at what could come: without what happened so far, and with other dice than those
     /// to come. Nobody hears of it.
+    ///
+    /// The copy stands before the open action: [`Session::advance`] comes first, and then the same questions are open.
     pub fn fork(&self) -> Session {
         let mut game = self.game().fork();
         game.context.keeps_tape = true;

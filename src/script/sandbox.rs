@@ -177,6 +177,11 @@ fn taken() -> [Duration; 2] {
     [now[0].saturating_sub(begun[0]), now[1].saturating_sub(begun[1])]
 }
 
+/// The processor time of this thread.
+pub(super) fn clock() -> Duration {
+    clocks()[0]
+}
+
 /// The time that this thread has run, and the time on the wall.
 fn clocks() -> [Duration; 2] {
     static FIRST: LazyLock<Instant> = LazyLock::new(Instant::now);

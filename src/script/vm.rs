@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use mlua::{Function, IntoLuaMulti, Lua, MultiValue, Result, Table, Value as Lv};
 
@@ -17,7 +18,7 @@ use super::handles::Synced;
 use super::host::begin_reads;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
-use super::sandbox::{Budget, compile_natively, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, KeepPlace, Lines, Machine,
     Phase, PolicyAct, Rolled, Stop,
@@ -365,6 +366,10 @@ impl Vm {
 }
 
 impl Machine for Vm {
+    fn clock(&self) -> Duration {
+        clock()
+    }
+
     fn settle_in(&mut self) {
         if !self.is_native && self.host.runs.get() >= MANY_RUNS {
             let files = std::mem::take(&mut *self.host.files.borrow_mut());

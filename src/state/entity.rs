@@ -102,6 +102,9 @@ pub struct State {
     /// Changes are not noted in the journal: they cannot be taken back.
     #[serde(skip)]
     unjournaled: bool,
+    /// Bytes of the values that were written since this was last set to 0, by a rough count.
+    #[serde(skip)]
+    pub written: usize,
     /// Who refers to whom, from when somebody asks until something changes that it is not told.
     #[serde(skip)]
     references: Option<Box<References>>,
@@ -187,6 +190,7 @@ impl Clone for State {
             attached: self.attached,
             moves: self.moves,
             unjournaled: false,
+            written: self.written,
             references: None,
         }
     }
@@ -219,6 +223,7 @@ impl Clone for State {
             attached: other.attached,
             moves: other.moves,
             unjournaled: false,
+            written: other.written,
             references: None,
         };
     }
@@ -672,6 +677,7 @@ impl State {
             self.note_reference(entity, field, &to);
         }
         let unjournaled = self.unjournaled;
+        self.written += to.weight();
         let Some(slot) = self.slot_mut(entity, field) else { return };
         if unjournaled {
             *slot = to;
@@ -722,6 +728,7 @@ impl State {
         if let Some(references) = &mut self.references {
             references.came(entity, &made);
         }
+        self.written += made.weight();
         self.entities.push(Some(made.clone()));
         self.note(|| Change::Spawn { entity, made });
         entity
@@ -785,6 +792,7 @@ impl State {
         let taken = |number: u32| self.agenda.entries().any(|entry| entry.number() == number);
         entry.numbered = counter.map(|counter| counter.next(audience, taken));
         self.next_entry += 1;
+        self.written += entry.args.weight();
         entry.id = EntryId(self.next_entry);
         if !self.unjournaled {
             self.journal.push(Change::Schedule { entry: entry.clone() });
@@ -869,6 +877,7 @@ impl State {
         let taken = |number: u32| self.attachments.iter().any(|(id, one)| one.number(*id) == number);
         made.numbered = counter.map(|counter| counter.next(audience, taken));
         self.attached = None;
+        self.written += made.data.weight();
         self.next_attachment += 1;
         let id = AttachmentId(self.next_attachment);
         self.attachments.insert(id, made.clone());
@@ -888,6 +897,7 @@ impl State {
     pub fn set_data(&mut self, id: AttachmentId, to: Value) -> bool {
         let Some(attachment) = self.attachments.get_mut(&id) else { return false };
         self.attached = None;
+        self.written += to.weight();
         let from = std::mem::replace(&mut attachment.data, to.clone());
         self.note(|| Change::Data { id, from, to });
         true

@@ -12,6 +12,7 @@ mod references;
 mod schema;
 mod value;
 mod value_json;
+mod weight;
 
 pub(crate) use agenda::Agenda;
 pub use agenda::{Entry, EntryId, Key, KeyError};

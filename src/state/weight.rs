@@ -1,0 +1,47 @@
+//! How many bytes the values of a game take, by a rough count.
+
+use super::{Change, Entity, State, Value};
+
+/// What an entity, an entry or an attachment takes besides its values.
+const EACH: usize = 128;
+
+impl Value {
+    /// Bytes that the value takes besides its place.
+    pub(crate) fn weight(&self) -> usize {
+        let place = size_of::<Value>();
+        match self {
+            Value::Text(text) => text.len(),
+            Value::List(items) => items.iter().map(|item| place + item.weight()).sum(),
+            Value::Map(items) => items.iter().map(|(key, item)| EACH + key.len() + item.weight()).sum(),
+            Value::None | Value::Bool(_) | Value::Int(_) | Value::Ratio(..) | Value::Entity(_) => 0,
+        }
+    }
+}
+
+impl Entity {
+    pub(super) fn weight(&self) -> usize {
+        EACH + self.fields.iter().map(|value| size_of::<Value>() + value.weight()).sum::<usize>()
+    }
+}
+
+impl Change {
+    /// Bytes that a history takes that keeps the change; what a change replaced was counted when it came.
+    pub(crate) fn weight(&self) -> usize {
+        EACH + match self {
+            Change::Set { to, .. } | Change::Data { to, .. } => to.weight(),
+            Change::Spawn { made, .. } => made.weight(),
+            Change::Schedule { entry } => entry.args.weight(),
+            Change::Attach { made, .. } => made.data.weight(),
+            _ => 0,
+        }
+    }
+}
+
+impl State {
+    /// Bytes that all its values take.
+    pub(crate) fn weight(&self) -> usize {
+        let entries = self.agenda().entries().map(|entry| EACH + entry.args.weight());
+        let attachments = self.attachments().values().map(|attachment| EACH + attachment.data.weight());
+        self.entities().map(|(_, entity)| entity.weight()).chain(entries).chain(attachments).sum()
+    }
+}
