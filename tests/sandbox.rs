@@ -723,3 +723,33 @@ fn a_game_that_grows_without_end_stops() {
         assert!(session.actions() < 3_000, "{body}: {}", session.actions());
     }
 }
+
+#[test]
+fn what_is_worked_out_for_many_has_one_budget_together() {
+    let entries = "turn = { run = function() end, key = function() for _ = 1, 20000 do end return 1 end },";
+    let play =
+        PLAY.replace("entries = { turn = function(thing)", &format!("entries = {{ {entries} turns = function(thing)"));
+    let play = play.replace(
+        "rb.schedule(\"turn\", 1, rb.spawn",
+        "for n = 1, 3000 do rb.schedule(\"turn\", n) end\n\trb.schedule(\"turns\", 0, rb.spawn",
+    );
+    let rules = Ruleset::load(&library(&[("play.luau", &play), ("maneuvers/honest.luau", HONEST)]), "bad").unwrap();
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    let step = session.advance().unwrap();
+    let Step::Fault(fault) = step else { panic!("{step:?}") };
+    assert!(fault.message.contains("the script"), "{fault}");
+
+    let act = |n: usize| {
+        format!(
+            "a{n} = {{ title = \"A\", when = function() for _ = 1, 400000 do end return true end, run = function() end }},"
+        )
+    };
+    let acts: String = (0..200).map(act).collect();
+    let play = PLAY.replace("entries = {", &format!("free = {{ {acts} }},\n\tentries = {{"));
+    let rules = Ruleset::load(&library(&[("play.luau", &play), ("maneuvers/honest.luau", HONEST)]), "bad").unwrap();
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let acts = session.free_acts();
+    let open = acts.iter().filter(|act| act.enabled).count();
+    assert!(acts.len() == 200 && (1..20).contains(&open), "{open} of {}", acts.len());
+}

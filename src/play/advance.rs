@@ -554,15 +554,18 @@ fn renew_keys(context: &mut ActionContext, vm: &mut dyn Machine) -> Result<(), F
     if !context.rules.computes_keys() {
         return Ok(());
     }
+    vm.share_budget(true);
     let entries: Vec<_> = context.state.agenda().entries().cloned().collect();
-    for entry in entries {
+    let renewed = entries.into_iter().try_for_each(|entry| {
         if let Some(key) = vm.key_of(context, &entry)?
             && key != entry.key
         {
             context.state.rekey(entry.id, key);
         }
-    }
-    Ok(())
+        Ok(())
+    });
+    vm.share_budget(false);
+    renewed
 }
 
 /// Runs what an action consists of.

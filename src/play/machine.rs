@@ -133,6 +133,9 @@ pub(crate) trait Machine {
     /// The processor time of the thread that it runs on.
     fn clock(&self) -> Duration;
 
+    /// From here on all runs together have the budget of one, or each has its own again.
+    fn share_budget(&mut self, share: bool);
+
     /// Between two runs: work that pays once a machine has been used for long.
     fn settle_in(&mut self);
 

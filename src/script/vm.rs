@@ -50,6 +50,8 @@ pub(crate) struct Vm {
     /// The budget that was spent in it.
     spent: Option<&'static str>,
     dead: bool,
+    /// What is left of the budget that several runs share.
+    joint: Option<Budget>,
     /// What tells it from other machines, from 1.
     number: u64,
 }
@@ -144,6 +146,7 @@ impl Vm {
             full,
             spent: None,
             dead: false,
+            joint: None,
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
         };
         Ok((vm, declarations))
@@ -246,10 +249,11 @@ impl Vm {
             return Err(Fault::new("the script machine was thrown away; try again"));
         }
         let host = self.host.clone();
+        let budget = self.joint.unwrap_or(Budget::ACTION);
         host.count_run();
         context.glimpse = None;
         let attempt = catch_unwind(AssertUnwindSafe(|| {
-            guarded(Budget::ACTION, || {
+            guarded(budget, || {
                 let renewed = self.sync(context)?;
                 let result = host.lend(context, || {
                     if let Some((function, args)) = renewed {
@@ -265,6 +269,7 @@ impl Vm {
                 result
             })
         }));
+        self.joint = self.joint.map(|_| budget.rest());
         let (result, spent) = match attempt {
             Ok(judged) => judged,
             Err(_) => {
@@ -727,7 +732,12 @@ impl Machine for Vm {
         Ok(found.as_int().unwrap_or_default())
     }
 
+    fn share_budget(&mut self, share: bool) {
+        self.joint = share.then_some(Budget::ACTION);
+    }
+
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
+        self.share_budget(true);
         let declarations = self.declarations.clone();
         let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
         let mut acts = Vec::new();
@@ -764,6 +774,7 @@ impl Machine for Vm {
                 });
             }
         }
+        self.share_budget(false);
         acts
     }
 
