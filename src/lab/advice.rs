@@ -129,7 +129,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// A question that is not open, or that any line of text answers.
+    /// A question that is not open, that any line of text answers, or that has more than 40 answers.
     pub fn advise(
         &mut self,
         question: QuestionId,

@@ -169,7 +169,7 @@ impl Session {
     /// The change by hand that opens an option of an open question: entity, field and value. Nothing changes here.
     ///
     /// Numbers, texts of a list, yes-or-no, references and lists of one reference are tried, first those that the table sees.
-    /// `None`: none of [`CHANGES`] does.
+    /// `None`: none of them does.
     pub fn opening(&self, question: QuestionId, option: &str) -> Option<(EntityId, Arc<str>, Value)> {
         self.tried(question, option, CHANGES).opens
     }

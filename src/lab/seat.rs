@@ -8,7 +8,8 @@ use super::{Advised, Odds, OddsQuery};
 use crate::play::{Answer, QuestionId, Refusal, Seat};
 
 impl Seat<'_> {
-    /// Works out what the open action can come to, from what the viewer knows: see [`Session::odds_at`].
+    /// Works out what the open action can come to, from what the viewer knows: see
+    /// [`Session::odds_at`](crate::Session::odds_at).
     ///
     /// Things that it may not see are dealt anew by the rules' `deal`, or left out if the rules have none. [`Odds::unseen`]
     /// names them, [`Odds::dealt`] says which of the two was done. Secret answers of others are chosen anew.
@@ -22,7 +23,7 @@ impl Seat<'_> {
     }
 
     /// Weighs the answers to a question of the viewer's, the best first, from what the viewer knows: see
-    /// [`Session::advise`].
+    /// [`Session::advise`](crate::Session::advise).
     ///
     /// # Errors
     ///
@@ -42,7 +43,8 @@ impl Seat<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`Session::suggest`]; a question of another seat, or a policy that reads what the viewer may not see.
+    /// As for [`Session::suggest`](crate::Session::suggest); a question of another seat, or a policy that reads what the viewer
+    /// may not see.
     pub fn suggest(&mut self, question: QuestionId, policy: &str) -> Result<Option<Answer>, Refusal> {
         let question = self.own(question)?;
         let viewer = self.viewer.clone();

@@ -1,4 +1,4 @@
-//! What exists in a game: entities of declared kinds with fields, plain data that only [`State`] changes.
+//! What exists in a game: entities of declared kinds with fields, as plain data.
 
 mod agenda;
 mod audience;

@@ -47,7 +47,7 @@ pub struct Kind {
     /// Whether its two ends are alike, so that their order says nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mutual: bool,
-    /// Whether an entity of this kind can have an end, of the kind [`ENDING`].
+    /// Whether an entity of this kind can have an end, of the kind `ending`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timed: bool,
 }

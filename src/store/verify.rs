@@ -29,7 +29,8 @@ pub struct Verification {
 }
 
 impl Store {
-    /// Reads every row of the file and compares its sum. No game is played: [`Campaign::replay`] does that.
+    /// Reads every row of the file and compares its sum. No game is played: [`Campaign::replay`](super::Campaign::replay) does
+    /// that.
     ///
     /// # Errors
     ///
