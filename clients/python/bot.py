@@ -54,7 +54,8 @@ def main() -> None:
 
 def told(line: Json) -> str:
     """An event in words."""
-    return line.get("text") or ", ".join(f"{name} {value}" for name, value in line.items() if name != "revision")
+    words = [line[name] for name in ("title", "label", "text") if line.get(name)]
+    return " ".join(words) or ", ".join(f"{name} {value}" for name, value in line.items() if name != "revision")
 
 
 if __name__ == "__main__":
