@@ -1259,6 +1259,36 @@ fn by_speed() -> Library {
     Library::from_files([("keys/ruleset.toml", manifest), ("keys/kinds.luau", kinds), ("keys/play.luau", play)])
 }
 
+/// A game with many entries whose keys are computed so.
+fn many_keys(key: &str) -> Step {
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function()
+                for at = 1, 600 do
+                    rb.schedule("turn", { at })
+                end
+            end,
+            entries = { turn = { key = function(entry) return KEY end, run = function() rb.finish("a turn") end } },
+        })
+    "#;
+    let manifest = "id = \"keys\"\ntitle = \"K\"\nversion = \"1\"\n";
+    let kinds = "return require(\"@riskbreaker\").kinds({})";
+    let play = play.replace("KEY", key);
+    let files = [("keys/ruleset.toml", manifest), ("keys/kinds.luau", kinds), ("keys/play.luau", &play)];
+    let rules = Ruleset::load(&Library::from_files(files), "keys").unwrap();
+    Session::start(&rules, Setup::table(Value::map::<&str>([]))).unwrap().advance().unwrap()
+}
+
+#[test]
+fn computing_the_keys_of_all_entries_is_the_work_of_one_action() {
+    assert_eq!(many_keys("{ entry.key[1] }"), Step::Over("a turn".into()));
+    // Each of them looks at all the others.
+    let Step::Fault(fault) = many_keys("{ #rb.agenda() }") else { panic!("it goes on") };
+    assert!(fault.message.contains("work"), "{fault}");
+    assert_eq!(fault.action.as_deref(), Some("turn"));
+}
+
 #[test]
 fn keys_that_a_ruleset_computes_follow_edits_the_same_in_saved_and_undone_games() {
     let library = by_speed();

@@ -57,11 +57,18 @@ impl Budget {
 
     /// What is left of it after the call that ended last.
     pub fn rest(self) -> Budget {
-        let (left, [time, wall]) = LEFT.get();
-        let held = HOLD.get();
+        let Rest { work, held, taken: [time, wall] } = LEFT.get();
         let (time, wall) = (self.time.saturating_sub(time), self.wall.saturating_sub(wall));
-        Budget { work: left, time, wall, held, ..self }
+        Budget { work, time, wall, held, ..self }
     }
+}
+
+/// What a call has left of its budget, and how long it took.
+#[derive(Clone, Copy)]
+struct Rest {
+    work: i64,
+    held: usize,
+    taken: [Duration; 2],
 }
 
 /// Bytes a machine may hold above what it has when it is made.
@@ -83,8 +90,8 @@ thread_local! {
     static LIMITS: Cell<[Duration; 2]> = const { Cell::new([Duration::ZERO; 2]) };
     /// What both clocks showed when they were first looked at: short calls never do.
     static BEGUN: Cell<Option<[Duration; 2]>> = const { Cell::new(None) };
-    /// What the last call left of its work, and how long it took.
-    static LEFT: Cell<(i64, [Duration; 2])> = const { Cell::new((0, [Duration::ZERO; 2])) };
+    /// Of the last call.
+    static LEFT: Cell<Rest> = const { Cell::new(Rest { work: 0, held: 0, taken: [Duration::ZERO; 2] }) };
     static SPENT: Cell<Option<&'static str>> = const { Cell::new(None) };
     static SPENT_AT: Cell<Option<Place>> = const { Cell::new(None) };
     /// What to do about the error that was raised last, where whoever raised it knows.
@@ -332,7 +339,7 @@ pub(super) fn left() -> (i64, usize) {
 
 /// How much of the work of an action the last call took.
 pub(super) fn work_of_last_call() -> u64 {
-    (Budget::ACTION.work - LEFT.get().0).max(0) as u64
+    (Budget::ACTION.work - LEFT.get().work).max(0) as u64
 }
 
 /// Charges work that no safepoint counts.
@@ -422,7 +429,7 @@ pub(super) fn guarded<R>(budget: Budget, run: impl FnOnce() -> Result<R>) -> (Re
     if matches!(&result, Err(error) if is_memory(error)) {
         spent = spent.or(Some("memory"));
     }
-    LEFT.set((RESERVE.get().saturating_add(WORK.get()), taken()));
+    LEFT.set(Rest { work: RESERVE.get().saturating_add(WORK.get()), held: HOLD.get(), taken: taken() });
     (result, spent)
 }
 
