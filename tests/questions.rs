@@ -398,6 +398,43 @@ fn what_a_policy_has_drawn_that_gives_no_answer_was_drawn_for_nothing() {
     assert_eq!(session.advance().unwrap(), Step::Over(end));
 }
 
+/// What the odds say that comes of questions to people, where some are given their answers.
+fn in_odds(body: &str, given: &[(&str, Value)]) -> String {
+    let rules = Ruleset::load(&library(body, "return nil"), "asks").unwrap();
+    let mut session = Session::start(&rules, Setup::scenario("start").seat("gm", Driver::Absent)).unwrap();
+    assert_eq!(session.advance().unwrap(), Step::Ask);
+    let question = session.questions()[0].clone();
+    let all = [("go", Value::Bool(true))];
+    let all = all.iter().chain(given);
+    let given = all.map(|(topic, value)| Given { topic: topic.to_string(), about: None, value: value.clone() });
+    let query = OddsQuery { given: given.collect(), lenient: true, ..OddsQuery::default() };
+    match session.odds_at(question.id, query) {
+        Err(refusal) => format!("fault: {}", tail(&refusal.to_string())),
+        Ok(odds) => odds.outcomes[0].0.effects.iter().map(|effect| format!("{effect:?}")).collect(),
+    }
+}
+
+#[test]
+fn odds_put_all_questions_of_a_race_before_a_person_answers_one() {
+    let race = |questions: &str| format!("return {{ rb.race({{ {questions} }}) }}");
+    const ONE: &str = r#"{ ask = "number", seat = "right", topic = "one", min = 1, max = 3, default = 1 }"#;
+    const TWO: &str = r#"{ ask = "number", seat = "right", topic = "two", min = 1, max = 3, default = 2 }"#;
+    // What is wrong with the second one is found before anybody answers the first.
+    let unfit = race(&[ONE, &TWO.replace("default = 2", "default = 9")].join(", "));
+    let fault = "fault: the default of the question `two` does not fit";
+    assert!(by_person(&unfit).contains(fault), "{}", by_person(&unfit));
+    assert!(in_odds(&unfit, &[]).contains(fault), "{}", in_odds(&unfit, &[]));
+    // What is answered in place closes what waits for people.
+    let absent = race(&[ONE, &TWO.replace("right", "gm")].join(", "));
+    assert_eq!(by_person(&absent), "answered 2 2");
+    assert!(in_odds(&absent, &[]).contains("answered 2 2"), "{}", in_odds(&absent, &[]));
+    // Of those that wait, the one that is given its answer; without one, the first.
+    let both = race(&[ONE, TWO].join(", "));
+    assert!(in_odds(&both, &[]).contains("answered 1 1"), "{}", in_odds(&both, &[]));
+    let given = [("two", Value::Int(3))];
+    assert!(in_odds(&both, &given).contains("answered 2 3"), "{}", in_odds(&both, &given));
+}
+
 #[test]
 fn options_that_a_function_makes_are_there_on_every_way() {
     let body = "local it = rb.choose({ seat = \"right\", topic = \"it\", options = function(q) return { \"a\", \"b\" } end, default = \"a\" })\nlocal _ = rb.at_least(\"2d6\", 7)\nreturn it";

@@ -111,7 +111,7 @@ pub(crate) struct Explorer {
     partitions: HashMap<Seen, HashMap<Dice, Arc<Ranked>>>,
     effort: Effort,
     /// What was asked before the first choice point: every run asks the same.
-    asked: Vec<Option<Arc<(Question, Answer)>>>,
+    asked: Vec<AskedBefore>,
     met: usize,
     /// Whether something was rolled since rolls that did not stand were made again.
     rolled_again: bool,
@@ -694,7 +694,7 @@ impl Explorer {
 
     /// The next question and its answer, if it comes before every choice point and an earlier run has asked it.
     pub fn recall(&mut self) -> Option<Arc<(Question, Answer)>> {
-        if self.depth > 0 || !self.rolled.is_empty() {
+        if !self.is_before_points() {
             return None;
         }
         let known = self.asked.get(self.met)?.clone()?;
@@ -704,37 +704,48 @@ impl Explorer {
 
     /// Whether `recall` has something to give.
     pub fn knows_next(&self) -> bool {
-        self.depth == 0 && self.rolled.is_empty() && matches!(self.asked.get(self.met), Some(Some(_)))
+        self.is_before_points() && matches!(self.asked.get(self.met), Some(Some(_)))
     }
 
-    /// The policy that answers a question, if that can be told without its options.
-    pub fn policy_of<'a>(
-        &'a self,
+    /// The policy that answers a question, if that can be told without its options: it is noted as the one that was asked.
+    pub fn ask_policy<'a>(
+        &'a mut self,
         driver: Option<&'a Driver>,
         topic: &str,
         about: Option<EntityId>,
         has_options: bool,
     ) -> Option<&'a Arc<str>> {
-        let is_given = |given: &Given| given.topic == *topic && (given.about.is_none() || given.about == about);
-        if self.given.iter().any(is_given) || (has_options && self.against.is_some()) {
+        if self.is_given(topic, about) || (has_options && self.against.is_some()) {
             return None;
         }
-        match (&self.answering, driver) {
-            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => Some(policy),
-            _ => None,
+        let is_before = self.is_before_points();
+        let policy = match (&self.answering, driver) {
+            (Answering::Policy(policy), _) | (Answering::Seated, Some(Driver::Policy(policy))) => policy,
+            _ => return None,
+        };
+        if is_before {
+            note_asked(&mut self.asked, &mut self.met, || None);
         }
+        Some(policy)
+    }
+
+    /// Whether a question has been given its answer.
+    pub fn is_given(&self, topic: &str, about: Option<EntityId>) -> bool {
+        let fits = |given: &Given| given.topic == *topic && (given.about.is_none() || given.about == about);
+        self.given.iter().any(fits)
     }
 
     /// Notes the question that was just asked; `None`: a policy is to answer it.
     pub fn remember(&mut self, answered: Option<(&Question, &Answer)>) {
-        if self.depth > 0 || !self.rolled.is_empty() {
-            return;
+        if self.is_before_points() {
+            let known = || answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
+            note_asked(&mut self.asked, &mut self.met, known);
         }
-        if self.met == self.asked.len() {
-            let known = answered.map(|(question, answer)| Arc::new((question.clone(), answer.clone())));
-            self.asked.push(known);
-        }
-        self.met += 1;
+    }
+
+    /// Whether nothing has parted the ways yet.
+    fn is_before_points(&self) -> bool {
+        self.depth == 0 && self.rolled.is_empty()
     }
 
     fn refuse(&mut self, message: impl Into<String>) {
@@ -887,4 +898,15 @@ impl Explorer {
         }
         seats
     }
+}
+
+/// A question and its answer, or nothing where a policy answers.
+type AskedBefore = Option<Arc<(Question, Answer)>>;
+
+/// Notes the next question that is asked before the ways part, which an earlier run may have noted.
+fn note_asked(asked: &mut Vec<AskedBefore>, met: &mut usize, known: impl FnOnce() -> AskedBefore) {
+    if *met == asked.len() {
+        asked.push(known());
+    }
+    *met += 1;
 }

@@ -564,10 +564,7 @@ impl ActionContext {
         }
         if let Some(explorer) = &mut self.explorer {
             let (topic, about, has_options) = asked;
-            if explorer.policy_of(self.seats.get(seat), topic, about, has_options).is_some() {
-                explorer.remember(None);
-            }
-            let policy = explorer.policy_of(self.seats.get(seat), topic, about, has_options);
+            let policy = explorer.ask_policy(self.seats.get(seat), topic, about, has_options);
             return Ok(policy.map_or(Answerer::Reader, Answerer::Policy));
         }
         Ok(match self.seats.get(seat) {
@@ -674,6 +671,18 @@ impl ActionContext {
                 }
             },
         }
+    }
+
+    /// Whether the game would wait for somebody to answer the question, which the explorer answers in place: 0 if not, 2 if it
+    /// has been given the answer.
+    pub fn waits_for_person(&self, question: &Question) -> u8 {
+        let waits = match self.seats.get(&question.seat) {
+            Some(Driver::Policy(_)) => false,
+            Some(Driver::Absent) => question.default.is_none(),
+            Some(Driver::Human) | None => true,
+        };
+        let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(&question.topic, question.about));
+        u8::from(waits) << u8::from(given)
     }
 
     /// The next question and its answer, where courses are gone through and this one began like the last.

@@ -46,6 +46,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Asked::Open => Ok((OPEN, Lv::Nil)),
         }
     });
+    // waits_for_person(kind, question): where every way is explored, whether a person would have to answer; 2 if somebody has
+    // given the answer. Faults where the question could not be put.
+    host_function!(lua, host, table, "waits_for_person", |_, b, (kind, q): (usize, Table)| {
+        let context = b.context()?;
+        let kind = kind_of(context, kind)?;
+        let question = question_of(context, &b.handles.borrow(), kind, &q)?;
+        Ok(context.waits_for_person(&question))
+    });
     // from_tape(kind, question, whether the chosen card is known to be open): the answer that the tape holds, as `ask_whole`
     // gives it; 6 if it did not fit and has been cut off.
     host_function!(lua, host, table, "from_tape", |lua, b, (kind, q, opened): (usize, Table, bool)| {
