@@ -6,7 +6,7 @@ mod parallel;
 use answers::any_answer;
 use parallel::on_every_core;
 use riskbreaker::play::Machines;
-use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Ruleset, Session, Setup, Step, Value};
+use riskbreaker::{Answer, DiceSource, Driver, Edit, Happening, Library, Remedy, Ruleset, Session, Setup, Step, Value};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -1257,6 +1257,193 @@ fn by_speed() -> Library {
     "#;
     let manifest = "id = \"keys\"\ntitle = \"K\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
     Library::from_files([("keys/ruleset.toml", manifest), ("keys/kinds.luau", kinds), ("keys/play.luau", play)])
+}
+
+/// A turn that asks and rolls, and goes another way once a flag is up; a free act puts it up.
+fn by_flag(rewrite: impl Fn(&str) -> String) -> Library {
+    let kinds = r#"
+        local rb = require("@riskbreaker")
+        return rb.kinds({
+            hero = { title = "name", fields = { name = rb.text(), flag = rb.bool(), sum = rb.int() } },
+        })
+    "#;
+    let play = r#"
+        local rb = require("@riskbreaker")
+        local function ask(hero, topic)
+            hero:set("sum", hero.sum * 10 + rb.number({ seat = "left", topic = topic, about = hero, min = 0, max = 9, why = "?" }))
+        end
+        return rb.play({
+            start = function()
+                rb.recur("turn", { 1 }, { 1 }, rb.spawn("hero", { name = "Ann" }))
+            end,
+            entries = {
+                turn = function(hero)
+                    if hero.flag then
+                        ask(hero, "other")
+                    else
+                        ask(hero, "one")
+                        hero:set("sum", hero.sum * 10 + rb.roll("1d9"))
+                        ask(hero, "two")
+                    end
+                    hero:set("sum", hero.sum * 10 + rb.roll("1d9"))
+                    ask(hero, "three")
+                end,
+            },
+            free = {
+                raise = { title = "Raise", seats = { "right" }, run = function() rb.first("hero"):set("flag", true) end },
+            },
+        })
+    "#;
+    let manifest = "id = \"flag\"\ntitle = \"F\"\nversion = \"1\"\n[seats]\nleft = \"l\"\nright = \"r\"\n";
+    let files = [("ruleset.toml", manifest.into()), ("kinds.luau", kinds.into()), ("play.luau", rewrite(play))];
+    Library::from_files(files.map(|(path, text): (&str, String)| (format!("flag/{path}"), text)))
+}
+
+#[test]
+fn what_an_edit_or_a_free_act_made_the_open_action_drop_comes_back_with_an_undo() {
+    let library = by_flag(str::to_owned);
+    let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
+    let seen = |session: &mut Session| {
+        let step = session.advance().unwrap();
+        let state = String::from_utf8(session.state_bytes()).unwrap();
+        (step, state, session.log(), format!("{:?}", session.questions()), session.decisions())
+    };
+    let answer = |session: &mut Session| {
+        let id = session.questions()[0].id;
+        session.answer(id, Answer::Number(4)).unwrap();
+    };
+    let raise = |session: &mut Session, by_hand: bool| {
+        let hero = session.view().of_kind("hero").next().unwrap();
+        match by_hand {
+            true => session.edit(Edit::Set { entity: hero, field: "flag".into(), value: Value::Bool(true) }),
+            // Nobody has seen dice yet where it comes before the open action.
+            false => session.act("right", "raise"),
+        }
+    };
+    // How many answers are given before, behind, and whether the game is saved and loaded in between.
+    for (by_hand, before, behind, saved) in [true, false]
+        .into_iter()
+        .flat_map(|by_hand| (0..3).map(move |before| (by_hand, before)))
+        .flat_map(|(by_hand, before)| (0..4).map(move |behind| (by_hand, before, behind)))
+        .flat_map(|(by_hand, before, behind)| [false, true].map(|saved| (by_hand, before, behind, saved)))
+    {
+        let case = format!("by hand {by_hand}, {before} before, {behind} behind, saved {saved}");
+        let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
+        let mut all = vec![seen(&mut session)];
+        for _ in 0..before {
+            answer(&mut session);
+            all.push(seen(&mut session));
+        }
+        raise(&mut session, by_hand).unwrap_or_else(|refusal| panic!("{case}: {refusal}"));
+        all.push(seen(&mut session));
+        for _ in 0..behind {
+            answer(&mut session);
+            all.push(seen(&mut session));
+        }
+        if saved {
+            session = Session::load(&library, &session.save()).unwrap();
+            assert_eq!(seen(&mut session), *all.last().unwrap(), "{case}");
+        }
+        for then in all.iter().rev().skip(1) {
+            session.undo().unwrap();
+            assert_eq!(seen(&mut session), *then, "{case}, undone");
+        }
+        for then in &all[1..] {
+            session.redo().unwrap_or_else(|refusal| panic!("{case}: {refusal}"));
+            assert_eq!(seen(&mut session), *then, "{case}, done again");
+        }
+    }
+}
+
+#[test]
+fn faces_that_are_set_by_hand_go_back_with_an_undo_also_behind_their_action() {
+    let library = by_flag(str::to_owned);
+    let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
+    let seen = standing;
+    let _ = seen(&mut session);
+    // A game that is played again from its tape tells it, too.
+    session.reload(with_more("\n-- later")).unwrap();
+    let mut all = vec![seen(&mut session)];
+    for at in 0..4 {
+        if at == 1 {
+            session.edit(Edit::Face { ordinal: 1, faces: vec![9] }).unwrap();
+            all.push(seen(&mut session));
+            assert_eq!(seen(&mut Session::load(&library, &session.save()).unwrap()), all[2], "loaded");
+        }
+        let id = session.questions()[0].id;
+        session.answer(id, Answer::Number(4)).unwrap();
+        all.push(seen(&mut session));
+    }
+    for then in all.iter().rev().skip(1) {
+        session.undo().unwrap();
+        assert_eq!(seen(&mut session), *then, "undone");
+    }
+    for then in &all[1..] {
+        session.redo().unwrap();
+        assert_eq!(seen(&mut session), *then, "done again");
+    }
+}
+
+/// What can be seen of a game by the game master.
+fn standing(session: &mut Session) -> (Step, String, Vec<riskbreaker::Event>, String, u32) {
+    let step = session.advance().unwrap();
+    let state = String::from_utf8(session.state_bytes()).unwrap();
+    (step, state, session.log(), format!("{:?}", session.questions()), session.decisions())
+}
+
+#[test]
+fn behind_an_action_that_is_left_out_the_dice_and_numbers_are_those_of_before_after_an_undo_and_in_a_loaded_game() {
+    let library = by_flag(|play| {
+        let play = play.replace("turn = function(hero)", "bad = function() error(\"no\") end,\nturn = function(hero)");
+        play.replace("rb.recur(", "rb.schedule(\"bad\", { 0 })\nrb.recur(")
+    });
+    let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
+    let mut all = vec![standing(&mut session)];
+    assert!(matches!(all[0].0, Step::Fault(_)));
+    // The failed action is older than the edits that come before it.
+    for words in [1, 2] {
+        session.edit(Edit::OtherDice { words }).unwrap();
+        all.push(standing(&mut session));
+    }
+    session.remedy(Remedy::SkipAction).unwrap();
+    all.push(standing(&mut session));
+    let loaded = standing(&mut Session::load(&library, &session.save()).unwrap());
+    assert_eq!(loaded, *all.last().unwrap(), "loaded");
+    let id = session.questions()[0].id;
+    session.answer(id, Answer::Number(4)).unwrap();
+    all.push(standing(&mut session));
+    let last = all.len() - 1;
+    for back in 1..=last {
+        (0..back).for_each(|_| drop(session.undo().unwrap()));
+        assert_eq!(standing(&mut session), all[last - back], "{back} undone");
+        for then in &all[last - back + 1..] {
+            session.redo().unwrap();
+            assert_eq!(standing(&mut session), *then, "{back} undone and done again");
+        }
+    }
+}
+
+#[test]
+fn a_game_that_ended_since_nothing_was_left_to_do_is_loaded_also_behind_other_rules() {
+    let library = by_flag(str::to_owned);
+    let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
+    let _ = standing(&mut session);
+    session.reload(with_more("\n-- later")).unwrap();
+    let _ = standing(&mut session);
+    // Its turn goes with it.
+    let hero = session.view().of_kind("hero").next().unwrap();
+    session.edit(Edit::Remove { entity: hero }).unwrap();
+    let ended = standing(&mut session);
+    assert_eq!(ended.0, Step::Over("nothing is left to do".into()));
+    assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), ended);
+}
+
+/// The rules with something more at the end of `play.luau`.
+fn with_more(more: &str) -> Arc<Ruleset> {
+    Ruleset::load(&by_flag(|play| format!("{play}{more}")), "flag").unwrap()
 }
 
 /// A game with many entries whose keys are computed so.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::reload::{Patch, Swap};
-use super::{DicePosition, Edit, Event, Events, Fault, MissingRoll, Packed, Question, Tape};
+use super::{DicePosition, Edit, Event, Events, Fault, Happening, MissingRoll, Packed, Question, Tape};
 use crate::state::{Audience, Change, EntityId, EntryId};
 
 /// Why an action runs.
@@ -71,6 +71,18 @@ pub(crate) struct Done {
     /// The number of the decision that had begun what was left out: of a free act.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<u32>,
+    /// Of what was left out: where the dice stood behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub behind: Option<DicePosition>,
+    /// Behind it nothing was left on the agenda, and the game was over.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ended: bool,
+    /// What was told, and to whom, where a replay does not find it again: of faces that were set by hand, and of several reloads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub told: Vec<(Audience, Happening)>,
+    /// Of an edit or a free act: the tape of the action that was open, as it met it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_tape: Option<Box<OpenTape>>,
     #[serde(skip)]
     pub changes: Packed<Vec<Change>>,
     /// What it told.
@@ -84,6 +96,16 @@ pub(crate) struct Done {
     pub swap: Option<Box<Swap>>,
 }
 
+/// The tape of an open action that something came before: it may go another way then, and lose what does not fit any more.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct OpenTape {
+    tape: Packed<Tape>,
+    /// Its places that not everybody may know of, and who may; nothing where it was read from a file.
+    #[serde(skip)]
+    private: Option<BTreeMap<u32, Audience>>,
+}
+
 /// An action under way.
 #[derive(Clone, Debug)]
 pub(crate) struct Open {
@@ -94,6 +116,8 @@ pub(crate) struct Open {
     pub seq: Option<u32>,
     /// The same before it was left out.
     pub began: Option<u32>,
+    /// Of a free act that is played again from a file: see [`Done::open_tape`].
+    pub open_tape: Option<Box<OpenTape>>,
     /// What the last run told.
     pub events: Vec<Event>,
     /// The places of the tape that not everybody may know of, as of the last run, and who may.
@@ -123,6 +147,7 @@ impl Open {
             before,
             seq: None,
             began: None,
+            open_tape: None,
             events: Vec::new(),
             private: BTreeMap::new(),
             questions: Vec::new(),
@@ -140,6 +165,38 @@ impl Open {
     pub fn last_seq(&self) -> Option<u32> {
         self.tape.last_decision().map(|(_, seq)| seq)
     }
+}
+
+impl OpenTape {
+    pub fn of(open: Option<&Open>) -> Option<Box<OpenTape>> {
+        let open = open?;
+        Some(Box::new(OpenTape { tape: Packed::new(&open.tape), private: Some(open.private.clone()) }))
+    }
+
+    pub fn tape(&self) -> Tape {
+        self.tape.get()
+    }
+
+    /// Gives an action its tape back.
+    pub fn put_back(&self, open: &mut Open) {
+        open.tape = self.tape.get();
+        open.private = self.private.clone().unwrap_or_else(|| {
+            // Until the action runs again nobody else is told.
+            let places = (0..).zip(&open.tape.slots);
+            places.filter_map(|(at, slot)| Some((at, Audience::named(slot.as_ref()?.seat()?)))).collect()
+        });
+    }
+}
+
+/// What an action told, as events.
+pub(super) fn events_of(action: u32, told: &[(Audience, Happening)]) -> Events {
+    let event = |(n, (audience, happening)): (u32, &(Audience, Happening))| Event {
+        action,
+        n,
+        audience: audience.clone(),
+        happening: happening.clone(),
+    };
+    (0..).zip(told).map(event).collect()
 }
 
 /// The action in words, for messages.

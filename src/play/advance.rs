@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::action::{Cause, Done, Open, words_of};
+use super::action::{Cause, Done, Open, OpenTape, words_of};
 use super::fault_context::{card_of, fault_context};
 use super::headless::Current;
 use super::resume_point::ResumePoint;
@@ -488,7 +488,7 @@ impl Game {
         open.events = events;
     }
 
-    pub(super) fn commit(&mut self, open: Open) {
+    pub(super) fn commit(&mut self, mut open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
         if !self.context.keeps_tape {
@@ -496,6 +496,10 @@ impl Game {
             return;
         }
         let changes = self.context.state.settle();
+        let open_tape = match &open.cause {
+            Cause::Free { .. } => open.open_tape.take().or_else(|| OpenTape::of(self.held.last())),
+            _ => None,
+        };
         let kept = kept_bytes(&open, &changes);
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
@@ -504,8 +508,12 @@ impl Game {
             tape: Packed::new(&open.tape),
             before: open.before,
             seq: open.seq,
+            ended: false,
+            behind: open.fault.is_some().then(|| self.context.position()),
             skipped: open.fault.map(|fault| fault.message),
             began: open.began,
+            told: Vec::new(),
+            open_tape,
             changes: Packed::new(&changes),
             events: open.events.into_iter().collect(),
             private: open.private,
@@ -513,19 +521,15 @@ impl Game {
         });
     }
 
-    /// Notes changes that belong to no action of their own with the last one.
-    /// Ends a game with an empty agenda. No entry of the tape says so.
+    /// Nothing is left on the agenda: the game ends. That belongs to no action of its own and is noted with the last one.
     pub(super) fn end_for_want_of_entries(&mut self) {
         self.context.state.finish("nothing is left to do".into());
         let changes = self.context.state.settle();
-        self.commit_with_last(changes);
-    }
-
-    fn commit_with_last(&mut self, changes: Vec<Change>) {
-        if !changes.is_empty()
-            && let Some(done) = self.history.last_mut()
-        {
+        // What is kept of it elsewhere is out of date.
+        if let Some(mut done) = self.history.pop() {
             done.changes.extend(&changes);
+            done.ended = true;
+            self.history.push(done);
         }
     }
 }

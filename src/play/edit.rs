@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::action::{Cause, Done};
+use super::action::{Cause, Done, OpenTape};
 use super::reload::{InForce, Swap};
 use super::undo::Op;
 use super::{ActionContext, DicePosition, DiceSource, Event, Events, Game, Happening, Packed, Refusal, Slot};
@@ -86,6 +86,7 @@ impl Game {
         self.may_edit(&edit)?;
         self.park();
         let position = self.context.position();
+        let open_tape = OpenTape::of(self.open.as_ref());
         let before = matches!(edit, Edit::Switch { .. }).then(|| Box::new(self.as_it_stands()));
         let outcome = self.carry_out(&edit);
         let seq = self.next_seq;
@@ -101,6 +102,8 @@ impl Game {
                 let number = self.next_number;
                 self.next_number += 1;
                 let changes = Packed::new(&self.context.state.settle());
+                let is_face = matches!(edit, Edit::Face { .. });
+                let told = if is_face { vec![(audience.clone(), happening.clone())] } else { Vec::new() };
                 let event = Event { action: number, n: 0, audience, happening };
                 self.outbox.push(event.clone());
                 let events = Events::from_iter([event]);
@@ -112,6 +115,10 @@ impl Game {
                     seq: Some(seq),
                     skipped: None,
                     began: None,
+                    behind: None,
+                    ended: false,
+                    told,
+                    open_tape,
                     changes,
                     events,
                     private: Default::default(),
@@ -342,18 +349,16 @@ impl Game {
             }
             Edit::Switch { .. } => Ok(by_hand(String::new())),
             Edit::Face { ordinal, faces } => {
-                let seq = self.next_seq;
                 let audience =
                     self.open.as_ref().and_then(|open| open.private.get(ordinal)).cloned().unwrap_or_default();
                 let slot = self.open.as_mut().and_then(|open| open.tape.slots.get_mut(*ordinal as usize));
-                let Some(Some(Slot::Roll { faces: old, seq: by, dice, .. })) = slot else {
+                let Some(Some(Slot::Roll { faces: old, dice, .. })) = slot else {
                     return Err(Refusal::new(format!("place {ordinal} of the open action is not a roll")));
                 };
                 let parsed = crate::dice::Dice::parse(dice).map_err(|error| Refusal::new(error.to_string()))?;
                 parsed.roll_faces(faces).map_err(|error| Refusal::new(error.to_string()))?;
                 let text = format!("by hand: {dice} {old:?} -> {faces:?}");
                 *old = faces.clone();
-                *by = Some(seq);
                 Ok((audience, Happening::Edited { text }))
             }
         }

@@ -2,7 +2,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::action::{Cause, Done, Open};
+use super::action::{Cause, Done, Open, events_of};
 use super::checkpoint::Unplayed;
 use super::history::History;
 use super::migration::Pending;
@@ -12,6 +12,9 @@ use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
 use super::{ActionContext, Answer, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer};
 use crate::state::{Audience, State, Value};
+
+/// Among so many of the actions that were recorded last is the one with the largest number.
+const RECORDED: usize = 16;
 
 /// A game under way: the context that scripts work on, what has been done, what is open, and what was undone.
 ///
@@ -135,6 +138,13 @@ impl Game {
         game.asked_policies = self.asked_policies;
         game.context.keeps_tape = false;
         game
+    }
+
+    /// Counts on from the actions that stand.
+    pub(super) fn renumber(&mut self) {
+        let known = self.history.iter().rev().take(RECORDED).map(|done| done.number);
+        let open = self.open.iter().chain(&self.held).map(|open| open.number);
+        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
     }
 
     /// Sends an event out.
@@ -266,8 +276,15 @@ impl Game {
         let mut open = Open::new(done.number, done.cause.clone(), done.before);
         open.tape = done.tape.get();
         open.seq = done.seq;
+        open.open_tape = done.open_tape.clone();
         open.fault = fault;
         self.open = Some(open);
+    }
+
+    /// Puts something that was done behind the others as it was recorded, where a replay has nothing to do for it.
+    pub fn put_recorded(&mut self, done: &Done) {
+        self.history.push(done.clone());
+        self.stamp_last(done);
     }
 
     /// Gives the last thing that was done the numbers that it was recorded with.
@@ -276,14 +293,29 @@ impl Game {
             last.number = done.number;
             last.seq = done.seq;
             last.began = done.began;
+            last.open_tape = done.open_tape.clone();
+            last.behind = done.behind;
             last.before = done.before;
-            if last.events.iter().any(|event| event.action != done.number) {
+            if !done.told.is_empty() {
+                last.told.clone_from(&done.told);
+                last.events = events_of(done.number, &done.told);
+            } else if last.events.iter().any(|event| event.action != done.number) {
                 last.events = last.events.iter().map(|event| Event { action: done.number, ..event }).collect();
             }
         }
-        self.next_seq = 1;
-        self.next_number = 1;
-        self.count_in(done);
+        // What was recorded just before may be younger: an edit, while the action that it came before was open.
+        let recorded = self.history.iter().rev().take(RECORDED).map(|done| (done.number, last_seq_of(done)));
+        let (numbers, decisions): (Vec<u32>, Vec<Option<u32>>) = recorded.unzip();
+        self.next_number = numbers.into_iter().max().map_or(1, |number| number.saturating_add(1));
+        self.next_seq = decisions.into_iter().flatten().max().map_or(1, |seq| seq.saturating_add(1));
+        self.end_as(done);
+    }
+
+    /// Ends the game behind the last thing that was done, if it ended there when it was recorded.
+    pub fn end_as(&mut self, done: &Done) {
+        if done.ended && self.context.state.outcome().is_none() {
+            self.end_for_want_of_entries();
+        }
     }
 
     pub(super) fn count_in(&mut self, done: &Done) {

@@ -157,6 +157,10 @@ impl SavedOpen {
             seq: self.seq,
             skipped: None,
             began: None,
+            behind: None,
+            ended: false,
+            told: Vec::new(),
+            open_tape: None,
             changes: Packed::default(),
             events: Events::default(),
             private: Default::default(),
@@ -372,6 +376,8 @@ impl Saved {
                 .into_iter()
                 .flatten()
                 .chain(numbers_of(&done.tape.get(), done.before).collect::<Vec<_>>())
+                .chain(done.open_tape.iter().flat_map(|open| numbers_of(&open.tape(), done.before).collect::<Vec<_>>()))
+                .chain(done.behind.into_iter().flat_map(numbers_at))
         });
         let asked = self.pending.iter().map(|pending| pending.asked_at);
         let all = open.chain(queued).chain(done).chain(asked).chain(numbers_at(self.position));
@@ -457,7 +463,7 @@ pub(super) fn replay(game: &mut Game, vm: &mut dyn Machine, part: &[Done]) -> Re
             Halt::Paused | Halt::Boundary | Halt::Over(_) if game.actions == actions => {
                 return Err(wrong("it is not on the agenda"));
             }
-            Halt::Paused | Halt::Boundary | Halt::Over(_) => {}
+            Halt::Paused | Halt::Boundary | Halt::Over(_) => game.end_as(done),
         }
     }
     Ok(())
@@ -501,8 +507,7 @@ impl Game {
     fn reopen(&mut self, done: &Done) -> Result<(), String> {
         if matches!(done.cause, Cause::Edit { edit: Edit::Face { .. } }) {
             // The faces stand on the tape of the action that rolled them, which comes behind it.
-            self.history.push(done.clone());
-            self.stamp_last(done);
+            self.put_recorded(done);
             return Ok(());
         }
         if let Cause::Edit { edit } = &done.cause {

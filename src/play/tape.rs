@@ -73,6 +73,14 @@ impl Slot {
         }
     }
 
+    /// The seat that answered.
+    pub fn seat(&self) -> Option<&str> {
+        match self {
+            Slot::Answer { seat, .. } => Some(seat),
+            Slot::Roll { .. } | Slot::Closed { .. } => None,
+        }
+    }
+
     pub fn before(&self) -> DicePosition {
         match self {
             Slot::Roll { before, .. } | Slot::Answer { before, .. } | Slot::Closed { before, .. } => *before,

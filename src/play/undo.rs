@@ -118,9 +118,7 @@ impl Game {
         if let Some(seq) = in_queue.max(in_open).max(in_history) {
             self.next_seq = seq;
         }
-        let known = self.history.iter().rev().take(16).map(|done| done.number);
-        let open = self.open.iter().chain(&self.held).map(|open| open.number);
-        self.next_number = known.chain(open).max().unwrap_or(0) + 1;
+        self.renumber();
         self.asked_policies = self.policies_were_asked();
         Ok(turned)
     }
@@ -208,7 +206,7 @@ impl Game {
         // The open action has no decision of its own that is younger: it goes back to the agenda, unless it only waits
         // for what came before it.
         let mut changes = Vec::new();
-        while let Some(done) = self.pop_done() {
+        while let Some(mut done) = self.pop_done() {
             if matches!(done.cause, Cause::Reload { .. }) {
                 self.pass(done, passed);
                 continue;
@@ -217,7 +215,7 @@ impl Game {
                 return Ok(self.take_rules_back(done, passed));
             }
             let held = self.open.take();
-            let behind = self.position_behind(&done, held.as_ref());
+            let behind = done.behind.unwrap_or_else(|| self.position_behind(&done, held.as_ref()));
             let undone = done.changes.get();
             self.context.state.take_back(&undone);
             self.context.set_position(done.before);
@@ -229,7 +227,7 @@ impl Game {
                 tape,
                 seq: done.seq,
                 events: done.events.iter().collect(),
-                private: done.private,
+                private: std::mem::take(&mut done.private),
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };
             changes.reverse();
@@ -241,7 +239,7 @@ impl Game {
                 match &done.cause {
                     // It had begun: what it has drawn stays, and what it lies upon waits for it again.
                     Cause::Free { .. } if Some(done.number) < last_number => {
-                        self.held.extend(as_before(held, done.number, done.before));
+                        self.held.extend(as_before(held, &done, done.before));
                         self.open = Some(open);
                     }
                     Cause::Free { seat, name } if !decided => {
@@ -252,11 +250,11 @@ impl Game {
                 }
                 continue;
             }
-            if let Some(skipped) = done.skipped {
+            if let Some(skipped) = done.skipped.take() {
                 // It goes through its tape again, to where it failed.
                 self.context.set_position(behind);
                 if matches!(done.cause, Cause::Free { .. }) {
-                    self.held.extend(as_before(held, done.number, done.before));
+                    self.held.extend(as_before(held, &done, done.before));
                 }
                 open.seq = done.began;
                 self.open = Some(open);
@@ -272,24 +270,24 @@ impl Game {
             match &done.cause {
                 Cause::Edit { edit } => {
                     self.redo.push(Op::Edit(edit.clone()));
+                    self.open = as_before(held, &done, done.before);
                     if let Some(before) = done.swap.and_then(|swap| swap.in_force) {
                         self.context.switches = before.switches;
                         self.context.state.renew_identity();
                     }
-                    self.open = as_before(held, done.number, done.before);
                     let text = format!("undid the edit: {}", first_line(&open.events));
                     let audience = open.events.first().map_or(Audience::Everybody, |event| event.audience.clone());
                     return Ok(UndoReport { text, seat: None, audience, changes: told });
                 }
                 Cause::Free { seat, name } if !decided && done.seq.is_some() => {
                     self.redo.push(Op::Free { seat: seat.clone(), name: name.clone() });
-                    self.open = as_before(held, done.number, done.before);
+                    self.open = as_before(held, &done, done.before);
                     return Ok(UndoReport::open(format!("undid {name}"), Some(seat.clone()), told));
                 }
                 _ if decided => {
                     let turned = undo_in(&mut open, &mut self.context, &mut self.redo);
                     if matches!(done.cause, Cause::Free { .. }) {
-                        self.held.extend(as_before(held, done.number, self.context.position()));
+                        self.held.extend(as_before(held, &done, self.context.position()));
                     }
                     self.open = Some(open);
                     let turned = turned.ok_or(Refusal::NothingToUndo)?;
@@ -301,7 +299,7 @@ impl Game {
         Err(Refusal::NothingToUndo)
     }
 
-    /// Where the dice stood behind something that was done. `next`: what was open when it came to its turn to be taken back.
+    /// Where the dice stood behind something that was done, if a file does not say it. `next`: what was open when it came to its turn to be taken back.
     fn position_behind(&self, done: &Done, next: Option<&Open>) -> DicePosition {
         let drew = |slot: &Slot| slot.seq().is_none();
         if !done.tape.get().slots.iter().flatten().any(drew) {
@@ -403,10 +401,14 @@ impl Game {
     }
 }
 
-/// The action that was open beside one that is taken back, as it stood before that; nothing if it came later. What has been drawn
-/// from that position of the dice on goes with it.
-fn as_before(open: Option<Open>, number: u32, position: DicePosition) -> Option<Open> {
-    let mut open = open.filter(|open| open.number < number)?;
+/// The action that was open beside one that is taken back, as it stood before that; nothing if it came later.
+fn as_before(open: Option<Open>, done: &Done, position: DicePosition) -> Option<Open> {
+    let mut open = open.filter(|open| open.number < done.number)?;
+    if let Some(before) = &done.open_tape {
+        before.put_back(&mut open);
+        return Some(open);
+    }
+    // Read from a file without its tape: what it has drawn from that position of the dice on goes with what is taken back.
     let is_later = |slot: &Slot| slot.seq().is_none() && slot.before() > position;
     if let Some(at) = open.tape.slots.iter().position(|slot| slot.as_ref().is_some_and(is_later)) {
         open.tape.cut(at);
