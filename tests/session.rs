@@ -1446,6 +1446,23 @@ fn with_more(more: &str) -> Arc<Ruleset> {
     Ruleset::load(&by_flag(|play| format!("{play}{more}")), "flag").unwrap()
 }
 
+#[test]
+fn rules_that_are_reloaded_and_reloaded_back_leave_a_game_that_can_be_loaded() {
+    let library = by_flag(str::to_owned);
+    let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
+    let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
+    let before = standing(&mut session);
+    for there in ["\n-- one", "\n-- another"] {
+        session.reload(with_more(there)).unwrap();
+        let now = standing(&mut session);
+        assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), now);
+    }
+    session.reload(rules.clone()).unwrap();
+    let back = standing(&mut session);
+    assert_eq!((&back.0, &back.1, &back.3, back.4), (&before.0, &before.1, &before.3, before.4));
+    assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), back);
+}
+
 /// A game with many entries whose keys are computed so.
 fn many_keys(key: &str) -> Step {
     let play = r#"

@@ -59,6 +59,8 @@ pub(crate) struct Game {
     /// Actions that have been carried out.
     pub actions: u64,
     pub first_rules: Option<FirstRules>,
+    /// How long the history was behind a reload that changed nothing but the rules.
+    pub(super) plain_reload: Option<usize>,
     /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
     pub(super) horizon: u32,
     /// The front of the history, where it was read from a checkpoint.
@@ -94,6 +96,7 @@ impl Game {
             refused: None,
             actions: 0,
             first_rules: None,
+            plain_reload: None,
             horizon: 0,
             unplayed: None,
         }

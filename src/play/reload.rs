@@ -4,10 +4,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::Game;
-use super::action::{Cause, Done, Open};
+use super::action::{Cause, Done, Open, events_of};
 use super::stream::Note;
 use super::undo::UndoReport;
-use super::{Driver, Event, Happening, Refusal, Ruleset, Session};
+use super::{Driver, Happening, Refusal, Ruleset, Session};
 use crate::ruleset::changes_between;
 use crate::state::{Audience, Converted, Orphans, Schema, State, Value};
 
@@ -155,13 +155,15 @@ impl Game {
             swap = Some(Swap { schema: from.schema().clone(), state, in_force: None });
             report.state = told;
         }
+        let before = (self.context.switches.clone(), self.context.seats.clone());
         self.renew_switches(&from, to, &mut report.warnings);
         self.renew_seats(to, &mut report.warnings);
+        let is_plain = swap.is_none() && before == (self.context.switches.clone(), self.context.seats.clone());
         self.context.rules = to.clone();
         self.find_strangers(to, &mut report.warnings);
         self.note_first_rules(&from);
         let patch = patch_between(&from, to);
-        self.note_reload(to, patch, swap, &report.lines());
+        self.note_reload(to, patch, swap, is_plain, &report.lines());
         Ok(report)
     }
 
@@ -174,27 +176,30 @@ impl Game {
         });
     }
 
-    /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one.
-    fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, mut swap: Option<Swap>, lines: &[String]) {
-        let (mut number, before) = (None, self.context.position());
-        if matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
+    /// Puts the entry of a reload behind what is done. Reloads with nothing between them are one, if each is plain: it left state,
+    /// house rules and seats as they were. A replay goes from the first rules to the last at once.
+    fn note_reload(&mut self, to: &Ruleset, mut patch: Patch, swap: Option<Swap>, is_plain: bool, lines: &[String]) {
+        let (mut number, mut is_one_of_several, before) = (None, false, self.context.position());
+        for open in self.open.iter_mut().chain(&mut self.held) {
+            open.renewed = true;
+        }
+        let was_plain = std::mem::replace(&mut self.plain_reload, is_plain.then_some(self.history.len() + 1));
+        if is_plain
+            && was_plain == Some(self.history.len())
+            && matches!(self.history.last(), Some(Done { cause: Cause::Reload { .. }, .. }))
             && let Some(last) = self.pop_done()
         {
+            is_one_of_several = true;
             number = Some(last.number);
             if let Cause::Reload { files: mut earlier, .. } = last.cause {
                 earlier.append(&mut patch);
                 patch = earlier;
             }
-            swap = last.swap.map(|swap| *swap).or(swap);
+            self.plain_reload = Some(self.history.len() + 1);
         }
         let number = number.unwrap_or_else(|| self.take_number());
-        let text = |line: &String| Happening::Notice { text: line.clone() };
-        let event = |(n, line): (usize, &String)| Event {
-            action: number,
-            n: n as u32,
-            audience: Audience::Everybody,
-            happening: text(line),
-        };
+        let told: Vec<_> =
+            lines.iter().map(|line| (Audience::Everybody, Happening::Notice { text: line.clone() })).collect();
         self.history.push(Done {
             number,
             cause: Cause::Reload { rules: to.hash(), files: patch },
@@ -205,16 +210,13 @@ impl Game {
             began: None,
             behind: None,
             ended: false,
-            told: Vec::new(),
+            events: events_of(number, &told),
+            told: if is_one_of_several { told } else { Vec::new() },
             open_tape: None,
             changes: Default::default(),
-            events: lines.iter().enumerate().map(event).collect(),
             private: BTreeMap::new(),
             swap: swap.map(Box::new),
         });
-        for open in self.open.iter_mut().chain(&mut self.held) {
-            open.renewed = true;
-        }
     }
 
     /// House rules by name: new ones take their default, and so do those that stood at a default that is another now.
@@ -316,7 +318,7 @@ impl Game {
         }
         // House rules that went back with what was undone are those of the rules in force again.
         self.renew_switches(&rules, &rules, &mut lines);
-        self.note_reload(&rules, patch, swap, &lines);
+        self.note_reload(&rules, patch, swap, false, &lines);
     }
 
     /// What differs from an earlier state in the same schema, told like changes.

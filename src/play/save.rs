@@ -331,8 +331,10 @@ impl Session {
                 }
                 _ => {}
             }
-            if self.game().history.len() > known {
-                self.game_mut().stamp_last(done);
+            match self.game().history.len() > known {
+                true => self.game_mut().stamp_last(done),
+                // It led back to the rules in force.
+                false => self.game_mut().put_recorded(done),
             }
             from = to + 1;
         }
