@@ -497,16 +497,17 @@ impl ActionContext {
 
     /// Gives options the ids that entities have in a question: the title, with the number where two share it.
     pub fn settle_ids(options: &mut [(Choice, Option<EntityId>)]) {
-        for at in 0..options.len() {
-            let Some(entity) = options[at].1 else { continue };
-            let shared = options
-                .iter()
-                .enumerate()
-                .any(|(other, (choice, _))| other != at && choice.label == options[at].0.label);
-            if shared {
-                options[at].0.id = Arc::from(format!("{}{entity}", options[at].0.label));
-                options[at].0.note.get_or_insert_with(|| entity.to_string());
-            }
+        let is_shared = |at: usize| {
+            let (own, _) = &options[at];
+            let mut others = options.iter().enumerate().filter(|(other, _)| *other != at);
+            others.any(|(_, (other, _))| other.label == own.label || other.id == own.id)
+        };
+        let shared: Vec<bool> =
+            options.iter().enumerate().map(|(at, (_, entity))| entity.is_some() && is_shared(at)).collect();
+        for ((choice, entity), _) in options.iter_mut().zip(shared).filter(|(_, shared)| *shared) {
+            let Some(entity) = entity else { continue };
+            choice.id = Arc::from(format!("{}{entity}", choice.label));
+            choice.note.get_or_insert_with(|| entity.to_string());
         }
     }
 }

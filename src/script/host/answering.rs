@@ -162,7 +162,8 @@ enum Given<'a> {
     Nothing,
 }
 
-unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind) -> Given<'a> {
+/// `count`: how many options the question has.
+unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind, count: usize) -> Given<'a> {
     unsafe {
         match (kind, ffi::lua_type(state, at)) {
             (_, ffi::LUA_TBOOLEAN) => Given::Yes(ffi::lua_toboolean(state, at) != 0),
@@ -173,7 +174,8 @@ unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind) -> Given<'a
             },
             (_, ffi::LUA_TNUMBER) => whole(state, at).map_or(Given::Nothing, Given::Number),
             (_, ffi::LUA_TTABLE) => {
-                let length = ffi::lua_objlen(state, at).min(MOST_GIVEN);
+                // One more than there can be fits no question.
+                let length = ffi::lua_objlen(state, at).min(count + 1);
                 let mut numbers = Vec::with_capacity(length);
                 for place in 1..=length {
                     ffi::lua_rawgeti(state, at, place as ffi::lua_Integer);
@@ -194,9 +196,6 @@ unsafe fn given<'a>(state: *mut lua_State, at: c_int, kind: AskKind) -> Given<'a
         }
     }
 }
-
-/// Most places or points of an answer that are looked at: more than a question has options.
-const MOST_GIVEN: usize = 1_001;
 
 /// answered(kind, question, answer in places, by whom, whether the chosen option is known to be open, and of the question:
 /// options, cards, min, max, total, least, other): checks the answer; says whether somebody wants it in words.
@@ -272,7 +271,7 @@ unsafe fn check_answer(state: *mut lua_State) -> std::result::Result<bool, Strin
         let listed = is_list(6);
         let list = if listed { 6 } else { 7 };
         let count = if is_list(list) { ffi::lua_objlen(state, list) } else { 0 };
-        let given = given(state, 3, kind);
+        let given = given(state, 3, kind, count);
         let opened = match (&given, ffi::lua_toboolean(state, 5)) {
             (Given::One(at), 1) => Some(*at),
             _ => None,

@@ -8,7 +8,7 @@ use super::super::field_names::Name;
 use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::answering::by_of;
-use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg, told};
+use super::{ASKED, HostState, MOST_NAMED, OPTION, audience_arg, fault, fill, host_function, stopped, text_arg};
 use crate::play::{
     ActionContext, Answer, Ask, AskKind, Asked, Asking, By, Choice, DicePosition, Happening, Limits, Op, Question,
     QuestionId, Shape, Stop, Taped, Untold,
@@ -172,6 +172,9 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
     Ok(())
 }
 
+/// The fault of a question that is not as it was checked: scripts cannot do that.
+const UNCHECKED: &str = "the question has changed since its shape was checked";
+
 /// What the prelude is told of a question that has been answered.
 const ANSWERED: u8 = 3;
 const OPEN: u8 = 4;
@@ -227,7 +230,7 @@ fn question_audience(context: &mut ActionContext, handles: &Handles, q: &Table, 
             |id: EntityId| audience = std::mem::take(&mut audience).and(&context.state.audience(schema, id));
         asking.about.into_iter().for_each(&mut narrow);
         if let Lv::Table(options) = handles.read(q, Name::Options)? {
-            for option in options.sequence_values::<Lv>().take(MOST_OPTIONS) {
+            for option in options.sequence_values::<Lv>() {
                 let Lv::Table(option) = option? else { continue };
                 let entity = match handles.id_of(&option) {
                     Some(id) => Some(id),
@@ -343,7 +346,7 @@ fn default_of(
     }
 }
 
-/// The question without its default. Its shape has been checked. `opened`: of its cards only the chosen one has been looked at.
+/// The question without its default. Its shape has been checked, by `check_question` of the prelude and nowhere else. `opened`: of its cards only the chosen one has been looked at.
 fn undefaulted(
     context: &mut ActionContext,
     handles: &Handles,
@@ -353,7 +356,6 @@ fn undefaulted(
 ) -> Result<Question> {
     hold(ASKED)?;
     let asking = asking_of(context, handles, q)?;
-    let topic = asking.topic.clone();
     let why = match handles.read(q, Name::Why)? {
         // It is worked out where somebody is shown the question.
         Lv::Nil | Lv::Function(_) => String::new(),
@@ -364,23 +366,9 @@ fn undefaulted(
         _ if !kind.has_options() => Vec::new(),
         _ if opened => cards_of(context, &handles.read(q, Name::Cards)?)?,
         Lv::Table(options) => choices(context, handles, &options)?,
-        other => {
-            let message = format!("the question `{topic}` needs `options`, a list, not {}", other.type_name());
-            return Err(fault(context, message));
-        }
+        _ => return Err(fault(context, UNCHECKED)),
     };
-    let mut whole = |name: Name| -> Result<Option<i64>> {
-        match handles.read(q, name)? {
-            Lv::Nil => Ok(None),
-            value => match whole_of(&value) {
-                Some(n) => Ok(Some(n)),
-                None => {
-                    let (name, found) = (name.text(), told(&value));
-                    Err(fault(context, format!("the question `{topic}` needs `{name}`, a whole number, not {found}")))
-                }
-            },
-        }
-    };
+    let whole = |name: Name| -> Result<Option<i64>> { Ok(whole_of(&handles.read(q, name)?)) };
     let (min, max, total, least) = match kind {
         AskKind::ChooseMany | AskKind::Number | AskKind::Line => (whole(Name::Min)?, whole(Name::Max)?, None, None),
         AskKind::Allot => (None, None, whole(Name::Total)?, whole(Name::Least)?),
@@ -388,12 +376,8 @@ fn undefaulted(
     };
     let other = matches!(handles.read(q, Name::Other)?, Lv::Boolean(true));
     let limits = Limits { min, max, total, least, other };
-    let Shape { min, max, other, .. } = match Shape::new(kind, options.len(), limits) {
-        Ok(shape) => shape,
-        Err(lacking) => {
-            let message = format!("the question `{topic}` needs `{lacking}`, a whole number, not nothing");
-            return Err(fault(context, message));
-        }
+    let Ok(Shape { min, max, other, .. }) = Shape::new(kind, options.len(), limits) else {
+        return Err(fault(context, UNCHECKED));
     };
     let ask = match kind {
         AskKind::Choose => Ask::Choose { options, other },
@@ -461,8 +445,7 @@ fn default_value(context: &mut ActionContext, handles: &Handles, q: &Table, valu
 
 fn choices(context: &mut ActionContext, handles: &Handles, options: &Table) -> Result<Vec<Choice>> {
     let mut made: Vec<(Choice, Option<EntityId>)> = Vec::new();
-    let count = number_of(context, options)?;
-    for at in 1..=count {
+    for at in 1..=number_of(options)? {
         made.push(choice_at(context, handles, &options.raw_get(at)?, at)?);
     }
     ActionContext::settle_ids(&mut made);
@@ -470,12 +453,6 @@ fn choices(context: &mut ActionContext, handles: &Handles, options: &Table) -> R
         // It shares its title with another one, and is told apart by its number.
         if let Some(entity) = entity.filter(|_| choice.id != choice.label) {
             context.observers.observe(&Op::ReadId { entity, state: &context.state });
-        }
-    }
-    for at in 0..made.len() {
-        if made[..at].iter().any(|(other, _)| other.id == made[at].0.id) {
-            let message = format!("two options have the id `{}`", made[at].0.id);
-            return Err(fault(context, message));
         }
     }
     Ok(made.into_iter().map(|(choice, _)| choice).collect())
@@ -489,18 +466,12 @@ fn cards_of(context: &ActionContext, ids: &Lv) -> Result<Vec<Choice>> {
         let label = context.rules.card(&id).map_or_else(|| id.clone(), |card| Arc::from(&*card.title));
         Ok(Choice { id, label, enabled: true, reason: None, note: None, max: None })
     };
-    ids.sequence_values::<mlua::LuaString>().take(MOST_OPTIONS).map(|id| choice(id?)).collect()
+    ids.sequence_values::<mlua::LuaString>().map(|id| choice(id?)).collect()
 }
 
-/// Most options of a question.
-const MOST_OPTIONS: usize = 1_000;
-
 /// How many options a list has, each of which is compared with each.
-fn number_of(context: &mut ActionContext, options: &Table) -> Result<usize> {
+fn number_of(options: &Table) -> Result<usize> {
     let count = options.raw_len();
-    if count > MOST_OPTIONS {
-        return Err(fault(context, format!("a question has at most {MOST_OPTIONS} options, and here are {count}")));
-    }
     charge((count + count * count / 256) as i64);
     hold(count * OPTION)?;
     Ok(count)
@@ -520,12 +491,9 @@ fn choice_at(
         Lv::Table(table) => match handles.id_of(table) {
             Some(id) => Ok((plain(context.read_title(id)), Some(id))),
             None if table.metatable().is_some() => Err(stopped(gone_option(context, at))),
-            None => choice_of(context, handles, table, at),
+            None => choice_of(context, handles, table),
         },
-        other => {
-            let message = format!("option {at} is {}; an option is an entity, a text or a table", other.type_name());
-            Err(fault(context, message))
-        }
+        _ => Err(fault(context, UNCHECKED)),
     }
 }
 
@@ -535,7 +503,7 @@ fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option:
     let (Some(_), Lv::Table(options)) = (entity, handles.read(q, Name::Options)?) else { return Ok(choice) };
     // An entity's id is its title, unless another option has the same.
     let mut made = vec![(choice, entity)];
-    for at in 1..=number_of(context, &options)? {
+    for at in 1..=number_of(&options)? {
         let other: Lv = options.raw_get(at)?;
         let (label, another) = choice_at(context, handles, &other, at)?;
         if another != entity {
@@ -546,32 +514,25 @@ fn one_choice(context: &mut ActionContext, handles: &Handles, q: &Table, option:
     Ok(made.swap_remove(0).0)
 }
 
-fn choice_of(
-    context: &mut ActionContext,
-    handles: &Handles,
-    table: &Table,
-    at: usize,
-) -> Result<(Choice, Option<EntityId>)> {
-    let text = |context: &mut ActionContext, name: Name| -> Result<Option<Arc<str>>> {
+fn choice_of(context: &mut ActionContext, handles: &Handles, table: &Table) -> Result<(Choice, Option<EntityId>)> {
+    let text = |name: Name| -> Result<Option<Arc<str>>> {
         match handles.read(table, name)? {
-            Lv::Nil => Ok(None),
             Lv::String(text) => text_of(&text).map(Some),
-            value => text_arg(context, &value, &format!("`{}` of option {at}", name.text())).map(Some),
+            _ => Ok(None),
         }
     };
     let entity = match handles.read(table, Name::Value)? {
         Lv::Table(value) => handles.id_of(&value),
         _ => None,
     };
-    let label = text(context, Name::Label)?;
-    let id = text(context, Name::Id)?;
+    let label = text(Name::Label)?;
+    let id = text(Name::Id)?;
     let named = id.is_some();
     let title = entity.map(|entity| context.read_title(entity));
     let Some(id) = id.or_else(|| title.clone()).or_else(|| label.clone()) else {
-        return Err(fault(context, format!("option {at} needs an `id`")));
+        return Err(fault(context, UNCHECKED));
     };
     let reason = match handles.read(table, Name::Reason)? {
-        Lv::Nil => None,
         Lv::String(template) => {
             let template = text_of(&template)?;
             let args: Vec<Lv> = match handles.read(table, Name::ReasonArgs)? {
@@ -580,9 +541,7 @@ fn choice_of(
             };
             Some(fill(&template, &args, context, handles))
         }
-        other => {
-            return Err(fault(context, format!("`reason` of option {at} must be a text, not {}", other.type_name())));
-        }
+        _ => None,
     };
     let max = whole_of(&handles.read(table, Name::Max)?);
     let choice = Choice {
@@ -590,7 +549,7 @@ fn choice_of(
         id,
         enabled: !matches!(handles.read(table, Name::Enabled)?, Lv::Boolean(false)),
         reason,
-        note: text(context, Name::Note)?.map(|note| note.to_string()),
+        note: text(Name::Note)?.map(|note| note.to_string()),
         max,
     };
     Ok((choice, entity.filter(|_| !named)))
@@ -635,7 +594,7 @@ fn answer_of(context: &mut ActionContext, question: &Question, value: &Lv) -> Re
     };
     let items = |value: &Lv| -> Option<Vec<Lv>> {
         let Lv::Table(table) = value else { return None };
-        table.sequence_values::<Lv>().take(MOST_OPTIONS + 1).collect::<Result<_>>().ok()
+        table.sequence_values::<Lv>().take(options.len() + 1).collect::<Result<_>>().ok()
     };
     let answer = match &question.ask {
         Ask::Choose { other, .. } => match value {
