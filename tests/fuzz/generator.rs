@@ -61,10 +61,16 @@ features! {
     bad_questions: true,
     /// A game is played with edits and free acts, and what was done is taken back and done again.
     hands: true,
-    /// There, an edit or a free act may take away what the open action has been answered: what is lost comes not back with an undo.
-    lost_answers: false,
-    /// There, an action that has failed may be left out.
-    left_out_by_hand: false,
+    /// Things that end by themselves.
+    lasting: true,
+    /// Fields, things, rolls and answers that not every seat may see, and a deck.
+    secrets: true,
+    /// Limits of an action are reached in its middle.
+    limits: true,
+    /// A house rule lies over the ruleset, or comes over it in mid-game.
+    layers: true,
+    /// There, the scripts are written anew in mid-game.
+    reloads: true,
     /// One of several questions has a check: it runs when all are answered, and earlier where the game is saved and loaded in between.
     checks_in_lists: false,
 }
@@ -84,9 +90,9 @@ pub fn generate(seed: u64, features: Features) -> Case {
 
 /// How many of each there are, for those that name them.
 #[derive(Clone, Debug, Default)]
-struct Parts {
+pub(super) struct Parts {
     fields: Vec<&'static str>,
-    verbs: usize,
+    pub(super) verbs: usize,
     /// Hooks that are not always in force.
     hooks: Vec<usize>,
     entries: usize,
@@ -94,7 +100,7 @@ struct Parts {
 
 /// Where code stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     /// Anything may be done.
     Act,
     Start,
@@ -105,15 +111,15 @@ enum Place {
     Policy,
 }
 
-struct Generator {
-    random: Random,
-    features: Features,
+pub(super) struct Generator {
+    pub(super) random: Random,
+    pub(super) features: Features,
     /// Locals in scope: their names and sorts.
-    vars: Vec<(String, Sort)>,
+    pub(super) vars: Vec<(String, Sort)>,
     made: usize,
     /// Statements that may still be written.
     room: usize,
-    parts: Parts,
+    pub(super) parts: Parts,
     /// Every number of an entry stands behind a comment.
     commented: bool,
 }
@@ -165,6 +171,9 @@ impl Generator {
             follows: self.random.one_in(3),
             cards_later: self.random.one_in(2),
             filled: false,
+            lasting: None,
+            secret: false,
+            layer: None,
         };
         if limits {
             case.filled = true;
@@ -187,6 +196,11 @@ impl Generator {
         }
         if self.features.refused_answers && !case.filled && self.random.one_in(6) {
             self.refuse(&mut case);
+        }
+        if !case.filled {
+            self.random = Random::new(seed ^ 0xadd5);
+            self.vars.clear();
+            self.enrich(&mut case);
         }
         case
     }
@@ -255,7 +269,7 @@ impl Generator {
             }
         }
         if self.features.large_numbers && self.random.one_in(12) {
-            put("huge", "rb.int({ default = 9007199254740992 })".into());
+            put("huge", "rb.int({ default = 9007199254740991 })".into());
         }
         fields
     }
@@ -566,7 +580,7 @@ impl Generator {
 
     // Statements
 
-    fn body(&mut self, place: Place, room: usize) -> Body {
+    pub(super) fn body(&mut self, place: Place, room: usize) -> Body {
         let (vars, outer) = (self.vars.len(), self.room);
         self.room = room;
         let body = self.stats(place, 2);
@@ -597,7 +611,7 @@ impl Generator {
         name
     }
 
-    fn plain(&mut self, text: &str, parts: &[Sort], place: Place) -> Stat {
+    pub(super) fn plain(&mut self, text: &str, parts: &[Sort], place: Place) -> Stat {
         let parts = parts.iter().map(|sort| self.expr(*sort, place, 2)).collect();
         Stat::new(text, parts, Vec::new())
     }
@@ -953,7 +967,7 @@ impl Generator {
 
     // Parts
 
-    fn hook(&mut self, always: bool) -> Hook {
+    pub(super) fn hook(&mut self, always: bool) -> Hook {
         let count = 1 + self.random.below(2);
         let mut parts: Vec<(&'static str, usize, Body)> = Vec::new();
         for _ in 0..count {

@@ -6,11 +6,14 @@
 //! | told | a simulation and its games told one by one | the same of each game, and the events of `replay` and of the log |
 //! | table | told, headless, told with a person at a seat that is never asked, the replay of its tape | state, log, tape, questions, outcome or fault |
 //! | decisions | people who answer anything: told, saved and loaded at each decision, taken back, done again | the same |
-//! | hands | people who answer anything, edits and free acts: told, saved and loaded after each deed, taken back, done again | the same |
+//! | hands | people who answer anything, edits, free acts, actions that are left out, scripts written anew, house rules that come and go: told, saved and loaded after each deed, taken back, done again | the same |
 //! | odds | every card of the first turn: enumerated, and counted by writing all faces one after the other | the exact chance of each value of each field, and of each outcome |
 //!
+//! Of a table, what each seat may see is compared, too.
+//!
 //! Where a mode has less, less is compared: a game without listeners has no log and no tape, a simulation gives up after its
-//! number of actions, and a question that nobody answers is a fault where nobody could be asked, while a table waits.
+//! number of actions, and a question that nobody answers is a fault where nobody could be asked, while a table waits. An undo that
+//! goes back over other rules leaves some of them in force: it is not compared with what was there before.
 //!
 //! ```text
 //! cargo test --test fuzz                                               100 cases, of most in half of the groups
@@ -26,8 +29,9 @@
 //!
 //! A switch of [`Features`] that is off names what few cases write or what takes long. Disagreements were found and mended with
 //! `entry_numbers` and `refused_answers` (rows 1 and 3 of the table of findings), `faults_loaded`, `option_tables`, `unfit_defaults`,
-//! `large_numbers`, `refusal_words`, `computed_keys`, `named_allotments`, `writing_when` and `checks_in_lists`.
+//! `large_numbers`, `refusal_words`, `computed_keys`, `named_allotments`, `writing_when`, `checks_in_lists`, `secrets`, `layers` and `reloads`.
 
+mod additions;
 #[path = "../answers/mod.rs"]
 mod answers;
 mod generator;

@@ -94,6 +94,31 @@ impl Case {
         self.total.shrink(left);
         shrink_flag(&mut self.follows, left);
         shrink_flag(&mut self.cards_later, left);
+        if self.layer.is_some() && turn(left) {
+            self.layer = None;
+        }
+        if let Some(layer) = &mut self.layer {
+            shrink_list(&mut layer.cards, 0, left);
+            layer.cards.iter_mut().for_each(|(.., body)| shrink_body(body, left));
+            shrink_list(&mut layer.verbs, 0, left);
+            layer.verbs.iter_mut().for_each(|(_, body)| shrink_body(body, left));
+            if layer.hook.is_some() && turn(left) {
+                layer.hook = None;
+            }
+            if let Some(hook) = &mut layer.hook {
+                shrink_list(&mut hook.parts, 0, left);
+                hook.parts.iter_mut().for_each(|(.., body)| shrink_body(body, left));
+            }
+            shrink_flag(&mut layer.field, left);
+        }
+        if let Some(ended) = &mut self.lasting {
+            shrink_body(ended, left);
+        }
+        // What names them keeps them there.
+        if self.lasting.is_some() && turn(left) {
+            self.lasting = None;
+        }
+        shrink_flag(&mut self.secret, left);
     }
 }
 

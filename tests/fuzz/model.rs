@@ -67,6 +67,21 @@ pub struct Entry {
     pub tie: Option<Expr>,
 }
 
+/// A house rule: what it changes of the ruleset below.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layer {
+    /// Whether the games begin with it; otherwise it comes in mid-game alone.
+    pub from_start: bool,
+    /// Cards by number, how each is changed, and what is done.
+    pub cards: Vec<(usize, &'static str, Body)>,
+    /// Verbs that do more before what is below.
+    pub verbs: Vec<(usize, Body)>,
+    /// A hook of its own, which is always in force.
+    pub hook: Option<Hook>,
+    /// Whether things have one field more.
+    pub field: bool,
+}
+
 /// A ruleset with the numbers by which it is played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
@@ -91,6 +106,11 @@ pub struct Case {
     pub cards_later: bool,
     /// The agenda is filled: the game is long, and what is done only to look at it is left out.
     pub filled: bool,
+    /// What is done when a mood ends, where there are any.
+    pub lasting: Option<Body>,
+    /// Whether some of it is hidden from some of the seats.
+    pub secret: bool,
+    pub layer: Option<Layer>,
 }
 
 impl Expr {
@@ -250,6 +270,11 @@ local function digest(world)
 	for _, bond in rb.each("bond") do
 		table.insert(lines, `bond {bond.id} {words(bond.holder)} {words(bond.held)} {bond.load}`)
 	end
+	for _, kind in { KINDS } do
+		for _, one in rb.each(kind) do
+			table.insert(lines, `{kind} {one.id} {one.n} {words(if kind == "mood" then one.of else one.seat)}`)
+		end
+	end
 	-- Of an agenda that is full, the first entries and how many there are.
 	local agenda = rb.agenda()
 	table.insert(lines, `{#agenda} due`)
@@ -272,7 +297,10 @@ impl Case {
         put("RULES.md", "# Small\n\n- **S-1** Something happens.\n".into());
         put("lib/data.luau", DATA.into());
         let names: Vec<_> = self.fields.iter().map(|field| format!("\"{}\"", field.name)).collect();
-        put("lib/digest.luau", DIGEST.replace("FIELDS", &names.join(", ")));
+        let mut kinds = Vec::new();
+        kinds.extend(self.lasting.is_some().then_some("\"mood\""));
+        kinds.extend(self.secret.then_some("\"secret\""));
+        put("lib/digest.luau", DIGEST.replace("FIELDS", &names.join(", ")).replace("KINDS", &kinds.join(", ")));
         put("kinds.luau", self.kinds());
         put("verbs.luau", self.verb_file());
         put("play.luau", self.play());
@@ -292,13 +320,41 @@ impl Case {
             );
         }
         put("scenarios/start.toml", "title = \"Start\"\n".into());
+        if let Some(layer) = &self.layer {
+            files.extend(layer.files(self.cards.len()));
+        }
         files
+    }
+
+    /// The same as somebody writes it anew in mid-game: the last statement of each card and verb is gone, and in half of the
+    /// cases there is a field more.
+    pub fn rewritten(&self) -> Case {
+        let mut case = self.clone();
+        if self.seed.is_multiple_of(2) {
+            case.fields.push(Field { name: "late", declared: "rb.int({ default = 2 })".into(), default: None });
+        }
+        for body in case.cards.iter_mut().map(|card| &mut card.resolve).chain(&mut case.verbs) {
+            body.pop();
+        }
+        case
     }
 
     fn kinds(&self) -> String {
         let fields: String =
             self.fields.iter().map(|field| format!("\t\t{} = {},\n", field.name, field.declare())).collect();
         let total = self.total.print();
+        let deck = if self.secret { ", deck = rb.list(rb.int(), { audience = \"nobody\" })" } else { "" };
+        let mut more = String::new();
+        if self.secret {
+            more.push_str(SECRET);
+        }
+        if let Some(ended) = &self.lasting {
+            let ended = printed(ended, 3);
+            let _ = writeln!(
+                more,
+                "\tmood = {{\n\t\ttimed = true,\n\t\tfields = {{ of = rb.ref(), n = rb.int() }},\n\t\tended = function(self)\n\t\t\tlocal me, n, world = self.of or rb.first(\"thing\"), self.n, rb.first(\"world\")\n\t\t\tlocal it = me\n{ended}\t\tend,\n\t}},"
+            );
+        }
         format!(
             "{REQUIRES}
 local function fields()
@@ -317,14 +373,14 @@ local derived = {{
 
 return rb.kinds({{
 	world = {{
-		fields = {{ round = rb.int({{ min = 0, label = \"Round\" }}), big = rb.int() }},
+		fields = {{ round = rb.int({{ min = 0, label = \"Round\" }}), big = rb.int(){deck} }},
 		derived = {{ digest = require(\"lib/digest\") }},
 	}},
 	thing = {{ title = \"name\", fields = fields(), derived = derived }},
 	imp = {{ title = \"name\", fields = fields(), derived = derived }},
 	tie = {{ relates = {{ \"one\", \"other\" }}, mutual = true, fields = {{ one = rb.ref(\"imp\"), other = rb.ref(\"imp\"), load = rb.int() }} }},
 	bond = {{ relates = {{ \"holder\", \"held\" }}, fields = {{ holder = rb.ref(\"thing\"), held = rb.ref(\"imp\"), load = rb.int() }} }},
-}})
+{more}}})
 "
         )
     }
@@ -471,9 +527,71 @@ impl Hook {
     }
 }
 
+impl Layer {
+    /// The files of the house rule `house` for a ruleset with so many cards.
+    fn files(&self, cards: usize) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::new();
+        let mut put = |path: &str, text: String| drop(files.insert(format!("house/{path}"), text));
+        put(
+            "ruleset.toml",
+            "id = \"house\"\ntitle = \"House\"\nversion = \"1.0.0\"\nsummary = \"A house rule.\"\nover = [\"small\"]\n"
+                .into(),
+        );
+        for (at, how, body) in &self.cards {
+            // Made smaller, the ruleset may have fewer.
+            let (at, how) = if *at < cards { (*at, *how) } else { (cards, "new") };
+            let body = printed(body, 2);
+            let resolve = match how {
+                "wrap" => {
+                    format!("\tresolve = rb.wrapped(function(below, ctx)\n{LOCALS}{body}\t\tbelow(ctx)\n\tend),\n")
+                }
+                _ => format!("\tresolve = function(ctx)\n{LOCALS}{body}\tend,\n"),
+            };
+            let card = match how {
+                "new" | "replace" => format!("\tid = \"c{at}\",\n\ttitle = \"C{at}\",\n\ttext = \"Other.\",\n"),
+                _ => format!("\tid = \"c{at}\",\n"),
+            };
+            let card = format!("rb.maneuver({{\n{card}{resolve}}})");
+            let card = match how {
+                "new" => card,
+                "replace" => format!("rb.replace({card})"),
+                "removed" if at > 0 => format!("rb.removed(\"maneuver\", \"c{at}\")"),
+                _ => format!("rb.extend({card})"),
+            };
+            put(&format!("maneuvers/c{at}.luau"), format!("{REQUIRES}\nreturn {card}\n"));
+        }
+        if !self.verbs.is_empty() {
+            let mut verbs = String::new();
+            for (at, body) in &self.verbs {
+                let body = printed(body, 2);
+                let _ = writeln!(
+                    verbs,
+                    "\tv{at} = rb.wrapped(function(below, me, n)\n\t\tlocal it, world = me, rb.first(\"world\")\n{body}\t\treturn num(below(me, n)) + 1\n\tend),"
+                );
+            }
+            put("verbs.luau", format!("{REQUIRES}\nreturn rb.verbs({{\n{verbs}}})\n"));
+        }
+        if let Some(hook) = &self.hook {
+            put("hooks/h9.luau", hook.file(9));
+        }
+        if self.field {
+            let kinds =
+                "return rb.kinds({ thing = rb.extend({ fields = { more = rb.int({ default = 4, max = 90 }) } }) })";
+            put("kinds.luau", format!("{REQUIRES}\n{kinds}\n"));
+        }
+        files
+    }
+}
+
+/// What a card's function begins with.
+const LOCALS: &str = "\t\tlocal me, it, n, world = ctx.actor, ctx.foe, 0, rb.first(\"world\")\n";
+
+const SECRET: &str =
+    "\tsecret = {\n\t\taudience = \"seat\",\n\t\tfields = { seat = rb.text({ show = false }), n = rb.int() },\n\t},\n";
+
 impl Card {
     fn file(&self, at: usize) -> String {
-        let locals = "\t\tlocal me, it, n, world = ctx.actor, ctx.foe, 0, rb.first(\"world\")\n";
+        let locals = LOCALS;
         let when = if self.when.is_empty() {
             String::new()
         } else {

@@ -8,8 +8,8 @@ use num_traits::{One, Zero};
 use riskbreaker::lab::{Findings, Limits, MemoUse, OddsQuery, Simulation, Tally, Variant};
 use riskbreaker::play::Given;
 use riskbreaker::{
-    DiceSource, Driver, Edit, EntityId, Event, Library, QuestionId, Refusal, Remedy, Ruleset, Session, Setup, Step,
-    Value,
+    DiceSource, Driver, Edit, EntityId, Event, Library, Question, QuestionId, Refusal, Remedy, Ruleset, Session, Setup,
+    Step, Value,
 };
 
 use super::answers::any_answer;
@@ -84,6 +84,9 @@ fn library(case: &Case) -> Library {
     Library::from_files(case.files().into_iter().map(|(path, text)| (path, text.into_bytes())))
 }
 
+/// The house rule of a case.
+const HOUSE: &str = "house";
+
 /// The games of a case are told this often.
 const TOLD: u64 = 3;
 
@@ -115,7 +118,8 @@ pub fn check(case: &Case, features: Features, group: Group) -> Checked<Compared>
         return Ok(compared);
     }
     let library = library(case);
-    let rules = match Ruleset::load(&library, "small") {
+    let layers = case.layer.iter().filter(|layer| layer.from_start).map(|_| HOUSE.to_string()).collect::<Vec<_>>();
+    let rules = match Ruleset::load_with(&library, "small", &layers) {
         Ok(rules) => rules,
         Err(error) => {
             if std::env::var_os("RISKBREAKER_FUZZ_LOAD").is_some() {
@@ -225,8 +229,12 @@ fn one_game(library: &Library, rules: &Arc<Ruleset>, setup: Setup, features: Fea
         // Nobody could be asked there: the table waits.
         return Ok(());
     }
-    let quiet_found =
-        Found { log: found.log.clone(), tape: found.tape.clone(), ..Found::of(&mut quiet, &step, features) };
+    let quiet_found = Found {
+        log: found.log.clone(),
+        tape: found.tape.clone(),
+        seen: found.seen.clone(),
+        ..Found::of(&mut quiet, &step, features)
+    };
     same(["told", "headless"], &found, &quiet_found)?;
 
     let mut attended = start(setup.seat("guest", Driver::Human));
@@ -273,6 +281,8 @@ struct Found {
     log: Vec<String>,
     tape: Vec<String>,
     questions: Vec<String>,
+    /// What seats may know of it.
+    seen: Vec<String>,
 }
 
 impl Found {
@@ -291,8 +301,34 @@ impl Found {
             log: lines(&session.log()),
             tape: tape.collect(),
             questions: session.questions().iter().map(|question| format!("{question:?}")).collect(),
+            seen: ["left", "right", "guest"].into_iter().flat_map(|seat| seen_by(session, seat)).collect(),
         }
     }
+
+    /// What has to be the same again where something was taken back or done again.
+    fn standing(&self) -> [Vec<String>; 5] {
+        let Found { step, state, log, questions, seen, .. } = self.clone();
+        [vec![step], state, log, questions, seen]
+    }
+}
+
+/// What a seat may know, in lines.
+fn seen_by(session: &mut Session, name: &str) -> Vec<String> {
+    let mut seat = session.seat(name).expect("there is such a seat");
+    let mut lines = vec![format!("{name} waits for {:?}", seat.waiting())];
+    // A viewer counts the questions that it has been shown: where nobody looked in between it has been shown fewer.
+    let unnumbered = |mut question: Question| {
+        question.id = QuestionId { action: 0, ordinal: 0 };
+        format!("{name} {question:?}")
+    };
+    lines.extend(seat.questions().into_iter().map(unnumbered));
+    lines.extend(seat.log().iter().map(|event| format!("{name} {:?} {:?}", event.audience, event.happening)));
+    let view = seat.view();
+    for id in view.entities() {
+        let fields: Vec<_> = view.fields(id).map(|(field, value)| format!("{} {value}", field.name)).collect();
+        lines.push(format!("{name} {id} {:?} {}", view.kind(id), fields.join(", ")));
+    }
+    lines
 }
 
 /// The state, a line for each of its parts.
@@ -393,8 +429,6 @@ fn words(result: &Result<(), Refusal>) -> String {
 }
 
 fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features: Features) -> Checked<()> {
-    let standing =
-        |found: &Found| (found.step.clone(), found.state.clone(), found.log.clone(), found.questions.clone());
     let step = session.advance().expect("there is a worker");
     let last = Found::of(session, &step, features);
     let answered = session.decisions();
@@ -402,7 +436,7 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
         let _ = session.undo();
         let step = session.advance().expect("there is a worker");
         let Some(then) = found.get(&at) else { continue };
-        same(["told", "undone"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+        same(["told", "undone"], &then.standing(), &Found::of(session, &step, features).standing())?;
     }
     for at in 1..=answered {
         if let Err(refusal) = session.redo() {
@@ -410,7 +444,7 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
         }
         let step = session.advance().expect("there is a worker");
         let then = found.get(&at).unwrap_or(&last);
-        same(["told", "done again"], &standing(then), &standing(&Found::of(session, &step, features)))?;
+        same(["told", "done again"], &then.standing(), &Found::of(session, &step, features).standing())?;
     }
     Ok(())
 }
@@ -421,22 +455,20 @@ fn back_and_forth(session: &mut Session, found: &BTreeMap<u32, Found>, features:
 const DEEDS: usize = 14;
 
 /// Does something that a person can do at a table, by chance; nothing if there is nothing to do. Says what it was.
-fn deed(
-    session: &mut Session,
-    step: &Step,
-    random: &mut Random,
-    features: Features,
-) -> Option<(String, Result<(), Refusal>)> {
+fn deed(session: &mut Session, step: &Step, random: &mut Random, others: &[Arc<Ruleset>]) -> Option<(String, bool)> {
     let chance = random.below(12);
+    if !others.is_empty() && random.one_in(10) {
+        let rules = random.pick(others).clone();
+        return Some((format!("rules {:?}", rules.extra_layers()), session.change_rules(&rules).is_ok()));
+    }
     if chance < 5 {
         match step {
             Step::Ask => {
                 let question = session.questions().get(random.below(session.questions().len())).cloned()?;
                 let answer = any_answer(&question, random.next());
-                return Some((format!("answer {answer:?}"), session.answer(question.id, answer)));
+                return Some((format!("answer {answer:?}"), session.answer(question.id, answer).is_ok()));
             }
-            Step::Fault(_) if !features.left_out_by_hand => return None,
-            Step::Fault(_) => return Some(("skip".into(), session.remedy(Remedy::SkipAction))),
+            Step::Fault(_) => return Some(("skip".into(), session.remedy(Remedy::SkipAction).is_ok())),
             Step::Over(_) => {}
         }
     }
@@ -444,14 +476,14 @@ fn deed(
         let acts = session.free_acts();
         let act = &acts[random.below(acts.len())];
         let (seat, name) = (act.seat.to_string(), act.name.to_string());
-        return Some((format!("{seat}: {name}"), session.act(&seat, &name)));
+        return Some((format!("{seat}: {name}"), session.act(&seat, &name).is_ok()));
     }
-    let edit = edit(session, random, features)?;
-    Some((format!("{edit:?}"), session.edit(edit)))
+    let edit = edit(session, random)?;
+    Some((format!("{edit:?}"), session.edit(edit).is_ok()))
 }
 
 /// An edit of something that is there.
-fn edit(session: &Session, random: &mut Random, features: Features) -> Option<Edit> {
+fn edit(session: &Session, random: &mut Random) -> Option<Edit> {
     let view = session.view();
     let all: Vec<EntityId> = ["thing", "imp", "tie", "bond"].iter().flat_map(|kind| view.of_kind(kind)).collect();
     if all.is_empty() {
@@ -462,8 +494,11 @@ fn edit(session: &Session, random: &mut Random, features: Features) -> Option<Ed
     let field = random.pick(&fields).to_string();
     Some(match random.below(12) {
         0 => Edit::Say { text: "so be it".into() },
+        1 if random.one_in(2) => {
+            let faces = (0..1 + random.below(2)).map(|_| 1 + random.below(6) as u32).collect();
+            Edit::Face { ordinal: random.below(3) as u32, faces }
+        }
         1 => Edit::OtherDice { words: 1 + random.below(3) as u64 },
-        2..=5 if !features.lost_answers => Edit::Switch { name: "loud".into(), value: Value::Bool(random.one_in(2)) },
         2 if random.one_in(3) => Edit::Remove { entity },
         3 => match view.agenda().iter().map(|entry| entry.id).nth(random.below(6)) {
             Some(entry) if random.one_in(3) => Edit::Cancel { entry },
@@ -497,18 +532,50 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
     let mut found = vec![(session.decisions(), Found::of(&mut session, &step, features))];
     let mut done = 0;
     let mut deeds = Vec::new();
+    let loaded = |library: &Library, layers: &[&str]| {
+        Ruleset::load_with(library, "small", &layers.iter().map(ToString::to_string).collect::<Vec<_>>()).ok()
+    };
+    // Rules that come in mid-game: without and with the house rule, and those of the same files rewritten.
+    let stacks: &[&[&str]] = if case.layer.is_some() { &[&[], &[HOUSE]] } else { &[&[]] };
+    let others: Vec<_> = match case.layer.is_some() && features.layers {
+        true => stacks.iter().filter_map(|layers| loaded(library, layers)).collect(),
+        false => Vec::new(),
+    };
+    let rewritten = self::library(&case.rewritten());
+    // How many decisions had been made when other rules came into force last: no undo is compared that goes further back.
+    let mut floor = None;
+    let mut is_rewritten = false;
+    let mut waits_for_rules = false;
     for _ in 0..DEEDS {
         let step = session.advance().expect("there is a worker");
-        let (before, answers) = (session.decisions(), people_answered(&session));
-        let Some((what, taken)) = deed(&mut session, &step, &mut random, features) else { break };
-        if taken.is_err() {
+        let before = session.decisions();
+        let (what, taken) = if features.reloads && random.one_in(16) {
+            // Back to the rules as they were, the second time.
+            let files = if is_rewritten { library } else { &rewritten };
+            let layers: Vec<&str> = session.ruleset().extra_layers().iter().map(|layer| &**layer).collect();
+            let Some(rules) = loaded(files, &layers) else { continue };
+            is_rewritten = !is_rewritten;
+            floor = Some(before);
+            // An undo that goes back over them leaves them in force: nothing is as it was.
+            found.clear();
+            ("reload".to_string(), session.reload(rules).is_ok())
+        } else {
+            let Some(deed) = deed(&mut session, &step, &mut random, &others) else { break };
+            deed
+        };
+        if !taken {
             continue;
         }
         deeds.push(format!("{before} {what}"));
         done += 1;
+        waits_for_rules |= session.pending_rules().is_some();
         let step = session.advance().expect("there is a worker");
-        if !features.lost_answers && people_answered(&session) < answers {
-            return Ok(done);
+        // The change of rules is one entry, though others were made before it came into force.
+        let in_force = waits_for_rules && session.pending_rules().is_none();
+        if in_force {
+            waits_for_rules = false;
+            floor = Some(session.decisions());
+            found.clear();
         }
         let now = Found::of(&mut session, &step, features);
         let mut loaded = match Session::load(library, &session.save()) {
@@ -521,6 +588,13 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         let loaded_step = loaded.advance().expect("there is a worker");
         let then = Found::of(&mut loaded, &loaded_step, features);
         with_deeds(same(["told by hand", "saved and loaded"], &now, &then), &deeds)?;
+        // Without going on in between: the boundary would be passed.
+        if in_force && session.undo().is_ok() {
+            session.redo().expect("it has been done");
+            let step = session.advance().expect("there is a worker");
+            let again = Found::of(&mut session, &step, features);
+            with_deeds(same(["rules in force", "undone and done again"], &now.standing(), &again.standing()), &deeds)?;
+        }
         match found.last() {
             // An answer that a check refuses is no decision.
             Some((at, _)) if *at >= session.decisions() => {
@@ -532,23 +606,20 @@ fn hands(case: &Case, library: &Library, rules: &Arc<Ruleset>, features: Feature
         if random.one_in(2) {
             session = loaded;
         }
-        if random.one_in(4) {
-            there_and_back(&mut session, &found, 1 + random.below(4), features, &deeds)?;
+        if random.one_in(4) && !waits_for_rules {
+            there_and_back(&mut session, &found, 1 + random.below(4), features, &deeds, floor)?;
         }
     }
-    there_and_back(&mut session, &found, found.len(), features, &deeds)?;
+    if !waits_for_rules {
+        there_and_back(&mut session, &found, found.len(), features, &deeds, floor)?;
+    }
     Ok(done)
-}
-
-/// How many answers of people stand.
-fn people_answered(session: &Session) -> usize {
-    session.save().matches("\"person\"").count()
 }
 
 /// The disagreement with what was done before.
 fn with_deeds(checked: Checked<()>, deeds: &[String]) -> Checked<()> {
     checked.map_err(|mut found| {
-        found.found[0].push_str(&format!("\ndone before: {}", deeds.join("; ")));
+        found.found[0].insert_str(0, &format!("done before: {}\n", deeds.join("; ")));
         found
     })
 }
@@ -560,13 +631,12 @@ fn there_and_back(
     count: usize,
     features: Features,
     deeds: &[String],
+    floor: Option<u32>,
 ) -> Checked<()> {
-    let standing =
-        |found: &Found| (found.step.clone(), found.state.clone(), found.log.clone(), found.questions.clone());
     let from = session.decisions();
     let mut back = 0;
     for _ in 0..count {
-        if session.decisions() == 0 || session.undo().is_err() {
+        if session.decisions() <= floor.unwrap_or_default() || session.undo().is_err() {
             break;
         }
         back += 1;
@@ -574,7 +644,7 @@ fn there_and_back(
         if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
             let now = Found::of(session, &step, features);
             let deeds = [deeds, &[format!("{back} undone, {} left", session.decisions())]].concat();
-            with_deeds(same(["told by hand", "undone"], &standing(then), &standing(&now)), &deeds)?;
+            with_deeds(same(["told by hand", "undone"], &then.standing(), &now.standing()), &deeds)?;
         }
     }
     for _ in 0..back {
@@ -585,7 +655,7 @@ fn there_and_back(
         let step = session.advance().expect("there is a worker");
         if let Some((_, then)) = found.iter().find(|(at, _)| *at == session.decisions()) {
             let now = Found::of(session, &step, features);
-            with_deeds(same(["told by hand", "done again"], &standing(then), &standing(&now)), deeds)?;
+            with_deeds(same(["told by hand", "done again"], &then.standing(), &now.standing()), deeds)?;
         }
     }
     same(["told by hand", "done again"], &from, &session.decisions())
@@ -606,7 +676,8 @@ fn odds(case: &Case) -> Checked<usize> {
     for entry in &mut plain.entries {
         (entry.key, entry.tie) = (None, None);
     }
-    let Ok(rules) = Ruleset::load(&library(&plain), "small") else { return Ok(0) };
+    let layers = case.layer.iter().filter(|layer| layer.from_start).map(|_| HOUSE.to_string()).collect::<Vec<_>>();
+    let Ok(rules) = Ruleset::load_with(&library(&plain), "small", &layers) else { return Ok(0) };
     let mut counted = 0;
     for card in 0..plain.cards.len() {
         let card = format!("c{card}");

@@ -1,0 +1,137 @@
+//! What only some of the cases have: things that end by themselves, secrets, limits that are reached, a house rule on top.
+
+use super::generator::{Generator, Place};
+use super::model::Sort::{Body as Ent, Number, Seat, Truth};
+use super::model::{Body, Case, Field, Layer, Stat};
+
+impl Generator {
+    /// Adds what only some of the cases have.
+    pub(super) fn enrich(&mut self, case: &mut Case) {
+        let act = Place::Verb(self.parts.verbs);
+        if self.features.lasting && self.random.one_in(4) {
+            case.lasting = Some(self.body(act, 3));
+            for _ in 0..2 + self.random.below(3) {
+                let stat = self.lasting(act);
+                self.put_anywhere(case, stat);
+            }
+        }
+        if self.features.secrets && self.random.one_in(5) {
+            case.secret = true;
+            let declared = "rb.int({ audience = \"seat\", label = \"Purse\", min = 0 })".to_string();
+            case.fields.push(Field { name: "purse", declared, default: None });
+            for _ in 0..2 + self.random.below(4) {
+                let stat = self.secret(act);
+                self.put_anywhere(case, stat);
+            }
+        }
+        if self.features.limits && self.random.one_in(25) {
+            let stat = self.too_much(act);
+            self.put_anywhere(case, stat);
+        }
+        if self.features.layers && self.random.one_in(3) {
+            let cards = (0..self.random.below(3))
+                .map(|_| {
+                    let at = self.random.below(case.cards.len() + 1);
+                    (at, *self.random.pick(&["wrap", "wrap", "replace", "removed", "extend"]), self.body(Place::Act, 3))
+                })
+                .collect::<Vec<_>>();
+            let mut met = Vec::new();
+            let cards = cards
+                .into_iter()
+                .filter(|(at, ..)| {
+                    !met.contains(at) && {
+                        met.push(*at);
+                        true
+                    }
+                })
+                .collect();
+            let verb = self.random.below(self.parts.verbs);
+            let verbs = if self.random.one_in(2) { vec![(verb, self.body(Place::Verb(verb), 3))] } else { Vec::new() };
+            let hook = if self.random.one_in(2) { Some(self.hook(true)) } else { None };
+            case.layer =
+                Some(Layer { from_start: self.random.one_in(2), cards, verbs, hook, field: self.random.one_in(3) });
+        }
+    }
+
+    /// Adds a statement at the end of something that is done.
+    fn put_anywhere(&mut self, case: &mut Case, stat: Stat) {
+        let bodies = case.cards.iter_mut().map(|card| &mut card.resolve);
+        let bodies = bodies.chain(case.entries.iter_mut().map(|entry| &mut entry.run)).chain(&mut case.verbs);
+        let mut bodies: Vec<&mut Body> = bodies.chain(&mut case.free).collect();
+        let at = self.random.below(bodies.len());
+        bodies[at].push(stat);
+    }
+
+    /// Moods and what ends them.
+    fn lasting(&mut self, place: Place) -> Stat {
+        let room = "if #rb.each(\"mood\") < 4 then";
+        match self.random.below(7) {
+            0 | 1 => self.plain(
+                &format!("{room} rb.lasts(rb.spawn(\"mood\", {{ of = me, n = $ % 9 }}), {{ moment = \"turn\", of = me, times = 1 + $ % 3 }}) end"),
+                &[Number, Number],
+                place,
+            ),
+            2 => self.plain(
+                &format!("{room} rb.lasts(rb.spawn(\"mood\", {{ of = $, n = 1 }}), {{ at = {{ world.round + 1, $ % 9 }} }}) end"),
+                &[Ent, Number],
+                place,
+            ),
+            3 => self.plain(
+                &format!("{room} rb.lasts(rb.spawn(\"mood\", {{ of = me }}), {{ moment = \"pause\" }}) end\nif $ then rb.comes(\"pause\") end"),
+                &[Truth],
+                place,
+            ),
+            4 => self.plain(
+                "for _, mood in rb.each(\"mood\", { of = me }) do\n\tme:set(\"a\", (mood.n + me.a) % 8)\n\trb.lasts(mood, { moment = \"clock\", times = 1 + $ % 2 })\nend",
+                &[Number],
+                place,
+            ),
+            5 => self.plain("if rb.first(\"mood\") and $ then rb.remove(rb.first(\"mood\")) end", &[Truth], place),
+            _ => self.plain("rb.comes(\"pause\")\nme:set(\"a\", #rb.each(\"mood\") % 5)", &[], place),
+        }
+    }
+
+    /// What not every seat may see.
+    fn secret(&mut self, place: Place) -> Stat {
+        const REFILL: &str = "if #world.deck < 2 then world:set(\"deck\", rb.shuffle({ 1, 2, 3, 4, 5 })) end";
+        match self.random.below(9) {
+            0 | 1 => self.plain(
+                &format!("{REFILL}\nlocal drawn, rest = rb.draw(world.deck)\nworld:set(\"deck\", rest)\nme:set(\"purse\", (me.purse * 5 + drawn) % 90)"),
+                &[],
+                place,
+            ),
+            2 => self.plain(
+                &format!("{REFILL}\nlocal drawn, rest = rb.draw(world.deck, 2)\nworld:set(\"deck\", rest)\nit:set(\"purse\", num(drawn) % 90)"),
+                &[],
+                place,
+            ),
+            3 => self.plain(
+                "if #rb.each(\"secret\") < 3 then rb.spawn(\"secret\", { seat = $, n = $ % 9 }) end",
+                &[Seat, Number],
+                place,
+            ),
+            4 => self.plain("if rb.first(\"secret\") and $ then rb.first(\"secret\"):set(\"seat\", \"everybody\") end", &[Truth], place),
+            5 => self.plain("if rb.first(\"secret\") and $ then rb.remove(rb.first(\"secret\")) end", &[Truth], place),
+            6 => self.plain("me:set(\"purse\", rb.roll({ \"1d6\", audience = me.seat }, \"a look\"))", &[], place),
+            7 => self.plain("rb.whisper(me.seat, \"you have {}\", me.purse)", &[], place),
+            _ => self.plain(
+                "it:set(\"purse\", rb.number({ seat = $, topic = \"t0\", about = it, min = 0, max = 9, default = 3, audience = me.seat, sealed = $ }))",
+                &[Seat, Truth],
+                place,
+            ),
+        }
+    }
+
+    /// A limit is reached in the middle of an action, now and then.
+    fn too_much(&mut self, place: Place) -> Stat {
+        let done = *self.random.pick(&[
+            "for at = 1, 10050 do rb.say(\"much\") end",
+            "local sum = 0\n\tfor at = 1, 1e9 do sum += at end\n\tme:set(\"a\", sum % 7)",
+            "local list = {}\n\tfor at = 1, 30000 do list[at] = at end\n\tworld:set(\"big\", #rb.shuffle(list))",
+            "rb.roll(\"1200d6\")",
+            "me:set(\"note\", string.rep(\"long\", 40000))",
+            "rb.schedule(\"e0\", { 900 }, me, { string.rep(\"long\", 40000) })",
+        ]);
+        self.plain(&format!("if rb.under(\"1d8\", 3) and $ then\n\t{done}\nend"), &[Truth], place)
+    }
+}
