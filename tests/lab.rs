@@ -776,3 +776,42 @@ fn whatever_is_asked_in_any_ruleset_can_be_weighed_and_nothing_changes() {
         assert!(weighed > 0, "{id}");
     }
 }
+
+#[test]
+fn what_is_made_in_secret_has_the_same_number_in_a_simulation_and_in_the_game_told_of_it() {
+    let kinds = r#"
+        local rb = require("@riskbreaker")
+        return rb.kinds({ card = { audience = "seat", fields = { seat = rb.text({ show = false }) } } })
+    "#;
+    let play = r#"
+        local rb = require("@riskbreaker")
+        return rb.play({
+            start = function()
+                rb.spawn("card", { seat = "left" })
+                rb.recur("turn", { 1 }, { 1 })
+            end,
+            entries = {
+                turn = function()
+                    local made = rb.spawn("card", { seat = "left" })
+                    rb.finish("cards {} and {}", rb.first("card").id, made.id + 0 * rb.roll("1d6"))
+                end,
+            },
+        })
+    "#;
+    let manifest = "id = \"cards\"\ntitle = \"C\"\nversion = \"1\"\n[seats]\nleft = \"l\"\n";
+    let files = [("cards/ruleset.toml", manifest), ("cards/kinds.luau", kinds), ("cards/play.luau", play)];
+    let rules = Ruleset::load(&Library::from_files(files), "cards").unwrap();
+    let setup = Setup::table(Value::map::<&str>([])).seat("left", Driver::Absent);
+    let plan = Simulation {
+        scenario: "cards".into(),
+        variants: vec![Variant::new("one", &rules, setup).unwrap()],
+        trials: 2,
+        seed: 7,
+        until: None,
+        actions: 20,
+        memo: MemoUse::Never,
+    };
+    let tally = plan.run(1, None, None, &mut |_, _| true).unwrap().tallies.remove(0);
+    let told = plan.replay(0, 1, &mut |_| ()).unwrap().unwrap();
+    assert_eq!(tally.outcomes.keys().collect::<Vec<_>>(), [&told]);
+}

@@ -231,13 +231,14 @@ impl Variant {
         Ok(Variant { name: name.into(), rules: rules.clone(), setup, ahead: wanted })
     }
 
-    fn ready(&self) -> Result<Ready, SimulationError> {
+    /// `seed`: that of the simulation, by which a game also numbers what is made in secret.
+    fn ready(&self, seed: u64) -> Result<Ready, SimulationError> {
         if !self.ahead.is_empty() && !self.rules.measures() {
             return Err(SimulationError::NoValue(self.rules.id().to_string()));
         }
         let declarations = self.rules.declarations();
         Ok(Ready {
-            prepared: Prepared::new(&self.rules, self.setup.clone())?,
+            prepared: Prepared::new(&self.rules, self.setup.clone().seed(seed))?,
             ahead: self.ahead.clone(),
             boundary: declarations.boundary.clone(),
             statistics: declarations.statistics.clone().into(),
@@ -422,7 +423,7 @@ impl Simulation {
 
     /// Each variant, ready to be played.
     pub(super) fn ready(&self) -> Result<Vec<Ready>, SimulationError> {
-        self.variants.iter().map(Variant::ready).collect()
+        self.variants.iter().map(|variant| variant.ready(self.seed)).collect()
     }
 
     /// Whether a table starts with the memo: it may give it up later.
@@ -486,7 +487,7 @@ impl Simulation {
     ) -> Result<Result<String, String>, SimulationError> {
         let mut session = self.game(variant, trial)?;
         let ahead = &self.variants[variant].ahead;
-        let mut rounds = Rounds::new(&self.variants[variant].ready()?);
+        let mut rounds = Rounds::new(&self.variants[variant].ready(self.seed)?);
         let machine = |error: SessionError| {
             SimulationError::Machine(self.variants[variant].rules.id().to_string(), error.to_string())
         };
