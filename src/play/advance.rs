@@ -555,21 +555,7 @@ fn kept_bytes(open: &Open, changes: &[Change]) -> usize {
 
 /// Computes the keys of entries whose ruleset declares how.
 fn renew_keys(context: &mut ActionContext, vm: &mut dyn Machine) -> Result<(), Fault> {
-    if !context.rules.computes_keys() {
-        return Ok(());
-    }
-    vm.share_budget(true);
-    let entries: Vec<_> = context.state.agenda().entries().cloned().collect();
-    let renewed = entries.into_iter().try_for_each(|entry| {
-        if let Some(key) = vm.key_of(context, &entry)?
-            && key != entry.key
-        {
-            context.state.rekey(entry.id, key);
-        }
-        Ok(())
-    });
-    vm.share_budget(false);
-    renewed
+    if context.rules.computes_keys() { vm.renew_keys(context) } else { Ok(()) }
 }
 
 /// Runs what an action consists of.

@@ -9,7 +9,7 @@ use super::inputs::Rolled;
 use super::migration::Former;
 use super::{ActionContext, Explanation, Fault, Fingerprint, FreeAct, KeepPlace};
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
-use crate::state::{EntityId, Entry, EntryId, Key, Value};
+use crate::state::{EntityId, EntryId, Key, Value};
 
 /// Makes machines that run the scripts of a ruleset.
 pub(crate) trait Engine: Send + Sync {
@@ -56,8 +56,8 @@ pub(crate) trait Machine {
     /// The free act that a policy takes before the next entry, if one does.
     fn policy_act(&mut self, context: &mut ActionContext) -> Result<Option<PolicyAct>, Fault>;
 
-    /// The key of an entry, worked out anew, if its ruleset does that.
-    fn key_of(&mut self, context: &mut ActionContext, entry: &Entry) -> Result<Option<Key>, Fault>;
+    /// Computes the keys of the entries whose ruleset does that, and moves them. All keys together have the budget of one action.
+    fn renew_keys(&mut self, context: &mut ActionContext) -> Result<(), Fault>;
 
     /// Settles which of the entries with equal keys goes first, where their ruleset says how.
     ///
@@ -132,9 +132,6 @@ pub(crate) trait Machine {
 
     /// The processor time of the thread that it runs on.
     fn clock(&self) -> Duration;
-
-    /// From here on all runs together have the budget of one, or each has its own again.
-    fn share_budget(&mut self, share: bool);
 
     /// Between two runs: work that pays once a machine has been used for long.
     fn settle_in(&mut self);

@@ -18,13 +18,13 @@ use super::handles::Synced;
 use super::host::begin_reads;
 use super::host::{HostState, entry_table, read_key};
 use super::load;
-use super::sandbox::{Budget, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
+use super::sandbox::{Budget, charge, clock, compile_natively, give_back, guarded, spent_at, work_of_last_call};
 use crate::play::{
     ActionContext, Call, Driver, Explanation, Fault, Fingerprint, Former, FreeAct, Hits, KeepPlace, Lines, Machine,
     Phase, PolicyAct, Rolled, Stop,
 };
 use crate::ruleset::{CreationPart, Declarations, LoadError, Stack};
-use crate::state::{EntityId, Entry, EntryId, FieldId, Key, Value, readable_name};
+use crate::state::{EntityId, Entry, EntryId, FieldId, Value, readable_name};
 
 /// One script machine with one ruleset in it. It handles one game at a time and keeps nothing of it.
 pub(crate) struct Vm {
@@ -64,6 +64,9 @@ const MANY_RUNS: u32 = 10_000;
 /// Bytes that calls may leave behind before they are collected at once: garbage of one must not be what the next runs out of
 /// memory by.
 const LEFT_BEHIND: usize = 12 << 20;
+
+/// Work that computing a key is, beside that of its function.
+const KEY_COST: i64 = 16;
 
 /// What the prelude knows of a game besides its state.
 struct Settings {
@@ -237,6 +240,14 @@ impl Vm {
         context.stop = stop;
         context.phase = phase;
         result
+    }
+
+    /// Does something in several runs, which have the budget of one together.
+    fn in_one_budget<R>(&mut self, work: impl FnOnce(&mut Vm) -> R) -> R {
+        self.joint = Some(Budget::ACTION);
+        let done = work(self);
+        self.joint = None;
+        done
     }
 
     /// Runs one of the prelude's functions under the budget of an action and judges what came of it.
@@ -732,50 +743,46 @@ impl Machine for Vm {
         Ok(found.as_int().unwrap_or_default())
     }
 
-    fn share_budget(&mut self, share: bool) {
-        self.joint = share.then_some(Budget::ACTION);
-    }
-
     fn free_acts(&mut self, context: &mut ActionContext) -> Vec<FreeAct> {
-        self.share_budget(true);
         let declarations = self.declarations.clone();
         let seats: Vec<Arc<str>> = context.seats.keys().cloned().collect();
-        let mut acts = Vec::new();
-        for free in &declarations.free {
-            for seat in &seats {
-                let found = self.reading(context, |vm, context| {
-                    let lua = vm.lua.clone();
-                    let values = vm.run(context, |trusted| {
-                        Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
-                    })?;
-                    let mut values = values.into_iter();
-                    let open = values.next().unwrap_or(Lv::Nil);
-                    let reason = match values.next() {
-                        Some(Lv::String(reason)) => Some(reason.to_string_lossy().to_string()),
-                        _ => None,
+        self.in_one_budget(|vm| {
+            let mut acts = Vec::new();
+            for free in &declarations.free {
+                for seat in &seats {
+                    let found = vm.reading(context, |vm, context| {
+                        let lua = vm.lua.clone();
+                        let values = vm.run(context, |trusted| {
+                            Ok((trusted.may_act.clone(), (&*free.name, &**seat).into_lua_multi(&lua)?))
+                        })?;
+                        let mut values = values.into_iter();
+                        let open = values.next().unwrap_or(Lv::Nil);
+                        let reason = match values.next() {
+                            Some(Lv::String(reason)) => Some(reason.to_string_lossy().to_string()),
+                            _ => None,
+                        };
+                        Ok((open, reason))
+                    });
+                    let (enabled, reason) = match found {
+                        Ok((Lv::Nil, _)) => continue,
+                        Ok(_) if context.state.left_out().contains(&free.name) => {
+                            (false, Some("is left out by the game master".to_string()))
+                        }
+                        Ok((Lv::Boolean(false), reason)) => (false, reason),
+                        Ok(_) => (true, None),
+                        Err(fault) => (false, Some(fault.to_string())),
                     };
-                    Ok((open, reason))
-                });
-                let (enabled, reason) = match found {
-                    Ok((Lv::Nil, _)) => continue,
-                    Ok(_) if context.state.left_out().contains(&free.name) => {
-                        (false, Some("is left out by the game master".to_string()))
-                    }
-                    Ok((Lv::Boolean(false), reason)) => (false, reason),
-                    Ok(_) => (true, None),
-                    Err(fault) => (false, Some(fault.to_string())),
-                };
-                acts.push(FreeAct {
-                    seat: seat.clone(),
-                    name: free.name.clone(),
-                    title: free.title.clone(),
-                    enabled,
-                    reason,
-                });
+                    acts.push(FreeAct {
+                        seat: seat.clone(),
+                        name: free.name.clone(),
+                        title: free.title.clone(),
+                        enabled,
+                        reason,
+                    });
+                }
             }
-        }
-        self.share_budget(false);
-        acts
+            acts
+        })
     }
 
     fn policy_act(&mut self, context: &mut ActionContext) -> std::result::Result<Option<PolicyAct>, Fault> {
@@ -820,19 +827,28 @@ impl Machine for Vm {
         Ok(None)
     }
 
-    fn key_of(&mut self, context: &mut ActionContext, entry: &Entry) -> std::result::Result<Option<Key>, Fault> {
-        if !self.declarations.entries.iter().any(|known| known.key && known.name == entry.what) {
-            return Ok(None);
-        }
-        self.reading(context, |vm, context| {
-            let (lua, host) = (vm.lua.clone(), vm.host.clone());
-            let found = vm.run(context, |trusted| {
-                let row = entry_table(&lua, entry, &host.handles.borrow())?;
-                Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
-            })?;
-            let found = found.into_iter().next().unwrap_or(Lv::Nil);
-            let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
-            key.map(Some).map_err(|fault| vm.at_function(fault, &entry.what, "key"))
+    fn renew_keys(&mut self, context: &mut ActionContext) -> std::result::Result<(), Fault> {
+        let is_computed = |what: &str| self.declarations.entries.iter().any(|known| known.key && *known.name == *what);
+        let agenda = context.state.agenda().entries();
+        let computed: Vec<Entry> = agenda.filter(|entry| is_computed(&entry.what)).cloned().collect();
+        self.in_one_budget(|vm| {
+            for entry in computed {
+                let key = vm.reading(context, |vm, context| {
+                    let (lua, host) = (vm.lua.clone(), vm.host.clone());
+                    let found = vm.run(context, |trusted| {
+                        charge(KEY_COST);
+                        let row = entry_table(&lua, &entry, &host.handles.borrow())?;
+                        Ok((trusted.key.clone(), row.into_lua_multi(&lua)?))
+                    })?;
+                    let found = found.into_iter().next().unwrap_or(Lv::Nil);
+                    let key = read_key(context, &found).map_err(|error| fault_of(&error, None, None, &vm.stack));
+                    key.map_err(|fault| vm.at_function(fault, &entry.what, "key"))
+                })?;
+                if key != entry.key {
+                    context.state.rekey(entry.id, key);
+                }
+            }
+            Ok(())
         })
     }
 
