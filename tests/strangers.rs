@@ -134,7 +134,7 @@ fn looks(session: &mut Session, viewer: &Viewer, game: &Game, entities: &BTreeSe
         let odds = seat.odds(question.id, quick()).map(|odds| (odds.lines(), odds.unseen_in_words(), odds.answers));
         text.push_str(&format!("odds of {}: {odds:?}\n", question.topic));
         for policy in &policies {
-            text.push_str(&format!("{policy:?}: {:?}\n", seat.suggest(question.id, &policy.to_string())));
+            text.push_str(&format!("{policy:?}: {:?}\n", seat.suggest(question.id, policy)));
         }
     }
     // Whatever there is in one of the worlds is asked for by its number, and by its name.

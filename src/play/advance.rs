@@ -68,6 +68,7 @@ impl Game {
             let due = game.context.state.agenda().first().map(|due| &due.what);
             game.actions > began && boundary.is_some() && due == boundary
         };
+        let rests = |game: &Game| game.actions > began && game.pause_at.is_some_and(|moment| Instant::now() >= moment);
         loop {
             if self.pending.is_some() && self.at_boundary() {
                 return Halt::Boundary;
@@ -81,9 +82,7 @@ impl Game {
                 }
             } else if let Some(outcome) = self.context.state.outcome() {
                 return Halt::Over(outcome.to_string());
-            } else if self.actions >= until || bounded(self) {
-                return Halt::Paused;
-            } else if self.actions > began && self.pause_at.is_some_and(|moment| Instant::now() >= moment) {
+            } else if self.actions >= until || bounded(self) || rests(self) {
                 return Halt::Paused;
             } else if self.runs_on(vm) {
                 if let Some(standing) = self.run_on(vm, until, boundary) {

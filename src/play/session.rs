@@ -119,8 +119,8 @@ const OTHER_DICE: u64 = 1 << 63;
 /// How long a game keeps a machine when others wait for one.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The processor time after which a game that asks nobody is stopped; a build without optimization takes longer.
-const LONGEST: Duration = Duration::from_secs(if cfg!(debug_assertions) { 6 } else { 1 });
+/// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
+const LONGEST: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Begins a game. The starting state is built by the first [`Session::advance`].
@@ -135,7 +135,8 @@ impl Session {
 
     /// Plays until somebody must decide, a script fails, or the game is over.
     ///
-    /// A game that takes a second of processor time without a question is stopped by a fault. [`Remedy::Retry`] lets it go on.
+    /// A game that takes five seconds of processor time without a question is stopped by a fault. [`Remedy::Retry`] lets it go
+    /// on.
     ///
     /// # Errors
     ///
