@@ -575,6 +575,12 @@ fn games_that_fail_or_never_end_are_left_out_and_told() {
     assert_eq!(found.tallies[0].trials, 0);
     assert_eq!(found.tallies[0].left_out.len(), 3);
     assert_eq!(found.tallies[0].left_out[2].trial, 3);
+    assert!(!found.gave_up_on(0));
+    // None of the first games has ended: the others are not played, whatever the number of threads.
+    plan.trials = 100_000;
+    let found = run(&plan, 1, None);
+    assert_eq!((found.tallies[0].left_out.len(), found.gave_up_on(0), found.complete), (25, true, true));
+    assert_eq!(run(&plan, 2, None), found);
     plan.trials = 0;
     assert!(plan.run(1, None, None, &mut |_, _| true).unwrap_err().to_string().contains("zero trials"));
 }

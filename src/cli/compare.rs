@@ -214,11 +214,12 @@ impl Comparison {
 
     /// The games that were not finished, one line for each edition that has some.
     fn left_out(&self, seed: u64) -> Vec<String> {
-        let both = self.names.iter().zip(&self.findings.tallies);
-        let lines = both.filter_map(|(name, tally)| {
+        let both = (0..).zip(self.names.iter().zip(&self.findings.tallies));
+        let lines = both.filter_map(|(at, (name, tally))| {
             let first = tally.left_out.first()?;
             let many = tally.left_out.len();
-            Some(format!("{name}: {many} left out; seed {seed} trial {}: {}", first.trial, first.why))
+            let no_more = if self.findings.gave_up_on(at) { ", and no more were played" } else { "" };
+            Some(format!("{name}: {many} left out{no_more}; seed {seed} trial {}: {}", first.trial, first.why))
         });
         lines.collect()
     }

@@ -373,7 +373,7 @@ fn left_out(page: &mut String, findings: &Findings, variant: usize, folder: Opti
         page,
         "<h2>{}: {}</h2>\n<p class=\"note\">To play the first of them again: <code>{}</code></p>\n<ul>",
         escaped(&plan.variants[variant].name),
-        sim::left_out(tally),
+        sim::left_out(findings, variant),
         escaped(&sim::replay(plan, variant, first.trial, folder))
     );
     for out in tally.left_out.iter().take(NAMED) {

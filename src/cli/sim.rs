@@ -429,7 +429,7 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
     }
     for (at, (name, tally)) in names.iter().zip(&findings.tallies).enumerate() {
         if let Some(first) = tally.left_out.first() {
-            let text = format!("{name}: {}; trial {}: {}", left_out(tally), first.trial, first.why);
+            let text = format!("{name}: {}; trial {}: {}", left_out(findings, at), first.trial, first.why);
             screen.row(&Row::at(0).plain(text))?;
             screen.row(&Row::at(2).plain(replay(plan, at, first.trial, folder)))?;
             screen.row(&Row::at(2).faint("plays it again and tells it; `--json` lists all"))?;
@@ -465,10 +465,12 @@ pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
 /// A terminal with fewer columns has short bars.
 const NARROW: usize = 100;
 
-/// How many games do not count.
-pub fn left_out(tally: &Tally) -> String {
+/// How many games of a variant do not count.
+pub fn left_out(findings: &Findings, variant: usize) -> String {
+    let tally = &findings.tallies[variant];
     let out = tally.left_out.len() as u64;
-    format!("{out} of {} games {} left out", tally.trials + out, if out == 1 { "is" } else { "are" })
+    let no_more = if findings.gave_up_on(variant) { " and no more were played" } else { "" };
+    format!("{out} of {} games {} left out{no_more}", tally.trials + out, if out == 1 { "is" } else { "are" })
 }
 
 /// The call that plays one trial of a variant again.

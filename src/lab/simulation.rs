@@ -198,6 +198,9 @@ const LOOKED_AT_EVERY: Duration = Duration::from_millis(200);
 /// Trials that are counted together. The results do not depend on it, but where `until` stops does.
 pub const BLOCK: u64 = 250;
 
+/// Where none of the first so many games counts with one set of rules, no more are played.
+const GIVEN_UP_AFTER: u64 = 25;
+
 /// In fewer trials too little is met again.
 const WORTH_RECORDING: u64 = 1500;
 
@@ -251,6 +254,8 @@ impl Variant {
 struct Block {
     tallies: Vec<Tally>,
     pairs: Vec<BTreeMap<String, BTreeMap<String, u64>>>,
+    /// No more are played, see [`GIVEN_UP_AFTER`].
+    given_up: bool,
 }
 
 impl Simulation {
@@ -294,6 +299,9 @@ impl Simulation {
     }
 
     /// Plays all trials, or those of a shard, on so many threads. What comes of it does not depend on their number.
+    ///
+    /// It ends early where games are wanted `until` the shares are known, and where none of the first 25
+    /// games counts with one set of rules: the others would hardly either, and endless rules take their time.
     ///
     /// `before` is the result of an interrupted run. `told` is called for each block in order, and ends the run by returning
     /// false. Then the findings are incomplete; a later run can go on from them.
@@ -369,7 +377,7 @@ impl Simulation {
                         if at >= own || stop.load(Ordering::Relaxed) {
                             return;
                         }
-                        let block = match self.block(&mut tables, first + at * step, stop) {
+                        let block = match self.block(&mut tables, (at == 0, first + at * step), stop) {
                             Ok(Some(block)) => Ok((at, block)),
                             Ok(None) => return,
                             Err(error) => Err(error),
@@ -407,7 +415,8 @@ impl Simulation {
                     }
                     done += self.trials_of(first + findings.blocks * step).count() as u64;
                     findings.add_block(&block);
-                    let enough = self.until.is_some_and(|precision| findings.precision() <= precision);
+                    let known = self.until.is_some_and(|precision| findings.precision() <= precision);
+                    let enough = known || block.given_up;
                     findings.complete = enough || findings.blocks == own;
                     let go_on = told(&findings, Progress { done, of });
                     if enough || !go_on {
@@ -439,8 +448,14 @@ impl Simulation {
         block * BLOCK + 1..=self.trials.min((block + 1) * BLOCK)
     }
 
-    /// Plays the trials of a block; nothing if it was stopped.
-    fn block(&self, tables: &mut [Table], block: u64, stop: &AtomicBool) -> Result<Option<Block>, SimulationError> {
+    /// Plays the trials of a block; nothing if it was stopped. Of the first block of a run it is said that it is.
+    fn block(
+        &self,
+        tables: &mut [Table],
+        (is_first, block): (bool, u64),
+        stop: &AtomicBool,
+    ) -> Result<Option<Block>, SimulationError> {
+        let mut given_up = false;
         let mut tallies = vec![Tally::default(); tables.len()];
         let mut pairs = vec![BTreeMap::<String, BTreeMap<String, u64>>::new(); tables.len() - 1];
         for trial in self.trials_of(block) {
@@ -456,8 +471,12 @@ impl Simulation {
                     *pairs.entry(first.clone()).or_default().entry(result.clone()).or_insert(0) += 1;
                 }
             }
+            if is_first && tallies.iter().any(is_hopeless) {
+                given_up = true;
+                break;
+            }
         }
-        Ok(Some(Block { tallies, pairs }))
+        Ok(Some(Block { tallies, pairs, given_up }))
     }
 
     /// One trial as a game that can be looked at: `trial` is counted from 1.
@@ -532,6 +551,11 @@ impl Simulation {
     }
 }
 
+/// Whether so many games were played in vain that no more are.
+fn is_hopeless(tally: &Tally) -> bool {
+    tally.trials == 0 && tally.left_out.len() as u64 == GIVEN_UP_AFTER
+}
+
 /// Why a game is left out that goes on and on.
 pub(super) fn not_ended(actions: u64) -> String {
     format!("it has not ended after {actions} actions")
@@ -543,6 +567,12 @@ pub(super) fn not_answered(question: &Question) -> String {
 }
 
 impl Findings {
+    /// Whether fewer games were played than wanted, since none of the first ones counts with a variant.
+    pub fn gave_up_on(&self, variant: usize) -> bool {
+        let wanted = self.plan.trials / self.shard.map_or(1, |shard| shard.count);
+        self.complete && wanted > GIVEN_UP_AFTER && self.tallies.get(variant).is_some_and(is_hopeless)
+    }
+
     fn add_block(&mut self, block: &Block) {
         self.blocks += 1;
         self.add_counts(&block.tallies, &block.pairs);
