@@ -125,9 +125,9 @@ pub(crate) struct Open {
     pub questions: Vec<Question>,
     /// What the roll of real dice is for that waits for its faces, as the tape labels it.
     pub rolled_for: Option<Arc<str>>,
-    pub fault: Option<Fault>,
+    pub fault: Option<Box<Fault>>,
     /// The roll that it lacked written dice for.
-    pub missing_roll: Option<MissingRoll>,
+    pub missing_roll: Option<Box<MissingRoll>>,
     /// Whether a run has left its changes in the state's journal.
     pub ran: bool,
     /// Whether an answer came since it ran last.
@@ -159,6 +159,13 @@ impl Open {
             to_check: false,
             renewed: false,
         }
+    }
+
+    /// Gives back what its lists have kept for growing.
+    pub fn shrink_to_fit(&mut self) {
+        self.questions.shrink_to_fit();
+        self.events.shrink_to_fit();
+        self.tape.slots.shrink_to_fit();
     }
 
     /// The number of the last decision a person made in it.

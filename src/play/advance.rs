@@ -75,7 +75,7 @@ impl Game {
             }
             if let Some(open) = &self.open {
                 if let Some(fault) = &open.fault {
-                    return Halt::Fault(fault.clone());
+                    return Halt::Fault(Fault::clone(fault));
                 }
                 if open.ran && !open.questions.is_empty() && !open.to_check {
                     return Halt::Ask;
@@ -116,10 +116,10 @@ impl Game {
         context.phase = Phase::Play;
         context.stop = None;
         context.at_start = false;
-        context.headless = Some(headless);
+        context.headless = Some(Box::new(headless));
         let result = if context.needs_script() { vm.run_on(context) } else { Ok(()) };
         let stop = context.stop.take();
-        let headless = context.headless.take()?;
+        let headless = *context.headless.take()?;
         self.actions += headless.done;
         self.unasked += headless.done;
         self.idle = headless.idle;
@@ -146,8 +146,9 @@ impl Game {
             (Err(fault), None) => Some(Halt::Fault(fault)),
             (Err(fault), Some(current)) => {
                 let mut open = self.begin_again(current);
-                open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
-                let standing = open.fault.clone().map(Halt::Fault);
+                let fault = Fault { action: Some(words_of(&open.cause)), ..fault };
+                open.fault = Some(Box::new(fault.clone()));
+                let standing = Some(Halt::Fault(fault));
                 self.open = Some(open);
                 standing
             }
@@ -197,7 +198,7 @@ impl Game {
             && fault.fatal
             && let Some(open) = &mut self.open
         {
-            open.fault = Some(Fault { action: Some(words_of(&open.cause)), ..fault });
+            open.fault = Some(Box::new(Fault { action: Some(words_of(&open.cause)), ..fault }));
         } else {
             self.stop_if_endless();
         }
@@ -210,7 +211,7 @@ impl Game {
         let what = what.clone();
         let fault = self.endless(&what);
         if let Some(open) = self.open.as_mut().filter(|_| fault.is_some()) {
-            open.fault = fault;
+            open.fault = fault.map(Box::new);
         }
     }
 
@@ -350,8 +351,6 @@ impl Game {
 
         open.tape = std::mem::take(&mut context.tape);
         open.questions = std::mem::take(&mut context.questions);
-        // A game mostly waits, and with it what is open.
-        open.questions.shrink_to_fit();
         open.rolled_for = context.rolled_for.take();
         if context.pulse != pulse || context.state.outcome().is_some() {
             self.idle = 0;
@@ -368,7 +367,9 @@ impl Game {
         let context = &mut self.context;
         if context.listening {
             self.autos.retain(|(number, _)| *number != open.number);
-            self.autos.push_back((open.number, std::mem::take(&mut context.autos)));
+            if !context.autos.is_empty() {
+                self.autos.push_back((open.number, std::mem::take(&mut context.autos)));
+            }
             if self.autos.len() > 16 {
                 self.autos.pop_front();
             }
@@ -384,7 +385,8 @@ impl Game {
                 open.questions.clear();
                 let (card, lines) = (card_of(&context.rules, &fault), fault_context(context, &open));
                 open.missing_roll = context.missing_roll.take();
-                open.fault = Some(Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault });
+                let fault = Fault { action: Some(words_of(&open.cause)), card, context: lines, ..fault };
+                open.fault = Some(Box::new(fault));
                 self.open = Some(open);
             }
             (Ok(_), Some(Stop::Refused { ordinal, reason })) => {
@@ -408,7 +410,7 @@ impl Game {
                 self.next_seq = seq.unwrap_or(self.next_seq);
                 self.open = Some(open);
                 self.notice_to(&reason, asked);
-                self.refused = Some(Refusal::new(reason));
+                self.refused = Some(Box::new(Refusal::new(reason)));
             }
             (Ok(_), Some(Stop::Question)) => {
                 // Nothing beyond what is open now can have been answered: places left by questions that are no more asked.
@@ -417,7 +419,10 @@ impl Game {
                 }
                 let events = std::mem::take(&mut context.events);
                 open.private = context.take_private();
+                // A game mostly waits, and with it what is open.
+                context.state.shrink_journal();
                 self.pass_on(&mut open, events);
+                open.shrink_to_fit();
                 self.open = Some(open);
             }
             (Ok(_), stop) => {

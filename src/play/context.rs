@@ -52,9 +52,9 @@ pub(crate) struct ActionContext {
     /// Early answers: what a person has said of questions that are not open yet.
     pub early: EarlyAnswers,
     /// What of that cannot be, found before dice were rolled.
-    pub contradicted: Option<Refusal>,
+    pub contradicted: Option<Box<Refusal>>,
     /// The roll for which the written dice did not suffice.
-    pub missing_roll: Option<MissingRoll>,
+    pub missing_roll: Option<Box<MissingRoll>>,
     /// Stop once the question at this place of the tape has been answered in place, and note the answer.
     pub suggest_at: Option<usize>,
     pub suggested: Option<Answer>,
@@ -80,7 +80,7 @@ pub(crate) struct ActionContext {
     /// Whether nothing is left of the open action once the script that runs comes to its end.
     pub in_last_call: bool,
     /// Where the game runs on inside the script machine.
-    pub headless: Option<Headless>,
+    pub headless: Option<Box<Headless>>,
     /// Who is told of each finished operation.
     pub observers: Observers,
     /// Places of the tape that not everybody may know of, in this run: who may.

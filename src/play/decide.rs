@@ -221,7 +221,7 @@ impl Game {
             self.outbox.truncate(outbox);
         }
         match fault {
-            Some(fault) => Err(Refusal::fault(fault)),
+            Some(fault) => Err(Refusal::fault(*fault)),
             None => Ok(suggested),
         }
     }

@@ -55,10 +55,10 @@ pub(crate) struct Game {
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Why the last answer did not stand, where its question's own check said so.
-    pub refused: Option<Refusal>,
+    pub refused: Option<Box<Refusal>>,
     /// Actions that have been carried out.
     pub actions: u64,
-    pub first_rules: Option<FirstRules>,
+    pub first_rules: Option<Box<FirstRules>>,
     /// How long the history was behind a reload that changed nothing but the rules.
     pub(super) plain_reload: Option<usize>,
     /// The last decision before what is in memory: an undo goes no further. What comes before it is in a file.
@@ -280,7 +280,7 @@ impl Game {
         open.tape = done.tape.get();
         open.seq = done.seq;
         open.open_tape = done.open_tape.clone();
-        open.fault = fault;
+        open.fault = fault.map(Box::new);
         self.open = Some(open);
     }
 

@@ -1,6 +1,7 @@
 use std::ops::{Deref, DerefMut};
 
 use super::action::Done;
+use super::packed::push_sparing;
 
 /// The actions that were done and not undone, the oldest first. It grows and shrinks at its end.
 ///
@@ -13,11 +14,7 @@ pub(crate) struct History {
 
 impl History {
     pub fn push(&mut self, done: Done) {
-        if self.done.len() == self.done.capacity() {
-            // Of many games, what is kept for growing must not be as much as what is there.
-            self.done.reserve_exact(self.done.len() / 4 + 1);
-        }
-        self.done.push(done);
+        push_sparing(&mut self.done, done);
     }
 
     pub fn pop(&mut self) -> Option<Done> {

@@ -274,7 +274,7 @@ impl ActionContext {
             format!("{DICE_RUN_OUT}: {dice} is rolled: {what}{need}{after}"),
             Some("write the face of this roll behind the others".into()),
         );
-        self.missing_roll = Some(MissingRoll { what, dice: dice.to_string().into(), need: words, sides });
+        self.missing_roll = Some(Box::new(MissingRoll { what, dice: dice.to_string().into(), need: words, sides }));
         stop
     }
 
@@ -401,7 +401,7 @@ impl ActionContext {
         // Refuse contradictory answers before rolling.
         if let Some(refusal) = self.contradiction() {
             let stop = self.fault(refusal.to_string());
-            self.contradicted = Some(refusal);
+            self.contradicted = Some(Box::new(refusal));
             return Err(stop);
         }
         let before = self.position();
@@ -467,7 +467,7 @@ impl ActionContext {
             && let Err(refusal) = self.early.take_only(&question, &answer)
         {
             let stop = self.fault(refusal.to_string());
-            self.contradicted = Some(refusal);
+            self.contradicted = Some(Box::new(refusal));
             return Err(stop);
         }
         self.autos.push((question, answer));
@@ -666,7 +666,7 @@ impl ActionContext {
                 }
                 Some(Err(refusal)) => {
                     let stop = self.fault(refusal.to_string());
-                    self.contradicted = Some(refusal);
+                    self.contradicted = Some(Box::new(refusal));
                     Err(stop)
                 }
             },

@@ -91,6 +91,8 @@ pub(crate) use memo::{Memo, Query, Traces};
 pub use memo::{NewBranch, NotRecorded};
 pub(crate) use migration::Former;
 pub(crate) use operation::{Op, settled};
+#[cfg(feature = "serve")]
+pub(crate) use packed::push_sparing;
 pub(crate) use packed::{Events, Packed};
 pub(crate) use pool::MACHINE_STACK;
 pub(crate) use prepared::Prepared;

@@ -1,6 +1,5 @@
 //! The numbers by which a viewer names open questions.
 
-use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use super::{Question, QuestionId, Session, Viewer};
@@ -10,13 +9,13 @@ use super::{Question, QuestionId, Session, Viewer};
 /// Each viewer's numbers count what that viewer was asked and saw others be asked. They tell nothing of actions, rolls and
 /// answers that are hidden from it. Numbers are given out when somebody looks.
 #[derive(Debug, Default)]
-pub(super) struct Numberings(Mutex<BTreeMap<Viewer, Numbering>>);
+pub(super) struct Numberings(Mutex<Vec<(Viewer, Numbering)>>);
 
 /// What one viewer calls them.
 #[derive(Debug, Default)]
 struct Numbering {
     /// The place of each open question on the tape, and its number for the viewer.
-    open: Vec<(QuestionId, QuestionId)>,
+    open: Box<[(QuestionId, QuestionId)]>,
     /// The action of the question that was numbered last, and its number for the viewer.
     last: Option<(u32, QuestionId)>,
 }
@@ -24,12 +23,13 @@ struct Numbering {
 impl Numbering {
     /// The numbers of the questions that are open now, in their order.
     fn of(&mut self, open: impl Iterator<Item = QuestionId>) -> Vec<QuestionId> {
-        let before = std::mem::take(&mut self.open);
+        let mut now = Vec::new();
         for place in open {
-            let known = before.iter().find(|(at, _)| *at == place).map(|(_, number)| *number);
+            let known = self.open.iter().find(|(at, _)| *at == place).map(|(_, number)| *number);
             let number = known.unwrap_or_else(|| self.next(place.action));
-            self.open.push((place, number));
+            now.push((place, number));
         }
+        self.open = now.into();
         self.open.iter().map(|(_, number)| *number).collect()
     }
 
@@ -54,7 +54,12 @@ impl Session {
             return seen().map(|question| (question.id, question)).collect();
         }
         let mut all = self.game().numberings.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let numbers = all.entry(viewer.clone()).or_default().of(seen().map(|question| question.id));
+        let at = all.iter().position(|(known, _)| known == viewer).unwrap_or_else(|| {
+            all.reserve_exact(1);
+            all.push((viewer.clone(), Numbering::default()));
+            all.len() - 1
+        });
+        let numbers = all[at].1.of(seen().map(|question| question.id));
         numbers.into_iter().zip(seen()).collect()
     }
 

@@ -16,8 +16,17 @@ use crate::state::{
 pub(crate) struct Packed<T> {
     bytes: Box<[u8]>,
     /// Large texts and lists, which others share.
-    large: Box<[Value]>,
+    large: Option<Box<Large>>,
     of: PhantomData<T>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Large(Box<[Value]>);
+
+impl<T> Packed<T> {
+    fn large(&self) -> &[Value] {
+        self.large.as_ref().map_or(&[], |large| &large.0)
+    }
 }
 
 impl<T: Pack> Packed<T> {
@@ -28,7 +37,8 @@ impl<T: Pack> Packed<T> {
     }
 
     fn of(written: Writer) -> Packed<T> {
-        Packed { bytes: written.bytes.into(), large: written.large.into(), of: PhantomData }
+        let large = (!written.large.is_empty()).then(|| Box::new(Large(written.large.into())));
+        Packed { bytes: written.bytes.into(), large, of: PhantomData }
     }
 
     pub fn get(&self) -> T {
@@ -37,7 +47,7 @@ impl<T: Pack> Packed<T> {
 
     /// The value at a place of what is packed here, and the place behind it.
     fn at<V: Pack>(&self, place: u32) -> (V, u32) {
-        let mut from = Reader { bytes: &self.bytes[place as usize..], large: &self.large };
+        let mut from = Reader { bytes: &self.bytes[place as usize..], large: self.large() };
         let value = V::unpack(&mut from);
         (value, (self.bytes.len() - from.bytes.len()) as u32)
     }
@@ -46,9 +56,9 @@ impl<T: Pack> Packed<T> {
 impl<T: Pack> Packed<Vec<T>> {
     /// Adds items to a list; those in it are not unpacked.
     pub fn extend(&mut self, items: &[T]) {
-        let mut from = Reader { bytes: &self.bytes, large: &self.large };
+        let mut from = Reader { bytes: &self.bytes, large: self.large() };
         let count = from.number() + items.len() as u64;
-        let mut to = Writer { bytes: Vec::with_capacity(self.bytes.len() + items.len()), large: self.large.to_vec() };
+        let mut to = Writer { bytes: Vec::with_capacity(self.bytes.len() + items.len()), large: self.large().to_vec() };
         to.number(count);
         to.bytes.extend_from_slice(from.bytes);
         items.iter().for_each(|item| item.pack(&mut to));
@@ -140,6 +150,14 @@ impl Pack for Told {
         let next = || (!from.bytes.is_empty()).then(|| Event::unpack(from));
         Told(std::iter::from_fn(next).collect())
     }
+}
+
+/// Adds an item to a list that is kept for long. Of many games, what is kept for growing must not be as much as what is there.
+pub(crate) fn push_sparing<T>(list: &mut Vec<T>, item: T) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len() / 4 + 1);
+    }
+    list.push(item);
 }
 
 #[derive(Default)]

@@ -169,10 +169,12 @@ impl Game {
 
     /// Remembers the rules that the game began by, before others come into force for the first time.
     pub(super) fn note_first_rules(&mut self, from: &Ruleset) {
-        self.first_rules.get_or_insert_with(|| FirstRules {
-            ruleset: from.id().to_string(),
-            layers: from.extra_layers().to_vec(),
-            files: from.files(),
+        self.first_rules.get_or_insert_with(|| {
+            Box::new(FirstRules {
+                ruleset: from.id().to_string(),
+                layers: from.extra_layers().to_vec(),
+                files: from.files(),
+            })
         });
     }
 

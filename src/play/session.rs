@@ -289,7 +289,7 @@ impl Session {
             let step = self.advance_within().map_err(Refusal::from)?;
             left = std::mem::take(&mut self.game_mut().context.early).into_replies();
             if let Some(reason) = self.game_mut().refused.take() {
-                return Err(reason);
+                return Err(*reason);
             }
             match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
@@ -327,7 +327,7 @@ impl Session {
 
     /// Why the last run of the open action was refused, if it was.
     pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
-        self.game_mut().refused.take()
+        self.game_mut().refused.take().map(|refusal| *refusal)
     }
 
     /// Checks an answer given to a question that nobody was asked, since only one answer was possible.
@@ -629,7 +629,7 @@ impl Session {
 
     /// The fault that stopped the game, if one did.
     pub fn fault(&self) -> Option<&Fault> {
-        self.game().open.as_ref()?.fault.as_ref()
+        self.game().open.as_ref()?.fault.as_deref()
     }
 
     /// The seed of the dice.
@@ -673,7 +673,7 @@ impl Session {
     /// [`Session::push_faces`] gives its faces, and [`Remedy::Retry`](super::Remedy::Retry) rolls them.
     pub fn missing_roll(&self) -> Option<&MissingRoll> {
         let open = self.game().open.as_ref()?;
-        open.fault.as_ref().and(open.missing_roll.as_ref())
+        open.fault.as_ref().and(open.missing_roll.as_deref())
     }
 
     /// Appends faces to those that are written out.

@@ -1,7 +1,9 @@
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::action::Done;
+use super::packed::push_sparing;
 use super::{Event, Events, Happening, Viewer};
 use crate::state::Audience;
 
@@ -88,15 +90,26 @@ pub(super) struct Note {
 struct Reader {
     /// Revisions before the first of `items`.
     forgotten: u64,
+    /// The last revision.
+    revision: u64,
     items: VecDeque<Item>,
-    /// The revisions of what stands, with the places in `told`.
-    standing: Vec<(u64, u32)>,
+    /// What stands: revisions with their places.
+    standing: Vec<(u64, Row)>,
+    /// How many events stand.
+    stand: usize,
 }
 
-/// One revision of a viewer.
+/// Places in `told` that follow one another. A viewer who sees everything is told long rows.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    first: u32,
+    count: u32,
+}
+
+/// One revision of a viewer, or as many as a row has places.
 #[derive(Clone, Debug)]
 enum Item {
-    Told(u32),
+    Told(Row),
     Back(Box<Back>),
 }
 
@@ -126,10 +139,10 @@ impl Stream {
     pub fn publish(&mut self, history: &[Done], open: &[Event], asides: &mut Vec<Event>, note: Option<Note>) {
         let (actions, from) = self.settled;
         let kept = history[actions..].iter().flat_map(|done| {
-            let place = |(place, event)| (event, Some((&done.events, place)));
+            let place = |(place, event)| (Cow::Owned(event), Some((&done.events, place)));
             done.events.places().map(place)
         });
-        let mut rest = kept.chain(open.iter().map(|event| (event.clone(), None))).peekable();
+        let mut rest = kept.chain(open.iter().map(|event| (Cow::Borrowed(event), None))).peekable();
         let mut same = from;
         while let Some((event, kept)) = rest.peek()
             && let Some(at) = self.standing.get(same)
@@ -143,15 +156,15 @@ impl Stream {
         }
         let dropped = self.standing.split_off(same);
         let keep = |told: &mut Vec<Told>, event: Told| {
-            told.push(event);
+            push_sparing(told, event);
             told.len() as u32 - 1
         };
-        let told = |(event, kept): (Event, Option<(&Events, u32)>)| match kept {
+        let told = |(event, kept): (Cow<'_, Event>, Option<(&Events, u32)>)| match kept {
             Some((events, place)) => Told::Kept(events.clone(), place),
-            None => Told::Copy(Box::new(event)),
+            None => Told::Copy(Box::new(event.into_owned())),
         };
         let added: Vec<u32> = rest.map(|event| keep(&mut self.told, told(event))).collect();
-        self.standing.extend(&added);
+        added.iter().for_each(|at| push_sparing(&mut self.standing, *at));
         let asides = asides.drain(..).map(|event| keep(&mut self.told, Told::Copy(Box::new(event))));
         let asides: Vec<u32> = asides.collect();
         self.settled = (history.len(), self.standing.len() - open.len());
@@ -182,14 +195,15 @@ impl Stream {
         let mut used = vec![false; self.told.len()];
         let of_readers = self.readers.iter().flat_map(|(_, reader)| {
             reader.items.iter().filter_map(|item| match item {
-                Item::Told(at) => Some(at),
+                Item::Told(row) => Some(row),
                 Item::Back(_) => None,
             })
         });
         // What stands for a reader stands in the log, or differs from it only in what others were told.
-        let of_logs = self.readers.iter().flat_map(|(_, reader)| reader.standing.iter().map(|(_, at)| at));
-        for at in self.standing.iter().chain(of_readers).chain(of_logs) {
-            used[*at as usize] = true;
+        let of_logs = self.readers.iter().flat_map(|(_, reader)| reader.standing.iter().map(|(_, row)| row));
+        let of_rows = of_readers.chain(of_logs).flat_map(|row| row.places());
+        for at in self.standing.iter().copied().chain(of_rows) {
+            used[at as usize] = true;
         }
         let mut places = vec![0; used.len()];
         let mut next = 0;
@@ -200,13 +214,14 @@ impl Stream {
         let mut kept = used.iter();
         self.told.retain(|_| kept.next().copied().unwrap_or_default());
         self.told.shrink_to_fit();
+        // All places of a row are used: they still follow one another.
         let moved = |at: &mut u32| *at = places[*at as usize];
         self.standing.iter_mut().for_each(moved);
         for (_, reader) in &mut self.readers {
-            reader.standing.iter_mut().for_each(|(_, at)| moved(at));
+            reader.standing.iter_mut().for_each(|(_, row)| moved(&mut row.first));
             for item in &mut reader.items {
-                if let Item::Told(at) = item {
-                    moved(at);
+                if let Item::Told(row) = item {
+                    moved(&mut row.first);
                 }
             }
         }
@@ -219,38 +234,50 @@ impl Stream {
             return Some(self.log(viewer, usize::MAX));
         }
         let reader = self.reader(viewer);
-        let from = usize::try_from(revision.checked_sub(reader.forgotten)?).ok()?;
-        if from > reader.items.len() {
+        if !(reader.forgotten..=reader.revision).contains(&revision) {
             return None;
         }
-        let items: Vec<(u64, Item)> = (revision + 1..).zip(reader.items.iter().skip(from).cloned()).collect();
-        Some(items.into_iter().map(|(number, item)| (number, self.event_of(viewer, &item))).collect())
+        let (mut first, mut at) = (reader.revision + 1, reader.items.len());
+        while first > revision + 1 && at > 0 {
+            at -= 1;
+            first -= reader.items[at].revisions();
+        }
+        let items: Vec<Item> = reader.items.iter().skip(at).cloned().collect();
+        let told = (first..).zip(items.iter().flat_map(|item| self.events_of(viewer, item)));
+        Some(told.skip_while(|(number, _)| *number <= revision).collect())
     }
 
     /// The number of the last thing that a viewer was told.
     pub fn revision(&mut self, viewer: &Viewer) -> u64 {
-        self.reader(viewer).revision()
+        self.reader(viewer).revision
     }
 
     /// The last `most` events that stand for a viewer.
     pub fn log(&mut self, viewer: &Viewer, most: usize) -> Vec<(u64, Event)> {
         let reader = self.reader(viewer);
-        let from = reader.standing.len().saturating_sub(most);
-        let standing = reader.standing[from..].to_vec();
+        let from = reader.stand.saturating_sub(most);
+        let standing = reader.standing.iter().flat_map(|(revision, row)| (*revision..).zip(row.places()));
+        let standing: Vec<(u64, u32)> = standing.skip(from).collect();
         standing.into_iter().map(|(revision, at)| (revision, self.told[at as usize].event())).collect()
     }
 
-    fn event_of(&self, viewer: &Viewer, item: &Item) -> Event {
-        match item {
-            Item::Told(at) => self.told[*at as usize].event(),
-            Item::Back(back) => {
-                let note = back.note.as_deref();
-                let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
-                let cause = note.map_or("rerun", |note| note.cause).to_string();
-                let happening = Happening::Back { to: back.to, cause, text: text.cloned().unwrap_or_default() };
-                Event { action: 0, n: 0, audience: Audience::Everybody, happening }
-            }
-        }
+    /// What the revisions of an item tell.
+    fn events_of<'s>(&'s self, viewer: &Viewer, item: &'s Item) -> impl Iterator<Item = Event> + 's {
+        let (row, back) = match item {
+            Item::Told(row) => (Some(*row), None),
+            Item::Back(back) => (None, Some(Stream::back(viewer, back))),
+        };
+        let told = row.into_iter().flat_map(Row::places).map(move |at| self.told[at as usize].event());
+        told.chain(back)
+    }
+
+    /// How a viewer is told that the log goes back.
+    fn back(viewer: &Viewer, back: &Back) -> Event {
+        let note = back.note.as_deref();
+        let text = note.map(|note| if viewer.sees(&note.audience) { &note.text } else { &note.public });
+        let cause = note.map_or("rerun", |note| note.cause).to_string();
+        let happening = Happening::Back { to: back.to, cause, text: text.cloned().unwrap_or_default() };
+        Event { action: 0, n: 0, audience: Audience::Everybody, happening }
     }
 
     fn reader(&mut self, viewer: &Viewer) -> &Reader {
@@ -273,11 +300,27 @@ impl Stream {
     }
 }
 
-impl Reader {
-    fn revision(&self) -> u64 {
-        self.forgotten + self.items.len() as u64
+impl Row {
+    fn places(self) -> std::ops::Range<u32> {
+        self.first..self.first + self.count
     }
 
+    fn ends_before(self, at: u32) -> bool {
+        at == self.first + self.count
+    }
+}
+
+impl Item {
+    /// How many revisions it is.
+    fn revisions(&self) -> u64 {
+        match self {
+            Item::Told(row) => u64::from(row.count),
+            Item::Back(_) => 1,
+        }
+    }
+}
+
+impl Reader {
     fn follow(&mut self, viewer: &Viewer, told: &[Told], batch: &Batch) {
         let sees = |at: &&u32| told[**at as usize].is_seen_by(viewer);
         let gone: Vec<u32> = batch.dropped.iter().filter(sees).copied().collect();
@@ -291,18 +334,66 @@ impl Reader {
             come.next();
         }
         let lost = gone_for_good.count();
-        self.standing.truncate(self.standing.len() - lost);
+        self.drop_last(lost);
         if lost > 0 || batch.note.is_some() {
-            let to = self.standing.last().map_or(0, |(revision, _)| *revision);
+            let last = self.standing.last();
+            let to = last.map_or(0, |(revision, row)| revision + u64::from(row.count) - 1);
+            self.revision += 1;
             self.items.push_back(Item::Back(Box::new(Back { to, note: batch.note.clone() })));
         }
         for at in come {
-            self.items.push_back(Item::Told(at));
-            self.standing.push((self.revision(), at));
+            self.tell(at);
+            self.stand += 1;
+            match self.standing.last_mut() {
+                Some((first, row)) if *first + u64::from(row.count) == self.revision && row.ends_before(at) => {
+                    row.count += 1;
+                }
+                _ => self.standing.push((self.revision, Row { first: at, count: 1 })),
+            }
         }
-        self.items.extend(batch.asides.iter().filter(sees).map(|at| Item::Told(*at)));
-        let surplus = self.items.len().saturating_sub(KEPT + self.standing.len());
-        self.items.drain(..surplus);
-        self.forgotten += surplus as u64;
+        batch.asides.iter().filter(sees).for_each(|at| self.tell(*at));
+        self.forget(KEPT + self.stand);
+    }
+
+    fn tell(&mut self, at: u32) {
+        self.revision += 1;
+        match self.items.back_mut() {
+            Some(Item::Told(row)) if row.ends_before(at) => row.count += 1,
+            _ => self.items.push_back(Item::Told(Row { first: at, count: 1 })),
+        }
+    }
+
+    /// The last events do not stand any more.
+    fn drop_last(&mut self, mut lost: usize) {
+        self.stand -= lost;
+        while let Some((_, row)) = self.standing.last_mut()
+            && lost > 0
+        {
+            let of_row = lost.min(row.count as usize);
+            row.count -= of_row as u32;
+            lost -= of_row;
+            self.standing.pop_if(|(_, row)| row.count == 0);
+        }
+    }
+
+    /// Forgets the oldest revisions, if there are more than `most`.
+    fn forget(&mut self, most: usize) {
+        let mut surplus = (self.revision - self.forgotten).saturating_sub(most as u64);
+        self.forgotten += surplus;
+        while surplus > 0
+            && let Some(item) = self.items.front_mut()
+        {
+            match item {
+                Item::Told(row) if u64::from(row.count) > surplus => {
+                    row.first += surplus as u32;
+                    row.count -= surplus as u32;
+                    surplus = 0;
+                }
+                _ => {
+                    surplus -= item.revisions();
+                    self.items.pop_front();
+                }
+            }
+        }
     }
 }

@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -14,13 +13,14 @@ pub(crate) const MASTER: &str = "gm";
 pub struct Viewer {
     /// Sees everything.
     master: bool,
-    seats: BTreeSet<Arc<str>>,
+    /// In order, each once.
+    seats: Arc<[Arc<str>]>,
 }
 
 impl Viewer {
     /// Sees everything, and may answer for everybody.
     pub fn master() -> Viewer {
-        Viewer { master: true, seats: BTreeSet::from([Arc::from(MASTER)]) }
+        Viewer::seat(MASTER)
     }
 
     /// Sees what everybody sees, and decides nothing.
@@ -33,10 +33,18 @@ impl Viewer {
         Viewer::seats([name])
     }
 
+    /// The same, where the name is at hand to be shared.
+    #[cfg(feature = "serve")]
+    pub(crate) fn of_seat(name: &Arc<str>) -> Viewer {
+        Viewer { master: **name == *MASTER, seats: Arc::from([name.clone()]) }
+    }
+
     /// Several seats that share a screen.
     pub fn seats(names: impl IntoIterator<Item = impl AsRef<str>>) -> Viewer {
-        let seats: BTreeSet<Arc<str>> = names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
-        Viewer { master: seats.contains(MASTER), seats }
+        let mut seats: Vec<Arc<str>> = names.into_iter().map(|name| Arc::from(name.as_ref())).collect();
+        seats.sort_unstable();
+        seats.dedup();
+        Viewer { master: seats.iter().any(|seat| **seat == *MASTER), seats: seats.into() }
     }
 
     /// Whether it sees everything.

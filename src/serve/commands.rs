@@ -65,7 +65,7 @@ impl Command<'_> {
             "act" => self.act(game),
             "acts" => {
                 self.role.must_play()?;
-                written(Acts { acts: Sight(self.role).acts(&mut game.session) })
+                written(Acts { acts: Sight::of(self.role).acts(&mut game.session) })
             }
             "answers" => self.answers(game),
             "suggest" => self.suggest(game),
@@ -74,7 +74,7 @@ impl Command<'_> {
             "sheet" => {
                 let EntityParams { entity } = self.read()?;
                 self.must_see(&game.session, entity)?;
-                written(Sheet { lines: Sight(self.role).sheet(&mut game.session, entity)? })
+                written(Sheet { lines: Sight::of(self.role).sheet(&mut game.session, entity)? })
             }
             "card" => self.card(game),
             "undo" => self.undo(game),
@@ -145,14 +145,15 @@ impl Command<'_> {
     /// The open question that the role calls by this number, and that it may decide.
     fn own_question<'g>(&self, game: &'g Game, number: QuestionId) -> Result<&'g Question, Failure> {
         self.role.must_play()?;
-        self.may_decide(game, game.session.question_of(&Sight(self.role).viewer(), number))
+        self.may_decide(game, game.session.question_of(&Sight::of(self.role).viewer(), number))
     }
 
     /// An open question that the role may decide. One that it may not see is for it one that is not open.
     fn may_decide<'g>(&self, game: &'g Game, question: Option<&'g Question>) -> Result<&'g Question, Failure> {
-        let sight = Sight(self.role);
+        let sight = Sight::of(self.role);
         let Some(question) = question.filter(|question| sight.sees_question(question)) else {
-            return Err(Failure::Stale { questions: sight.questions(&game.session) });
+            let known = sight.known(&game.session);
+            return Err(Failure::Stale { questions: sight.questions(&game.session, &known.view(&game.session)) });
         };
         match self.role.seat() {
             Some(acting) if !sight.plays(&question.seat) => {
@@ -175,7 +176,7 @@ impl Command<'_> {
     /// `as` names the seat that is asked, and only a game master may act for another.
     fn acts_for(&self, acting: Option<&str>, seat: &Arc<str>) -> Result<(), Failure> {
         match acting {
-            Some(acting) if *acting != **seat || !Sight(self.role).plays(seat) => {
+            Some(acting) if *acting != **seat || !Sight::of(self.role).plays(seat) => {
                 Err(Refusal::NotYourSeat { seat: seat.clone(), acting: Arc::from(acting) }.into())
             }
             _ => Ok(()),
@@ -188,7 +189,7 @@ impl Command<'_> {
         for (_, value) in &pairs {
             bounded(value)?;
         }
-        let _ = game.session.seen_by(Sight(self.role).viewer()).reply(&pairs)?;
+        let _ = game.session.seen_by(Sight::of(self.role).viewer()).reply(&pairs)?;
         self.accepted(game, "reply")
     }
 
@@ -201,7 +202,7 @@ impl Command<'_> {
             (None, _) => return Err(Failure::BadParams { message: "`as` names the seat that acts".into() }),
         };
         self.acts_for(acting.as_deref(), &seat)?;
-        game.session.seen_by(Sight(self.role).viewer()).act(&seat, &name)?;
+        game.session.seen_by(Sight::of(self.role).viewer()).act(&seat, &name)?;
         self.accepted(game, "act")
     }
 
@@ -225,7 +226,7 @@ impl Command<'_> {
         if !game.may_undo(self.role, steps) {
             return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that decided last"));
         }
-        let (mut undone, viewer) = (Vec::new(), Sight(self.role).viewer());
+        let (mut undone, viewer) = (Vec::new(), Sight::of(self.role).viewer());
         while game.session.decisions() > target {
             undone.push(game.session.undo_for(&viewer)?);
         }
@@ -240,7 +241,7 @@ impl Command<'_> {
         if !game.may_redo(self.role) {
             return Err(Failure::forbidden(self.role.word(), "the game master, or the seat that undid it"));
         }
-        let undone = match game.session.redo_for(&Sight(self.role).viewer()) {
+        let undone = match game.session.redo_for(&Sight::of(self.role).viewer()) {
             Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),
             undone => vec![undone?],
         };
@@ -295,7 +296,7 @@ impl Command<'_> {
     fn suggest(&self, game: &mut Game) -> Result<Json, Failure> {
         let SuggestParams { question, policy } = self.read()?;
         self.own_question(game, question)?;
-        let answer = game.session.seen_by(Sight(self.role).viewer()).suggest(question, &policy)?;
+        let answer = game.session.seen_by(Sight::of(self.role).viewer()).suggest(question, &policy)?;
         written(Suggestion { value: answer.map(|answer| answer.to_value()) })
     }
 
@@ -306,7 +307,7 @@ impl Command<'_> {
         let query = OddsQuery {
             given,
             answering: Answering::Default,
-            viewer: Some(Sight(self.role).viewer()),
+            viewer: Some(Sight::of(self.role).viewer()),
             interrupt: Some(self.interrupt.clone()),
             limits: Limits { work: ODDS_WORK, ..Limits::default() },
             ..OddsQuery::default()
@@ -318,11 +319,11 @@ impl Command<'_> {
     fn why(&self, game: &mut Game) -> Result<Json, Failure> {
         let WhyParams { entity, name } = self.read()?;
         self.must_see(&game.session, entity)?;
-        written(WhyReport { explanation: game.session.seen_by(Sight(self.role).viewer()).why(entity, &name)? })
+        written(WhyReport { explanation: game.session.seen_by(Sight::of(self.role).viewer()).why(entity, &name)? })
     }
 
     fn must_see(&self, session: &Session, entity: EntityId) -> Result<(), Failure> {
-        if Sight(self.role).fields_of(session, entity).is_some() {
+        if Sight::of(self.role).fields_of(session, entity).is_some() {
             return Ok(());
         }
         Err(Refusal::NoEntity { entity }.into())
@@ -344,7 +345,7 @@ impl Command<'_> {
         self.role.must_be_operator()?;
         let SaveTable { path } = self.read()?;
         if let Some(path) = path.clone().filter(|path| is_campaign(path)) {
-            game.keeper = Some(Keeper::create(self.library, &path, &mut game.session)?);
+            game.keeper = Some(Box::new(Keeper::create(self.library, &path, &mut game.session)?));
             return written(SavedTable { path: Some(path), game: None, seq: game.seq });
         }
         let text = super::saved::write(&game.session, game.seq);

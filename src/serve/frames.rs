@@ -7,7 +7,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::viewer::{Role, RoleName};
-use crate::play::{Ask, Driver, Fault, FreeAct, Question, QuestionId, Refusal, SeatEvent, Session, Step, View, Viewer};
+use crate::play::{
+    Ask, Driver, Fault, FreeAct, Known, Question, QuestionId, Refusal, SeatEvent, Session, Step, View, Viewer,
+};
 use crate::state::{Audience, EntityId, Field, Value};
 
 /// An open question.
@@ -106,6 +108,16 @@ pub enum State {
     },
 }
 
+impl From<Step> for State {
+    fn from(step: Step) -> State {
+        match step {
+            Step::Ask => State::Asking,
+            Step::Fault(fault) => State::Fault { fault: Some(Box::new(fault)) },
+            Step::Over(outcome) => State::Over { outcome },
+        }
+    }
+}
+
 /// Rules in force.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct RulesInForce {
@@ -182,26 +194,38 @@ pub struct StepFrame {
 }
 
 /// What a role may see of a game. No frame reads a game but through this.
-pub(super) struct Sight<'r>(pub &'r Role);
+pub(super) struct Sight<'r> {
+    role: &'r Role,
+    viewer: Viewer,
+}
 
-impl Sight<'_> {
-    pub fn viewer(&self) -> Viewer {
-        match self.0.seat() {
-            _ if self.0.is_master() => Viewer::master(),
-            Some(seat) => Viewer::seat(seat),
+impl<'r> Sight<'r> {
+    pub fn of(role: &'r Role) -> Sight<'r> {
+        let viewer = match role.seat() {
+            _ if role.is_master() => Viewer::master(),
+            Some(seat) => Viewer::of_seat(seat),
             None => Viewer::watcher(),
-        }
+        };
+        Sight { role, viewer }
+    }
+
+    pub fn viewer(&self) -> Viewer {
+        self.viewer.clone()
     }
 
     pub fn sees(&self, audience: &Audience) -> bool {
-        self.viewer().sees(audience)
+        self.viewer.sees(audience)
     }
 
-    pub fn questions(&self, session: &Session) -> Vec<OpenQuestion> {
-        let visible = session.questions_seen_by(&self.viewer());
-        let known = session.known(&self.viewer());
-        let view = known.view(session);
-        visible.into_iter().map(|question| self.question(&view, question)).collect()
+    /// What the role knows of the game now.
+    pub fn known(&self, session: &Session) -> Known {
+        session.known(&self.viewer)
+    }
+
+    /// The open questions that the role sees; `view`: what it knows of the session.
+    pub fn questions(&self, session: &Session, view: &View<'_>) -> Vec<OpenQuestion> {
+        let visible = session.questions_seen_by(&self.viewer);
+        visible.into_iter().map(|question| self.question(view, question)).collect()
     }
 
     pub fn sees_question(&self, question: &Question) -> bool {
@@ -225,7 +249,7 @@ impl Sight<'_> {
 
     /// Whether the viewer may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
-        self.0.is_master() || self.0.seat().is_some_and(|own| **own == *seat)
+        self.role.is_master() || self.role.seat().is_some_and(|own| **own == *seat)
     }
 
     pub fn waiting(&self, session: &Session) -> Vec<Waiting> {
@@ -238,20 +262,18 @@ impl Sight<'_> {
 
     /// The names of the fields of an entity that the role sees; nothing where it does not see the entity.
     pub fn fields_of(&self, session: &Session, id: EntityId) -> Option<Vec<Arc<str>>> {
-        let known = session.known(&self.viewer());
+        let known = session.known(&self.viewer);
         let view = known.view(session);
         let fields = || view.fields(id).filter(|(field, _)| self.shows(field)).map(|(field, _)| field.name.clone());
         view.exists(id).then(|| fields().collect())
     }
 
     fn shows(&self, field: &Field) -> bool {
-        self.0.is_master() || field.show
+        self.role.is_master() || field.show
     }
 
     /// Brings the entities that a viewer has been told of up to date, and gives those that are different now.
-    pub fn bring_up_to_date(&self, session: &Session, told: &mut Vec<ToldEntity>) -> Vec<Changed> {
-        let known = session.known(&self.viewer());
-        let view = known.view(session);
+    pub fn bring_up_to_date(&self, view: &View<'_>, told: &mut Vec<ToldEntity>) -> Vec<Changed> {
         let mut changed = Vec::new();
         for id in view.entities() {
             let (kind, title) = (view.kind(id).unwrap_or_default(), view.title(id));
@@ -293,11 +315,11 @@ impl Sight<'_> {
         session.seen_by(self.viewer()).sheet(id).map_err(Refusal::fault)
     }
 
-    pub fn state(&self, standing: &Step) -> State {
+    /// Where the game stands, from how its game master is told.
+    pub fn state(&self, standing: &State) -> State {
         match standing {
-            Step::Ask => State::Asking,
-            Step::Fault(fault) => State::Fault { fault: self.0.is_master().then(|| Box::new(fault.clone())) },
-            Step::Over(outcome) => State::Over { outcome: outcome.clone() },
+            State::Fault { .. } if !self.role.is_master() => State::Fault { fault: None },
+            standing => standing.clone(),
         }
     }
 }

@@ -418,7 +418,7 @@ impl Connection {
                         let campaign = new.campaign.clone();
                         let mut game = Game::start(begin(host.shared.machines, library, new)?, 1)?;
                         if let Some(path) = campaign {
-                            game.keeper = Some(Keeper::create(library, &path, &mut game.session)?);
+                            game.keeper = Some(Box::new(Keeper::create(library, &path, &mut game.session)?));
                         }
                         game
                     }
@@ -429,7 +429,7 @@ impl Connection {
                         {
                             let (keeper, session) = Keeper::open(library, path)?;
                             let mut game = Game::start(session, keeper.seq() + 1)?;
-                            game.keeper = Some(keeper);
+                            game.keeper = Some(Box::new(keeper));
                             return begun(table, game);
                         }
                         let text = match (path, game) {

@@ -6,11 +6,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::error::Failure;
-use super::frames::{Present, RulesInForce, Settings, Sight, Snapshot, StepFrame, ToldEntity, UndoState};
+use super::frames::{Present, RulesInForce, Settings, Sight, Snapshot, State, StepFrame, ToldEntity, UndoState};
 use super::keeper::Keeper;
 use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncNotice};
 use super::viewer::{Role, Viewer};
-use crate::play::{Driver, Ruleset, Session, Step};
+use crate::play::{Driver, Ruleset, Session, push_sparing};
 use crate::state::Value;
 
 /// A game with those who look at it. One command is carried out at a time.
@@ -26,10 +26,11 @@ pub(super) struct Game {
     pub seq: u64,
     pub paused: bool,
     /// The campaign that it is kept in.
-    pub keeper: Option<Keeper>,
-    standing: Step,
+    pub keeper: Option<Box<Keeper>>,
+    /// As the game master is told.
+    standing: State,
     viewers: Vec<Arc<Viewer>>,
-    seen: HashMap<Role, Seen>,
+    seen: Vec<Seen>,
     keys: Keys,
     /// For each decision that stands, the last first: how many there were after it, who made it, and in which step.
     decisions: Vec<Decision>,
@@ -81,11 +82,22 @@ struct Decision {
 }
 
 /// What the viewers of one role have been told.
-#[derive(Default)]
 struct Seen {
+    role: Role,
     /// The last revision.
     revision: u64,
     entities: Vec<ToldEntity>,
+}
+
+impl Seen {
+    /// That of a role.
+    fn by<'s>(all: &'s mut Vec<Seen>, role: &Role) -> &'s mut Seen {
+        let at = all.iter().position(|seen| seen.role == *role).unwrap_or_else(|| {
+            push_sparing(all, Seen { role: role.clone(), revision: 0, entities: Vec::new() });
+            all.len() - 1
+        });
+        &mut all[at]
+    }
 }
 
 /// Results by idempotency key.
@@ -134,7 +146,7 @@ impl Table {
 impl Game {
     /// A game that has just been set up or loaded, played on to where somebody has to decide.
     pub fn start(mut session: Session, seq: u64) -> Result<Game, Failure> {
-        let standing = session.advance()?;
+        let standing = session.advance()?.into();
         session.take_events();
         // A viewer that comes is shown a view first.
         session.forget_past();
@@ -146,7 +158,7 @@ impl Game {
             keeper: None,
             standing,
             viewers: Vec::new(),
-            seen: HashMap::new(),
+            seen: Vec::new(),
             keys: Keys::default(),
             decisions: Vec::new(),
             taken_back: BTreeSet::new(),
@@ -173,8 +185,8 @@ impl Game {
         let still_there = |role: &Role| self.viewers.iter().any(|viewer| viewer.role == *role);
         // Without a viewer of the role, its entities are dropped and computed again for the next one. Its events are kept, for
         // viewers that come back.
-        for (role, seen) in &mut self.seen {
-            if !still_there(role) {
+        for seen in &mut self.seen {
+            if !still_there(&seen.role) {
                 seen.entities = Vec::new();
             }
         }
@@ -206,17 +218,18 @@ impl Game {
 
     /// Everything that a role may know.
     pub fn snapshot(&mut self, table: &str, role: &Role, since: Option<u64>) -> Snapshot {
-        let sight = Sight(role);
-        let seen = self.seen.entry(role.clone()).or_default();
-        seen.entities.clear();
-        sight.bring_up_to_date(&self.session, &mut seen.entities);
-        seen.entities.shrink_to_fit();
+        let sight = Sight::of(role);
+        let seen = Seen::by(&mut self.seen, role);
         let mut seat = self.session.seen_by(sight.viewer());
         let log = since.and_then(|since| seat.events_since(since).ok());
         let log = log.unwrap_or_else(|| seat.last_events(LINES_SHOWN));
         seen.revision = seat.revision();
+        let known = sight.known(&self.session);
+        let view = known.view(&self.session);
+        seen.entities.clear();
+        sight.bring_up_to_date(&view, &mut seen.entities);
+        seen.entities.shrink_to_fit();
         let (revision, entities) = (seen.revision, seen.entities.iter().map(ToldEntity::view).collect());
-        let settings = self.settings();
         Snapshot {
             table: table.to_owned(),
             role: role.name(),
@@ -224,9 +237,9 @@ impl Game {
             seq: self.seq,
             revision,
             state: sight.state(&self.standing),
-            settings,
+            settings: self.settings(),
             entities,
-            questions: sight.questions(&self.session),
+            questions: sight.questions(&self.session, &view),
             waiting: sight.waiting(&self.session),
             undo: self.undo_state(role),
             presence: self.presence(),
@@ -257,7 +270,7 @@ impl Game {
 
     /// Plays on to where somebody has to decide, and tells everybody what came of it.
     pub fn publish(&mut self, table: &str, cause: &'static str, by: &Role) -> Result<u64, Failure> {
-        self.standing = self.session.advance()?;
+        self.standing = self.session.advance()?.into();
         self.session.take_events();
         if let Some(keeper) = &mut self.keeper
             && let Err((failure, replaced)) = keeper.keep(&mut self.session)
@@ -302,7 +315,7 @@ impl Game {
 
     /// The session is another one than before: everybody has to look at all of it.
     fn begin_anew(&mut self, table: &str, reason: &str) -> Result<(), Failure> {
-        self.standing = self.session.advance()?;
+        self.standing = self.session.advance()?.into();
         self.session.take_events();
         self.session.forget_past();
         self.seen.clear();
@@ -318,19 +331,21 @@ impl Game {
 
     /// What the last command did, for a role.
     fn frame(&mut self, table: &str, cause: &'static str, role: &Role, settings: Option<Settings>) -> StepFrame {
-        let sight = Sight(role);
+        let sight = Sight::of(role);
         let undo = self.undo_state(role);
-        let seen = self.seen.entry(role.clone()).or_default();
+        let seen = Seen::by(&mut self.seen, role);
         let events = self.session.seen_by(sight.viewer()).events_since(seen.revision).unwrap_or_default();
         seen.revision = events.last().map_or(seen.revision, |event| event.revision);
-        let changed = sight.bring_up_to_date(&self.session, &mut seen.entities);
+        let known = sight.known(&self.session);
+        let view = known.view(&self.session);
+        let changed = sight.bring_up_to_date(&view, &mut seen.entities);
         StepFrame {
             table: table.to_owned(),
             seq: self.seq,
             cause,
             state: sight.state(&self.standing),
             events,
-            questions: sight.questions(&self.session),
+            questions: sight.questions(&self.session, &view),
             waiting: sight.waiting(&self.session),
             undo,
             changed,
@@ -351,7 +366,7 @@ impl Game {
             whose = last.by;
         }
         if self.decisions.last().map_or(self.began.1, |last| last.count) < count {
-            self.decisions.push(Decision { count, by: whose, seq: self.seq });
+            push_sparing(&mut self.decisions, Decision { count, by: whose, seq: self.seq });
         }
     }
 

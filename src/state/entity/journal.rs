@@ -14,6 +14,11 @@ impl State {
         std::mem::take(&mut self.journal)
     }
 
+    /// Gives back what the journal has kept for growing.
+    pub(crate) fn shrink_journal(&mut self) {
+        self.journal.shrink_to_fit();
+    }
+
     /// How many changes wait in the journal.
     pub fn unsettled(&self) -> usize {
         self.journal.len()
