@@ -1046,6 +1046,9 @@ return rb.play({
 			north:set("ward", plan == "ward")
 			rb.choose({ seat = "north", topic = "card", audience = "north", auto = true, options = { if plan == "wait" then "queen" else "king" } })
 			rb.confirm({ seat = "south", topic = "listen", about = north, default = false })
+			if plan == "look" then
+				rb.draw({ 1, 2, 3 })
+			end
 			rb.confirm({ seat = "north", topic = "again", default = false })
 		end,
 	},
@@ -1085,12 +1088,34 @@ fn a_reply_answers_for_its_own_seat_alone() {
     done(&connection, "answer", json!({ "viewer": south, "question": { "action": 1, "ordinal": 0 }, "value": false }));
     done(&connection, "reply", json!({ "viewer": north, "pairs": [["again", false]] }));
     // South is asked later in the action that north begins: that is still south's to answer.
-    let pairs = json!([["plan", "wait"], ["listen", true]]);
-    let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": pairs }));
+    let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": [["listen", true]] }));
     assert_eq!(refusal["kind"], "not_asked", "{refusal}");
-    done(&connection, "reply", json!({ "viewer": north, "pairs": [["plan", "wait"]] }));
+    let pairs = json!([["plan", "wait"], ["listen", true]]);
+    done(&connection, "reply", json!({ "viewer": north, "pairs": pairs }));
     let refusal = refused(&connection, "reply", json!({ "viewer": north, "pairs": [["listen", true]] }));
     assert_eq!(refusal["kind"], "not_your_seat", "{refusal}");
+}
+
+#[test]
+fn no_reply_tells_whether_its_own_answer_set_off_a_hidden_roll() {
+    let told = ["wait", "look"].map(|plan| {
+        let (_host, connection, [north, south]) = in_fog(plan);
+        let mut steps = Vec::new();
+        let mut reply = |viewer: &Json, pairs: Json| {
+            let params = json!({ "viewer": viewer, "pairs": pairs });
+            let (result, notices) = ask(&connection, "reply", params);
+            let notices: Vec<_> = notices.iter().filter(|notice| notice["params"]["viewer"] == south).collect();
+            steps.push(format!("{result} {notices:?}"));
+        };
+        reply(&south, json!([["listen", true], ["mist", 1]]));
+        reply(&south, json!([["listen", true], ["again", true]]));
+        reply(&south, json!([]));
+        reply(&north, json!([["again", true]]));
+        steps
+    });
+    assert_eq!(told[0], told[1]);
+    assert!(told[0][1].contains("`again` was not asked"), "{:?}", told[0]);
+    assert!(told[0][2].contains("`pairs` is empty"), "{:?}", told[0]);
 }
 
 #[test]

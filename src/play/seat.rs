@@ -415,7 +415,9 @@ impl Seat<'_> {
         self.session.answer_by_program(id, answer)
     }
 
-    /// Answers the viewer's open questions by topic, with loose values: all of it is taken, or nothing.
+    /// Answers the viewer's open questions by topic, with loose values: all of it is taken, or nothing. Only a topic that is
+    /// not asked any more after an answer was taken is passed over, and told. A refusal there would reveal whether dice were
+    /// rolled that the viewer does not see.
     ///
     /// # Errors
     ///

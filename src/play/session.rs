@@ -268,6 +268,7 @@ impl Session {
         if let Some(topic) = left.iter().map(|(topic, _)| topic).find(|topic| self.cannot_be_asked(viewer, topic)) {
             return Err(self.nothing_asks(viewer, topic));
         }
+        let mut answered = false;
         while let Some(number) = action {
             let mut taken = false;
             for question in self.questions().to_vec() {
@@ -283,6 +284,7 @@ impl Session {
             if !taken {
                 break;
             }
+            answered = true;
             let game = self.game_mut();
             game.refused = None;
             game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_decision());
@@ -308,12 +310,17 @@ impl Session {
         }
         if let Some(topic) = unasked.first() {
             // Once dice have been rolled nobody could know what would still be asked: it is told, and what was answered stands.
-            // Dice that were there before do not count: they may be another's secret.
-            if action.is_none_or(|action| self.game().rolls(action) <= rolled) {
+            // Dice that were there before do not count: they may be another's secret. Who may not see all dice must not
+            // learn whether there were any: there, whatever was answered stands.
+            let stands = match viewer.is_master() {
+                true => action.is_some_and(|action| self.game().rolls(action) > rolled),
+                false => answered,
+            };
+            if !stands {
                 return Err(self.nothing_asks(viewer, topic));
             }
             for topic in unasked {
-                self.game_mut().notice(&format!("`{topic}` was not asked"));
+                self.game_mut().notice_to(&format!("`{topic}` was not asked"), viewer.audience());
             }
         }
         self.advance_within().map_err(Refusal::from)

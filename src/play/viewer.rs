@@ -65,6 +65,11 @@ impl Viewer {
         }
     }
 
+    /// An audience that has its seats; of the game master, everybody.
+    pub(super) fn audience(&self) -> Audience {
+        if self.master { Audience::Everybody } else { Audience::Only(self.seats.iter().cloned().collect()) }
+    }
+
     /// Whether it may decide for a seat.
     pub fn plays(&self, seat: &str) -> bool {
         self.master || self.seats.iter().any(|own| **own == *seat)

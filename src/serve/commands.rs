@@ -189,6 +189,9 @@ impl Command<'_> {
         for (_, value) in &pairs {
             bounded(value)?;
         }
+        if pairs.is_empty() {
+            return Err(Failure::BadParams { message: "`pairs` is empty: name a topic and an answer".into() });
+        }
         let _ = game.session.seen_by(Sight::of(self.role).viewer()).reply(&pairs)?;
         self.accepted(game, "reply")
     }
