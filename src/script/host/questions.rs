@@ -161,7 +161,6 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         b.context()?.end_race(won);
         Ok(())
     });
-    host_function!(lua, host, table, "stop_if_open", |_, b, (): ()| b.context()?.stop_if_open().map_err(stopped));
     // all_answered(sealed, too): what waited for the answers to other questions is told.
     host_function!(lua, host, table, "all_answered", |_, b, sealed: bool| {
         let context = b.context()?;

@@ -61,7 +61,7 @@ pub(crate) fn current_place() -> String {
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
-    let functions: [(&str, ffi::lua_CFunction); 12] = [
+    let functions: [(&str, ffi::lua_CFunction); 13] = [
         ("reader", reader),
         ("renew_reads", renew_reads),
         ("forget_reads", forget_reads),
@@ -71,6 +71,7 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("ask", answering::ask),
         ("answered", answering::answered),
         ("gone_among", answering::gone_among),
+        ("stop_if_open", stop_if_open),
         ("next", next),
         ("entry_metatable", entry_metatable),
         ("unheard", unheard),
@@ -110,6 +111,24 @@ pub(super) unsafe fn raise(state: *mut lua_State, message: String) -> c_int {
         ffi::lua_pushlstring(state, message.as_ptr().cast(), message.len());
         drop(message);
         ffi::lua_error(state)
+    }
+}
+
+/// stop_if_open(): ends the script where questions are open. Most runs of an action end here, so the error has no more than it
+/// needs: nobody reads where it came from.
+unsafe extern "C-unwind" fn stop_if_open(state: *mut lua_State) -> c_int {
+    // SAFETY: it looks at no argument. Nothing here has a destructor when the engine raises the error.
+    unsafe {
+        let stopped = lent(state).map(|(_, context)| context.stop_if_open());
+        match stopped {
+            Some(Ok(())) => 0,
+            Some(Err(stop)) => {
+                let message = message_of(&stop).to_owned();
+                drop(stop);
+                raise(state, message)
+            }
+            None => raise(state, NO_GAME.to_owned()),
+        }
     }
 }
 
