@@ -1,6 +1,5 @@
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard};
-use std::time::Duration;
 
 /// Messages for one connection, in order, until its transport has written them.
 ///
@@ -8,7 +7,10 @@ use std::time::Duration;
 #[derive(Default)]
 pub struct Outbox {
     waiting: Mutex<Waiting>,
-    changed: Condvar,
+    /// Messages have come, or it was closed.
+    filled: Condvar,
+    /// Messages have gone.
+    emptied: Condvar,
 }
 
 #[derive(Default)]
@@ -16,6 +18,9 @@ struct Waiting {
     messages: VecDeque<String>,
     bytes: usize,
     closed: bool,
+    /// How many threads wait for messages, and how many for room. Only if there are any, the system is asked to wake them.
+    for_messages: usize,
+    for_room: usize,
 }
 
 /// Notices beyond these find no room.
@@ -32,11 +37,11 @@ impl Outbox {
         let mut waiting = self.lock();
         if !waiting.closed {
             waiting.push(message);
-            self.changed.notify_all();
+            self.wake(waiting.for_messages, &self.filled);
         }
     }
 
-    /// Adds a message that answers no request; says whether there was room.
+    /// Adds what nobody asked for; says whether there was room.
     pub(super) fn notice(&self, message: String) -> bool {
         let mut waiting = self.lock();
         if waiting.closed {
@@ -46,30 +51,39 @@ impl Outbox {
             return false;
         }
         waiting.push(message);
-        self.changed.notify_all();
+        self.wake(waiting.for_messages, &self.filled);
         true
+    }
+
+    fn wake(&self, waiting: usize, event: &Condvar) {
+        if waiting > 0 {
+            event.notify_all();
+        }
     }
 
     /// Whether so much waits that no more requests should be read.
     pub fn is_full(&self) -> bool {
-        let waiting = self.lock();
-        !waiting.closed && (waiting.messages.len() >= 2 * MOST_MESSAGES || waiting.bytes >= 2 * MOST_BYTES)
+        self.lock().is_full()
     }
 
     /// Waits until there is room again, or the outbox is closed.
     pub fn wait_for_room(&self) {
-        while self.is_full() {
-            let waiting = self.lock();
-            // A time limit, since room may have come between the look and the wait.
-            drop(self.changed.wait_timeout(waiting, Duration::from_millis(50)));
+        let mut waiting = self.lock();
+        while waiting.is_full() {
+            waiting.for_room += 1;
+            waiting = self.emptied.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
+            waiting.for_room -= 1;
         }
     }
 
     /// All that waits now.
     pub fn take(&self) -> Vec<String> {
-        let mut waiting = self.lock();
+        self.drain(self.lock())
+    }
+
+    fn drain(&self, mut waiting: MutexGuard<'_, Waiting>) -> Vec<String> {
         waiting.bytes = 0;
-        self.changed.notify_all();
+        self.wake(waiting.for_room, &self.emptied);
         waiting.messages.drain(..).collect()
     }
 
@@ -80,21 +94,26 @@ impl Outbox {
             if waiting.closed {
                 return None;
             }
-            waiting = self.changed.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
+            waiting.for_messages += 1;
+            waiting = self.filled.wait(waiting).unwrap_or_else(std::sync::PoisonError::into_inner);
+            waiting.for_messages -= 1;
         }
-        waiting.bytes = 0;
-        self.changed.notify_all();
-        Some(waiting.messages.drain(..).collect())
+        Some(self.drain(waiting))
     }
 
     /// Takes no more messages; what waits is still given out.
     pub fn close(&self) {
         self.lock().closed = true;
-        self.changed.notify_all();
+        self.filled.notify_all();
+        self.emptied.notify_all();
     }
 }
 
 impl Waiting {
+    fn is_full(&self) -> bool {
+        !self.closed && (self.messages.len() >= 2 * MOST_MESSAGES || self.bytes >= 2 * MOST_BYTES)
+    }
+
     fn push(&mut self, message: String) {
         self.bytes += message.len();
         self.messages.push_back(message);

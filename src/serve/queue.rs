@@ -25,6 +25,8 @@ struct State {
     /// Tables whose next job may run.
     ready: VecDeque<String>,
     closed: bool,
+    /// How many threads wait for a table. Only if there are any, the system is asked to wake one.
+    idle: usize,
 }
 
 impl Shared {
@@ -39,7 +41,9 @@ impl Shared {
                 if state.closed && state.tables.is_empty() {
                     return;
                 }
+                state.idle += 1;
                 state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+                state.idle -= 1;
                 continue;
             };
             let job = state.tables.get_mut(&table).and_then(VecDeque::pop_front);
@@ -54,8 +58,8 @@ impl Shared {
                     self.changed.notify_all();
                 }
             } else {
+                // This thread takes a table next: no other has to be woken for it.
                 state.ready.push_back(table);
-                self.changed.notify_one();
             }
         }
     }
@@ -89,7 +93,9 @@ impl Queue {
             None => {
                 state.tables.insert(table.clone(), VecDeque::from([job]));
                 state.ready.push_back(table);
-                self.shared.changed.notify_one();
+                if state.idle > 0 {
+                    self.shared.changed.notify_one();
+                }
             }
         }
     }
