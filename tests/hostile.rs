@@ -7,8 +7,11 @@ mod families;
 mod parallel;
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
@@ -73,6 +76,11 @@ fn corpus(place: &str) -> Vec<(String, String)> {
 
 /// A small ruleset with hostile parts put in.
 fn library(parts: &[(&str, &str)]) -> Library {
+    Library::from_files(files(parts).into_iter().map(|(path, text)| (path, text.into_bytes())).collect::<Vec<_>>())
+}
+
+/// Its files, by path.
+fn files(parts: &[(&str, &str)]) -> BTreeMap<String, String> {
     let part = |name: &str, or: &str| -> String {
         parts.iter().find(|(known, _)| *known == name).map_or(or, |(_, text)| *text).to_string()
     };
@@ -89,7 +97,7 @@ fn library(parts: &[(&str, &str)]) -> Library {
     put("hooks/curse.luau", CURSE.replace("BODY", &part("hook", "")));
     put("policies/odd.luau", POLICY.replace("BODY", &part("policy", "return \"honest\"")));
     put("policies/steady.luau", STEADY.into());
-    Library::from_files(files.into_iter().map(|(path, text)| (path, text.into_bytes())).collect::<Vec<_>>())
+    files
 }
 
 /// Bytes of the process in memory, now and at the most; nothing where the system does not say.
@@ -451,4 +459,101 @@ fn in_its_places(at: usize, name: &str, body: &str, everywhere: bool) -> (Vec<(D
         }
     }
     (times, wrong)
+}
+
+/// What is done with the rules of a place: arguments of the program and its input.
+fn operations(place: &str) -> Vec<(&'static str, Vec<&'static str>, String)> {
+    let message = |method: &str, params: &str| {
+        let new = r#"{"jsonrpc":"2.0","id":1,"method":"table.new","params":{"table":"a","ruleset":"bad","seed":1}}"#;
+        format!(
+            "{new}\n{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"{method}\",\"params\":{{\"table\":\"a\",{params}}}}}\n"
+        )
+    };
+    let serve = |params: &str| message(params.split(' ').next().unwrap_or_default(), params.split_once(' ').unwrap().1);
+    let plain = |name, words: &'static str| (name, words.split(' ').collect(), String::new());
+    let served = |name, params: &str| (name, vec!["serve", "--stdio"], serve(params));
+    let mut all = vec![
+        plain("check", "check bad"),
+        plain("types", "types bad --print"),
+        plain("test", "test bad"),
+        ("play", "play plain --rules bad --seed 1".split(' ').collect(), "trick\n".into()),
+        plain("sim", "sim plain --rules bad --trials 1 --seat players=steady --actions 200"),
+        served("serve, reply", r#"reply "pairs":[["card","trick"]]"#),
+        served("serve, odds", r#"odds "question":{"action":2,"ordinal":0},"given":[["card","trick"]]"#),
+    ];
+    match place {
+        "derived" => {
+            all.push(served("serve, why", r#"why "entity":1,"name":"double""#));
+            all.push(served("serve, sheet", r#"sheet "entity":1"#));
+        }
+        "policy" => {
+            all.push(served("serve, suggest", r#"suggest "question":{"action":2,"ordinal":0},"policy":"odd""#));
+            all.push(plain("sim by it", "sim plain --rules bad --trials 1 --seat players=odd --actions 200"));
+        }
+        _ => {}
+    }
+    all
+}
+
+/// Processor time of the programs that this process has waited for.
+fn spent_by_children() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    let ticks = stat.rsplit(')').next()?.split_whitespace().skip(13).take(2).map(|ticks| ticks.parse::<u64>().ok());
+    Some(Duration::from_millis(ticks.sum::<Option<u64>>()? * 10))
+}
+
+/// `cargo test --release --test hostile operation -- --ignored --nocapture`: processor time beyond that of harmless rules.
+#[ignore = "a measurement"]
+#[test]
+fn every_operation_is_measured() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("operations");
+    let program = std::env::var("RISKBREAKER_PROGRAM").unwrap_or(env!("CARGO_BIN_EXE_riskbreaker").into());
+    let run = |arguments: &[&str], input: &str| -> Duration {
+        let before = spent_by_children().expect("the system tells it");
+        let mut child = Command::new(&program)
+            .args([OsStr::new("--rulesets"), folder.as_os_str()])
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // It may end before it has read everything.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        child.wait().unwrap();
+        spent_by_children().expect("the system tells it") - before
+    };
+    let put = |parts: &[(&str, &str)]| {
+        let _ = std::fs::remove_dir_all(&folder);
+        for (path, text) in files(parts) {
+            let path = folder.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    };
+    let mut times = Vec::new();
+    for place in ["card", "when", "hook", "derived", "policy", "load"] {
+        put(&[]);
+        let harmless = operations(place).into_iter().map(|(_, arguments, input)| run(&arguments, &input));
+        let harmless: Vec<Duration> = harmless.collect();
+        for (name, text) in corpus(place) {
+            let card = "rb.attach(\"curse\", ctx.thing)\nrb.act.poke(ctx.thing)";
+            let mut parts = vec![(place, &*text)];
+            parts.extend((place == "hook").then_some(("card", card)));
+            put(&parts);
+            for ((operation, arguments, input), harmless) in operations(place).into_iter().zip(&harmless) {
+                // A busy machine makes some of them slower: the quickest of three counts.
+                let all = (0..3).map(|_| run(&arguments, &input).saturating_sub(*harmless));
+                let within = |time: &Duration| *time <= Duration::from_millis(250);
+                let time = all.clone().find(within).or_else(|| all.min()).unwrap();
+                times.push((time, operation, format!("{place}/{name}")));
+            }
+        }
+    }
+    times.sort();
+    let long = times.iter().filter(|(time, ..)| *time > Duration::from_millis(250)).count();
+    println!("{} operations, {long} above 250 ms", times.len());
+    for (time, operation, name) in times.iter().rev().take(20.max(long)) {
+        println!("{operation}, {name}: {} ms", time.as_millis());
+    }
 }
