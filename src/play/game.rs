@@ -1,6 +1,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::action::{Cause, Done, Open, events_of};
 use super::checkpoint::Unplayed;
@@ -12,6 +12,9 @@ use super::stream::{Note, Stream};
 use super::undo::{Op, last_seq_of};
 use super::{ActionContext, Answer, Event, Fault, Happening, MASTER, Question, Refusal, Setup, Slot, Tape, Viewer};
 use crate::state::{Audience, State, Value};
+
+/// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// Among so many of the actions that were recorded last is the one with the largest number.
 const RECORDED: usize = 16;
@@ -52,6 +55,8 @@ pub(crate) struct Game {
     pub(super) overlong: bool,
     /// When to give the machine back to others.
     pub(super) pause_at: Option<Instant>,
+    /// The processor time that one call plays on without a question.
+    pub(super) longest: Duration,
     /// Questions of the last few actions that nobody was asked, since only one answer was possible.
     pub(super) autos: VecDeque<(u32, Vec<(Question, Answer)>)>,
     /// Why the last answer did not stand, where its question's own check said so.
@@ -92,6 +97,7 @@ impl Game {
             unasked_bytes: 0,
             overlong: false,
             pause_at: None,
+            longest: LONGEST,
             autos: VecDeque::new(),
             refused: None,
             actions: 0,

@@ -119,9 +119,6 @@ const OTHER_DICE: u64 = 1 << 63;
 /// How long a game keeps a machine when others wait for one.
 const SLICE: Duration = Duration::from_millis(50);
 
-/// The processor time after which a game that asks nobody is stopped: more than whole games of policies take.
-const LONGEST: Duration = Duration::from_secs(5);
-
 impl Session {
     /// Begins a game. The starting state is built by the first [`Session::advance`].
     ///
@@ -135,14 +132,21 @@ impl Session {
 
     /// Plays until somebody must decide, a script fails, or the game is over.
     ///
-    /// A game that takes five seconds of processor time without a question is stopped by a fault. [`Remedy::Retry`] lets it go
-    /// on.
+    /// A game that takes five seconds of processor time without a question is stopped by a fault (see
+    /// [`Session::set_longest_advance`]). [`Remedy::Retry`] lets it go on.
     ///
     /// # Errors
     ///
     /// The host itself failed, or has no memory or thread for scripts; the game stays as it was before the action.
     pub fn advance(&mut self) -> Result<Step, SessionError> {
-        self.play(u64::MAX, Some(LONGEST))
+        let longest = self.game().longest;
+        self.play(u64::MAX, Some(longest))
+    }
+
+    /// Sets the processor time after which [`Session::advance`] stops a game that asks nobody: five seconds, unless this sets
+    /// another. It stops between two actions.
+    pub fn set_longest_advance(&mut self, longest: Duration) {
+        self.game_mut().longest = longest;
     }
 
     /// Plays at most so many actions further, for a loop that does other things in between. [`Step::Ask`] without an open

@@ -1,6 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -12,6 +13,9 @@ use super::messages::{ByeNotice, KEYS_KEPT, LINES_SHOWN, PresenceNotice, ResyncN
 use super::viewer::{Role, Viewer};
 use crate::play::{Driver, Ruleset, Session, push_sparing};
 use crate::state::Value;
+
+/// The processor time after which a game that asks nobody is stopped by a fault, so that other tables have their turn.
+const LONGEST_ADVANCE: Duration = Duration::from_secs(1);
 
 /// A game with those who look at it. One command is carried out at a time.
 pub(super) struct Table {
@@ -146,6 +150,7 @@ impl Table {
 impl Game {
     /// A game that has just been set up or loaded, played on to where somebody has to decide.
     pub fn start(mut session: Session, seq: u64) -> Result<Game, Failure> {
+        session.set_longest_advance(LONGEST_ADVANCE);
         let standing = session.advance()?.into();
         session.take_events();
         // A viewer that comes is shown a view first.
@@ -315,6 +320,7 @@ impl Game {
 
     /// The session is another one than before: everybody has to look at all of it.
     fn begin_anew(&mut self, table: &str, reason: &str) -> Result<(), Failure> {
+        self.session.set_longest_advance(LONGEST_ADVANCE);
         self.standing = self.session.advance()?.into();
         self.session.take_events();
         self.session.forget_past();
