@@ -56,7 +56,7 @@ impl DiceRng {
 
     #[inline]
     fn word(&mut self) -> u32 {
-        self.drawn += 1;
+        self.drawn = self.drawn.wrapping_add(1);
         self.words.next_u32()
     }
 
