@@ -299,7 +299,8 @@ impl Game {
         Err(Refusal::NothingToUndo)
     }
 
-    /// Where the dice stood behind something that was done, if a file does not say it. `next`: what was open when it came to its turn to be taken back.
+    /// Where the dice stood behind something that was done, if a file does not say it. `next`: what was open when its turn came to
+    /// be taken back.
     fn position_behind(&self, done: &Done, next: Option<&Open>) -> DicePosition {
         let drew = |slot: &Slot| slot.seq().is_none();
         if !done.tape.get().slots.iter().flatten().any(drew) {

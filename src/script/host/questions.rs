@@ -345,7 +345,8 @@ fn default_of(
     }
 }
 
-/// The question without its default. Its shape has been checked, by `check_question` of the prelude and nowhere else. `opened`: of its cards only the chosen one has been looked at.
+/// The question without its default. Its shape has been checked, by `check_question` of the prelude and nowhere else. `opened`:
+/// of its cards only the chosen one has been looked at.
 fn undefaulted(
     context: &mut ActionContext,
     handles: &Handles,
