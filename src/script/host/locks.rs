@@ -6,7 +6,7 @@ use std::ptr;
 
 use mlua::{Lua, Result, Table, ffi, lua_State};
 
-use super::stack::{pop, running_host, whole};
+use super::stack::{add_functions, pop, running_host, whole};
 
 /// Adds the functions to the table of host functions.
 pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
@@ -19,11 +19,8 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("captured", captured),
         ("keep_settled", keep_settled),
     ];
-    for (name, function) in functions {
-        // SAFETY: each keeps to the engine's rules for functions, see below.
-        table.raw_set(name, unsafe { lua.create_c_function(function) }?)?;
-    }
-    Ok(())
+    // SAFETY: each keeps to the engine's rules for functions, see below.
+    unsafe { add_functions(lua, table, &functions) }
 }
 
 /// lock(table): it cannot be changed until `thaw`.

@@ -76,9 +76,18 @@ pub(super) fn add(lua: &Lua, table: &Table) -> Result<()> {
         ("entry_metatable", entry_metatable),
         ("unheard", unheard),
     ];
+    // SAFETY: each keeps to the engine's rules for functions, see below.
+    unsafe { add_functions(lua, table, &functions) }
+}
+
+/// Adds functions of the engine's kind to a table.
+///
+/// # Safety
+///
+/// Each keeps to the engine's rules for functions.
+pub(super) unsafe fn add_functions(lua: &Lua, table: &Table, functions: &[(&str, ffi::lua_CFunction)]) -> Result<()> {
     for (name, function) in functions {
-        // SAFETY: each keeps to the engine's rules for functions, see below.
-        table.raw_set(name, unsafe { lua.create_c_function(function) }?)?;
+        table.raw_set(*name, unsafe { lua.create_c_function(*function) }?)?;
     }
     Ok(())
 }
