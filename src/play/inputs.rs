@@ -673,16 +673,16 @@ impl ActionContext {
         }
     }
 
-    /// Whether the game would wait for somebody to answer the question, which the explorer answers in place: 0 if not, 2 if it
+    /// Whether the game would wait for somebody to answer the question, which the explorer answers in place; and whether that
     /// has been given the answer.
-    pub fn waits_for_person(&self, question: &Question) -> u8 {
+    pub fn waits_for_person(&self, question: &Question) -> (bool, bool) {
         let waits = match self.seats.get(&question.seat) {
             Some(Driver::Policy(_)) => false,
             Some(Driver::Absent) => question.default.is_none(),
             Some(Driver::Human) | None => true,
         };
         let given = self.explorer.as_ref().is_some_and(|explorer| explorer.is_given(&question.topic, question.about));
-        u8::from(waits) << u8::from(given)
+        (waits, given)
     }
 
     /// The next question and its answer, where courses are gone through and this one began like the last.

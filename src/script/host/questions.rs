@@ -46,8 +46,8 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             Asked::Open => Ok((OPEN, Lv::Nil)),
         }
     });
-    // waits_for_person(kind, question): where every way is explored, whether a person would have to answer; 2 if somebody has
-    // given the answer. Faults where the question could not be put.
+    // waits_for_person(kind, question): where every way is explored, whether a person would have to answer, and whether somebody
+    // has given the answer. Faults where the question could not be put.
     host_function!(lua, host, table, "waits_for_person", |_, b, (kind, q): (usize, Table)| {
         let context = b.context()?;
         let kind = kind_of(context, kind)?;
