@@ -1303,11 +1303,6 @@ fn by_flag(rewrite: impl Fn(&str) -> String) -> Library {
 fn what_an_edit_or_a_free_act_made_the_open_action_drop_comes_back_with_an_undo() {
     let library = by_flag(str::to_owned);
     let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
-    let seen = |session: &mut Session| {
-        let step = session.advance().unwrap();
-        let state = String::from_utf8(session.state_bytes()).unwrap();
-        (step, state, session.log(), format!("{:?}", session.questions()), session.decisions())
-    };
     let answer = |session: &mut Session| {
         let id = session.questions()[0].id;
         session.answer(id, Answer::Number(4)).unwrap();
@@ -1329,29 +1324,22 @@ fn what_an_edit_or_a_free_act_made_the_open_action_drop_comes_back_with_an_undo(
     {
         let case = format!("by hand {by_hand}, {before} before, {behind} behind, saved {saved}");
         let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
-        let mut all = vec![seen(&mut session)];
+        let mut all = vec![standing(&mut session)];
         for _ in 0..before {
             answer(&mut session);
-            all.push(seen(&mut session));
+            all.push(standing(&mut session));
         }
         raise(&mut session, by_hand).unwrap_or_else(|refusal| panic!("{case}: {refusal}"));
-        all.push(seen(&mut session));
+        all.push(standing(&mut session));
         for _ in 0..behind {
             answer(&mut session);
-            all.push(seen(&mut session));
+            all.push(standing(&mut session));
         }
         if saved {
             session = Session::load(&library, &session.save()).unwrap();
-            assert_eq!(seen(&mut session), *all.last().unwrap(), "{case}");
+            assert_eq!(standing(&mut session), *all.last().unwrap(), "{case}");
         }
-        for then in all.iter().rev().skip(1) {
-            session.undo().unwrap();
-            assert_eq!(seen(&mut session), *then, "{case}, undone");
-        }
-        for then in &all[1..] {
-            session.redo().unwrap_or_else(|refusal| panic!("{case}: {refusal}"));
-            assert_eq!(seen(&mut session), *then, "{case}, done again");
-        }
+        check_undo_and_redo(&mut session, &all, &case);
     }
 }
 
@@ -1360,33 +1348,39 @@ fn faces_that_are_set_by_hand_go_back_with_an_undo_also_behind_their_action() {
     let library = by_flag(str::to_owned);
     let rules = Ruleset::load(&library, "flag").unwrap_or_else(|error| panic!("{error}"));
     let mut session = Session::start(&rules, Setup::table(Value::map::<&str>([])).seed(3)).unwrap();
-    let seen = standing;
-    let _ = seen(&mut session);
+    let _ = standing(&mut session);
     // A game that is played again from its tape tells it, too.
     session.reload(with_more("\n-- later")).unwrap();
-    let mut all = vec![seen(&mut session)];
+    let mut all = vec![standing(&mut session)];
     for at in 0..4 {
         if at == 1 {
             session.edit(Edit::Face { ordinal: 1, faces: vec![9] }).unwrap();
-            all.push(seen(&mut session));
-            assert_eq!(seen(&mut Session::load(&library, &session.save()).unwrap()), all[2], "loaded");
+            all.push(standing(&mut session));
+            assert_eq!(standing(&mut Session::load(&library, &session.save()).unwrap()), all[2], "loaded");
         }
         let id = session.questions()[0].id;
         session.answer(id, Answer::Number(4)).unwrap();
-        all.push(seen(&mut session));
+        all.push(standing(&mut session));
     }
+    check_undo_and_redo(&mut session, &all, "faces");
+}
+
+/// Undoes all and does it again; `all`: how the game stood after each decision.
+fn check_undo_and_redo(session: &mut Session, all: &[Standing], case: &str) {
     for then in all.iter().rev().skip(1) {
         session.undo().unwrap();
-        assert_eq!(seen(&mut session), *then, "undone");
+        assert_eq!(standing(session), *then, "{case}, undone");
     }
     for then in &all[1..] {
-        session.redo().unwrap();
-        assert_eq!(seen(&mut session), *then, "done again");
+        session.redo().unwrap_or_else(|refusal| panic!("{case}: {refusal}"));
+        assert_eq!(standing(session), *then, "{case}, done again");
     }
 }
 
+type Standing = (Step, String, Vec<riskbreaker::Event>, String, u32);
+
 /// What can be seen of a game by the game master.
-fn standing(session: &mut Session) -> (Step, String, Vec<riskbreaker::Event>, String, u32) {
+fn standing(session: &mut Session) -> Standing {
     let step = session.advance().unwrap();
     let state = String::from_utf8(session.state_bytes()).unwrap();
     (step, state, session.log(), format!("{:?}", session.questions()), session.decisions())
