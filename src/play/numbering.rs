@@ -2,6 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use super::packed::push_sparing;
 use super::{Question, QuestionId, Session, Viewer};
 
 /// What the viewers of a game call the open questions that they see.
@@ -55,8 +56,7 @@ impl Session {
         }
         let mut all = self.game().numberings.0.lock().unwrap_or_else(PoisonError::into_inner);
         let at = all.iter().position(|(known, _)| known == viewer).unwrap_or_else(|| {
-            all.reserve_exact(1);
-            all.push((viewer.clone(), Numbering::default()));
+            push_sparing(&mut all, (viewer.clone(), Numbering::default()));
             all.len() - 1
         });
         let numbers = all[at].1.of(seen().map(|question| question.id));

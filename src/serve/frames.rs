@@ -262,7 +262,7 @@ impl<'r> Sight<'r> {
 
     /// The names of the fields of an entity that the role sees; nothing where it does not see the entity.
     pub fn fields_of(&self, session: &Session, id: EntityId) -> Option<Vec<Arc<str>>> {
-        let known = session.known(&self.viewer);
+        let known = self.known(session);
         let view = known.view(session);
         let fields = || view.fields(id).filter(|(field, _)| self.shows(field)).map(|(field, _)| field.name.clone());
         view.exists(id).then(|| fields().collect())
