@@ -982,6 +982,36 @@ fn odds_of_hidden_cards_are_exact_over_all_that_can_be_held() {
 }
 
 #[test]
+fn seats_that_share_a_screen_look_ahead_from_the_hand_of_the_one_that_is_asked() {
+    const DEAL: &str = "deal = function(seat)
+        local held = other(other(seat).seat).held
+        local left = {}
+        for card = 1, 4 do
+            if card ~= held then left[#left + 1] = card end
+        end
+        other(seat):set(\"held\", (rb.draw(left)))
+        other(seat):set(\"ward\", false)
+    end,";
+    // In the order of the names, the seat that is asked stands first, and then last.
+    for together in [["north", "south"], ["north", "east"]] {
+        let mut session = duel(DEAL);
+        for (own, wins) in [(1, 0), (2, 1), (3, 2), (4, 3)] {
+            set(&mut session, &[("north", "held", Value::Int(own)), ("south", "held", Value::Int(1))]);
+            let place = asked(&session, "north", "card").id;
+            let screen = Viewer::seats(together);
+            let number = session.number_for(&screen, place).unwrap();
+            let given = vec![Given { topic: "card".into(), about: None, value: Value::text("strike") }];
+            let mut seats = session.seen_by(screen);
+            let odds = seats.odds(number, OddsQuery { given, ..OddsQuery::default() }).unwrap();
+            assert!(odds.is_exact() && odds.dealt, "{odds:?}");
+            let strikes = odds.chance(|outcome| outcome.line().to_lowercase().contains("south coins"));
+            assert_eq!(strikes, num_rational::BigRational::new(wins.into(), 3.into()), "{together:?}");
+            assert!(seats.advise(number, Duration::from_millis(5), None).unwrap().dealt);
+        }
+    }
+}
+
+#[test]
 fn odds_that_depend_on_a_hidden_field_are_refused_where_the_rules_do_not_deal_it() {
     let mut session = duel("");
     let question = session.seat("north").unwrap().asked()[0].clone();

@@ -205,12 +205,11 @@ impl SessionSlot {
         time: Duration,
         interrupt: Option<&Arc<AtomicBool>>,
     ) -> Result<Advised, Refusal> {
-        match self.is_restricted() {
-            true => {
-                let number = self.number(question);
-                self.seat().advise(number, time, interrupt)
-            }
-            false => self.deref_mut().advise(question, time, interrupt),
+        // Even where everybody plays at one screen, the advice is for the seat that is asked.
+        let own = self.questions().iter().any(|open| open.id == question && self.viewer().plays(&open.seat));
+        match self.deref().number_for(&self.viewer(), question).filter(|_| own) {
+            Some(number) => self.seat().advise(number, time, interrupt),
+            None => self.deref_mut().advise(question, time, interrupt),
         }
     }
 
