@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use riskbreaker::lab::{MemoUse, Simulation, Variant};
-use riskbreaker::{Driver, Library, Remedy, Ruleset, Session, Setup, Step};
+use riskbreaker::{Driver, Edit, Library, Remedy, Ruleset, Session, Setup, Step};
 
 const MANIFEST: &str = "id = \"small\"\ntitle = \"Small\"\nversion = \"1.0.0\"\nscenario = \"start\"\n[seats]\ngm = \"GM\"\nleft = \"Left\"\n";
 
@@ -272,6 +272,45 @@ fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
         told.remedy(remedy).unwrap();
         assert!(advanced(&mut told).contains("10000 agenda entries ran"));
         assert!(told.log().len() >= before + 9_000);
+    }
+}
+
+#[test]
+fn entries_without_a_roll_are_counted_by_the_tape_alone() {
+    let endless = "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)";
+    let rules = |act: &str| {
+        let library = library(act, endless, &[]);
+        (Ruleset::load(&library, "small").unwrap(), library)
+    };
+    let ((first, library), (other, _)) = (rules(""), rules("-- rewritten"));
+    let mut told = Session::start(&first, setup()).unwrap();
+    let stopped = advanced(&mut told);
+    assert!(stopped.contains("10000 agenda entries ran without a roll"), "{stopped}");
+    let same_when_loaded = |told: &Session| {
+        let mut loaded = Session::load_by_tape(&library, &told.save()).unwrap();
+        assert_eq!((advanced(&mut loaded), loaded.state_bytes()), (stopped.clone(), told.state_bytes()));
+    };
+    // Each of these lets it go on for as many entries again; so it does where it is read from its tape.
+    for at in 0..4 {
+        let before = told.log().len();
+        match at {
+            0 => told.edit(Edit::Say { text: "so be it".into() }).unwrap(),
+            1 => told.remedy(Remedy::SkipAction).unwrap(),
+            2 => drop(told.reload(other.clone()).unwrap()),
+            _ => told.remedy(Remedy::Retry).unwrap(),
+        }
+        let bytes = told.state_bytes();
+        assert_eq!(advanced(&mut told), stopped);
+        assert!(told.log().len() >= before + 9_000, "{at}");
+        same_when_loaded(&told);
+        if at < 2 {
+            let after = told.state_bytes();
+            told.undo().unwrap();
+            assert_eq!((advanced(&mut told), told.log().len()), (stopped.clone(), before), "{at}");
+            assert_eq!(told.state_bytes() == bytes, at == 0);
+            told.redo().unwrap();
+            assert_eq!((advanced(&mut told), told.state_bytes()), (stopped.clone(), after));
+        }
     }
 }
 

@@ -83,6 +83,9 @@ pub(crate) struct Done {
     /// Of an edit or a free act: the tape of the action that was open, as it met it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_tape: Option<Box<OpenTape>>,
+    /// How many entries had run in a row behind it, see [`Game::idle`](super::Game::idle).
+    #[serde(skip)]
+    pub idle: u32,
     #[serde(skip)]
     pub changes: Packed<Vec<Change>>,
     /// What it told.
@@ -94,6 +97,30 @@ pub(crate) struct Done {
     /// What stood before, where it cannot be found from the changes: other rules or other house rules came into force.
     #[serde(skip)]
     pub swap: Option<Box<Swap>>,
+}
+
+impl Done {
+    /// An action that has read, changed and told nothing.
+    pub fn new(number: u32, cause: Cause, before: DicePosition) -> Done {
+        Done {
+            number,
+            cause,
+            tape: Packed::default(),
+            before,
+            seq: None,
+            skipped: None,
+            began: None,
+            behind: None,
+            ended: false,
+            told: Vec::new(),
+            open_tape: None,
+            idle: 0,
+            changes: Packed::default(),
+            events: Events::default(),
+            private: BTreeMap::new(),
+            swap: None,
+        }
+    }
 }
 
 /// The tape of an open action that something came before: it may go another way then, and lose what does not fit any more.
@@ -136,6 +163,10 @@ pub(crate) struct Open {
     pub to_check: bool,
     /// Whether its tape was made by other rules.
     pub renewed: bool,
+    /// Whether its last run rolled, asked or was cut short.
+    pub pulsed: bool,
+    /// Whether somebody lets it run, though the game seems endless.
+    pub goes_on: bool,
 }
 
 impl Open {
@@ -158,6 +189,8 @@ impl Open {
             answered: false,
             to_check: false,
             renewed: false,
+            pulsed: false,
+            goes_on: false,
         }
     }
 

@@ -100,7 +100,7 @@ impl Game {
     fn runs_on(&self, vm: &dyn Machine) -> bool {
         self.held.is_empty()
             && self.queued.is_empty()
-            && self.idle < IDLE_ENTRIES
+            && !self.seems_endless()
             && self.unasked < UNASKED_ENTRIES
             && !self.context.must_be_weighed()
             && self.context.can_run_headless()
@@ -141,6 +141,7 @@ impl Game {
                 context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
                 self.actions += 1;
                 self.next_number += 1;
+                self.idle = 0;
                 None
             }
             (Err(fault), None) => Some(Halt::Fault(fault)),
@@ -191,8 +192,7 @@ impl Game {
             return Ok(());
         };
         let Entry { id, what, owner, .. } = entry;
-        self.open = Some(self.fresh(Cause::Entry { id, what, owner }));
-        self.idle += 1;
+        self.open = Some(self.fresh(Cause::Entry { id, what: what.clone(), owner }));
         self.unasked += 1;
         if let Err(fault) = keys
             && fault.fatal
@@ -200,38 +200,36 @@ impl Game {
         {
             open.fault = Some(Box::new(Fault { action: Some(words_of(&open.cause)), ..fault }));
         } else {
-            self.stop_if_endless();
+            let fault = self.endless(&what);
+            if let Some(open) = self.open.as_mut().filter(|_| fault.is_some()) {
+                open.fault = fault.map(Box::new);
+            }
         }
         Ok(())
     }
 
-    /// Stops the open entry where the game goes on without end.
-    pub(super) fn stop_if_endless(&mut self) {
-        let Some(Open { cause: Cause::Entry { what, .. }, .. }) = &self.open else { return };
-        let what = what.clone();
-        let fault = self.endless(&what);
-        if let Some(open) = self.open.as_mut().filter(|_| fault.is_some()) {
-            open.fault = fault.map(Box::new);
-        }
+    /// Whether the entries that have run seem to turn in circles.
+    pub(super) fn seems_endless(&self) -> bool {
+        self.idle >= IDLE_ENTRIES
     }
 
-    /// Somebody lets a game go on that seemed endless.
-    pub(super) fn count_idle_anew(&mut self) {
-        if self.idle > IDLE_ENTRIES {
-            self.idle = 0;
+    /// The fault of an entry before which the game has turned in circles, unless somebody lets it go on.
+    fn idles(&self, open: &Open) -> Option<Fault> {
+        let Cause::Entry { what, .. } = &open.cause else { return None };
+        if open.goes_on || !self.seems_endless() {
+            return None;
         }
+        let mut fault = Fault::new(format!(
+            "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
+        ));
+        fault.cure = Some("an entry that schedules itself again must ask, roll or end the game some time".into());
+        fault.action = Some(what.clone());
+        Some(fault)
     }
 
     /// The fault of a game that goes on without end.
     fn endless(&mut self, what: &Arc<str>) -> Option<Fault> {
-        let (message, cure) = if self.idle > IDLE_ENTRIES {
-            (
-                format!(
-                    "{IDLE_ENTRIES} agenda entries ran without a roll, a question or an outcome; the next is `{what}`"
-                ),
-                "an entry that schedules itself again must ask, roll or end the game some time",
-            )
-        } else if self.unasked > UNASKED_ENTRIES {
+        let (message, cure) = if self.unasked > UNASKED_ENTRIES {
             (
                 format!("{UNASKED_ENTRIES} agenda entries ran without a decision by a person; the next is `{what}`"),
                 "make the game end, or `retry` to let it go on",
@@ -257,7 +255,6 @@ impl Game {
         } else {
             return None;
         };
-        // Entries without a roll are counted anew when somebody lets the game go on: until then a saved game stops here, too.
         (self.unasked, self.unasked_bytes, self.overlong) = (0, 0, false);
         let mut fault = Fault::new(message);
         fault.cure = Some(cure.into());
@@ -319,11 +316,11 @@ impl Game {
     /// Runs the open action from its start.
     pub(super) fn run(&mut self, vm: &mut dyn Machine) {
         let Some(mut open) = self.open.take() else { return };
+        open.fault = open.fault.take().or_else(|| self.idles(&open).map(Box::new));
         if open.fault.is_some() {
             self.open = Some(open);
             return;
         }
-        self.count_idle_anew();
         let context = &mut self.context;
         if open.ran {
             context.state.rollback(0);
@@ -352,9 +349,7 @@ impl Game {
         open.tape = std::mem::take(&mut context.tape);
         open.questions = std::mem::take(&mut context.questions);
         open.rolled_for = context.rolled_for.take();
-        if context.pulse != pulse || context.state.outcome().is_some() {
-            self.idle = 0;
-        }
+        open.pulsed = context.pulse != pulse || context.state.outcome().is_some();
         let dropped = context.dropped.take();
         let unread = context.stop.is_none() && context.cursor < open.tape.slots.len();
         if std::mem::take(&mut open.renewed) && result.is_ok() && (dropped.is_some() || unread) {
@@ -495,6 +490,13 @@ impl Game {
     pub(super) fn commit(&mut self, mut open: Open) {
         self.actions += 1;
         self.context.observers.counts.iter_mut().for_each(|counts| drop(counts.end_action()));
+        // What a person did counts like a roll, and so does to let an endless game go on.
+        let by_person = open.seq.is_some() || self.seems_endless();
+        if open.pulsed || by_person {
+            self.idle = 0;
+        } else if matches!(open.cause, Cause::Entry { .. }) {
+            self.idle += 1;
+        }
         if !self.context.keeps_tape {
             self.context.state.settle_unread();
             return;
@@ -507,21 +509,17 @@ impl Game {
         let kept = kept_bytes(&open, &changes);
         self.unasked_bytes = self.unasked_bytes.saturating_add(kept);
         self.history.push(Done {
-            number: open.number,
-            cause: open.cause,
             tape: Packed::new(&open.tape),
-            before: open.before,
             seq: open.seq,
-            ended: false,
             behind: open.fault.is_some().then(|| self.context.position()),
             skipped: open.fault.map(|fault| fault.message),
             began: open.began,
-            told: Vec::new(),
             open_tape,
+            idle: self.idle,
             changes: Packed::new(&changes),
             events: open.events.into_iter().collect(),
             private: open.private,
-            swap: None,
+            ..Done::new(open.number, open.cause, open.before)
         });
     }
 

@@ -79,7 +79,6 @@ impl SavedEnd {
     /// Whether a game that has played the tape has come to this end.
     pub fn is_reached_by(&self, game: &mut Game) -> bool {
         game.end_behind_tape(self.state.outcome().is_some());
-        game.idle = self.idle;
         self.state == game.context.state.before_journal()
     }
 }
@@ -133,6 +132,7 @@ impl Session {
             let since = std::mem::replace(&mut read.changes, std::mem::take(&mut played.changes));
             read.changes.extend(&since.get());
             read.private = std::mem::take(&mut played.private);
+            read.idle = played.idle;
         }
         Ok(())
     }

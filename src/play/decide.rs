@@ -113,7 +113,7 @@ impl Game {
         };
         match remedy {
             Remedy::Retry => {
-                open.fault = None;
+                (open.fault, open.goes_on) = (None, true);
                 Ok(())
             }
             Remedy::SkipAction => {
@@ -138,7 +138,6 @@ impl Game {
                 self.outbox.push(event.clone());
                 open.events = vec![event];
                 self.commit(open);
-                self.count_idle_anew();
                 self.did(Op::Skip);
                 Ok(())
             }

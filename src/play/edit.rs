@@ -100,7 +100,7 @@ impl Game {
                     self.context.note_change_by_hand();
                 }
                 let number = self.next_number;
-                self.next_number += 1;
+                (self.next_number, self.idle) = (number + 1, 0);
                 let changes = Packed::new(&self.context.state.settle());
                 let is_face = matches!(edit, Edit::Face { .. });
                 let told = if is_face { vec![(audience.clone(), happening.clone())] } else { Vec::new() };
@@ -108,21 +108,13 @@ impl Game {
                 self.outbox.push(event.clone());
                 let events = Events::from_iter([event]);
                 self.history.push(Done {
-                    number,
-                    cause: Cause::Edit { edit: edit.clone() },
-                    tape: Default::default(),
-                    before: position,
                     seq: Some(seq),
-                    skipped: None,
-                    began: None,
-                    behind: None,
-                    ended: false,
                     told,
                     open_tape,
                     changes,
                     events,
-                    private: Default::default(),
                     swap: before,
+                    ..Done::new(number, Cause::Edit { edit: edit.clone() }, position)
                 });
                 self.did(Op::Edit(edit));
                 Ok(())

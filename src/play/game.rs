@@ -45,7 +45,8 @@ pub(crate) struct Game {
     pub(super) next_seq: u32,
     /// Policies have been asked for free acts since the last entry.
     pub(super) asked_policies: bool,
-    /// Entries run since the last roll, question or outcome.
+    /// Entries that have run in a row without a roll, a question, an outcome or a decision of a person, behind the last action
+    /// that was done.
     pub(super) idle: u32,
     /// Actions done since a person last decided something.
     pub(super) unasked: u64,
@@ -196,6 +197,7 @@ impl Game {
     /// Takes the last action out of the history.
     pub(super) fn pop_done(&mut self) -> Option<Done> {
         let done = self.history.pop()?;
+        self.idle = self.history.last().map_or(0, |done| done.idle);
         self.stream.history_cut(self.history.len(), done.events.len());
         Some(done)
     }
@@ -286,7 +288,7 @@ impl Game {
         open.tape = done.tape.get();
         open.seq = done.seq;
         open.open_tape = done.open_tape.clone();
-        open.fault = fault.map(Box::new);
+        (open.fault, open.goes_on) = (fault.map(Box::new), true);
         self.open = Some(open);
     }
 

@@ -44,9 +44,7 @@ impl Headless {
     fn count(&mut self, pulsed: bool) {
         self.done += 1;
         self.left = self.left.saturating_sub(1);
-        if pulsed {
-            self.idle = 0;
-        }
+        self.idle = if pulsed { 0 } else { self.idle + 1 };
     }
 }
 
@@ -78,7 +76,6 @@ impl ActionContext {
         let entry = self.state.take_entry(id)?;
         let pulse = self.pulse;
         let headless = self.headless.as_mut()?;
-        headless.idle += 1;
         headless.pulse = pulse;
         Some(&headless.current.insert(Current { entry, before }).entry)
     }
@@ -110,7 +107,6 @@ impl ActionContext {
                 match memo.replay(&table, &mut self.state, &mut self.chance) {
                     Lookup::Replayed { pulsed } => {
                         if let Some(headless) = &mut self.headless {
-                            headless.idle += 1;
                             headless.count(pulsed);
                         }
                         if memo.must_tell() {

@@ -202,22 +202,13 @@ impl Game {
         let number = number.unwrap_or_else(|| self.take_number());
         let told: Vec<_> =
             lines.iter().map(|line| (Audience::Everybody, Happening::Notice { text: line.clone() })).collect();
+        self.idle = 0;
+        let cause = Cause::Reload { rules: to.hash(), files: patch };
         self.history.push(Done {
-            number,
-            cause: Cause::Reload { rules: to.hash(), files: patch },
-            tape: Default::default(),
-            before,
-            seq: None,
-            skipped: None,
-            began: None,
-            behind: None,
-            ended: false,
             events: events_of(number, &told),
             told: if is_one_of_several { told } else { Vec::new() },
-            open_tape: None,
-            changes: Default::default(),
-            private: BTreeMap::new(),
             swap: swap.map(Box::new),
+            ..Done::new(number, cause, before)
         });
     }
 

@@ -10,8 +10,8 @@ use super::checkpoint::SavedEnd;
 use super::migration::Pending;
 use super::reload::{Patch, patch_between};
 use super::{
-    DicePosition, Driver, Edit, Engine, Events, Fault, Game, Halt, Machine, Machines, Packed, Remedy, Ruleset, Session,
-    Setup, StartError, Tape,
+    DicePosition, Driver, Edit, Engine, Fault, Game, Halt, Machine, Machines, Packed, Remedy, Ruleset, Session, Setup,
+    StartError, Tape,
 };
 use crate::ruleset::{Library, LoadError};
 use crate::state::in_stored_form;
@@ -133,39 +133,25 @@ pub(super) struct SavedOpen {
     pub before: DicePosition,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seq: Option<u32>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub goes_on: bool,
 }
 
 impl SavedOpen {
     pub fn of(open: &Open) -> SavedOpen {
-        let Open { number, before, seq, .. } = *open;
-        SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq }
+        let Open { number, before, seq, goes_on, .. } = *open;
+        SavedOpen { number, cause: open.cause.clone(), tape: open.tape.clone(), before, seq, goes_on }
     }
 
     pub fn reopened(&self) -> Open {
         let mut open = Open::new(self.number, self.cause.clone(), self.before);
         open.tape = self.tape.clone();
-        open.seq = self.seq;
+        (open.seq, open.goes_on) = (self.seq, self.goes_on);
         open
     }
 
     fn as_done(&self) -> Done {
-        Done {
-            number: self.number,
-            cause: self.cause.clone(),
-            tape: Packed::new(&self.tape),
-            before: self.before,
-            seq: self.seq,
-            skipped: None,
-            began: None,
-            behind: None,
-            ended: false,
-            told: Vec::new(),
-            open_tape: None,
-            changes: Packed::default(),
-            events: Events::default(),
-            private: Default::default(),
-            swap: None,
-        }
+        Done { tape: Packed::new(&self.tape), seq: self.seq, ..Done::new(self.number, self.cause.clone(), self.before) }
     }
 }
 
@@ -483,7 +469,8 @@ fn reopen_last(game: &mut Game, vm: &mut dyn Machine, saved: &Saved) -> Result<(
     }
     game.queued = saved.queued.iter().cloned().collect();
     if let Some(open) = &saved.open {
-        game.reopen(&open.as_done())?;
+        game.count_in(&open.as_done());
+        game.open = Some(open.reopened());
         game.run_as_saved(vm, saved.position);
     }
     game.asked_policies = game.policies_were_asked();
@@ -495,8 +482,6 @@ impl Game {
     /// Runs the open action of a saved game as far as its tape goes. A fault is no reason to refuse the game: whoever loads it
     /// can remedy the fault. A refused answer is taken off the tape, as it is in play.
     pub(super) fn run_as_saved(&mut self, vm: &mut dyn Machine, position: DicePosition) {
-        // Where a game that seemed endless was stopped, it goes on when somebody says so, and not by being saved.
-        self.stop_if_endless();
         self.context.unread_answers = true;
         let _: Halt = self.advance(vm, 0);
         self.context.unread_answers = false;

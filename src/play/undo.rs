@@ -228,6 +228,7 @@ impl Game {
                 seq: done.seq,
                 events: done.events.iter().collect(),
                 private: std::mem::take(&mut done.private),
+                goes_on: done.skipped.is_none() && self.seems_endless(),
                 ..Open::new(done.number, done.cause.clone(), done.before)
             };
             changes.reverse();

@@ -1,6 +1,6 @@
 //! Plays a case in every mode and compares what comes of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use num_rational::BigRational;
@@ -67,13 +67,13 @@ fn failed(error: String) -> Box<Disagreement> {
 impl Disagreement {
     /// The lines of each mode that the other has not.
     pub fn lines(&self) -> String {
-        let [one, other]: [Vec<&str>; 2] = [0, 1].map(|at| self.found[at].lines().collect());
-        let told = |lines: &[&str], others: &[&str]| -> String {
-            let differing = lines.iter().filter(|line| !others.contains(line)).take(MOST_LINES);
+        let told = |lines: &str, others: &str| -> String {
+            let others: BTreeSet<&str> = others.lines().collect();
+            let differing = lines.lines().filter(|line| !others.contains(line)).take(MOST_LINES);
             differing.map(|line| format!("    {}\n", line.trim_start())).collect()
         };
-        let [first, second] = self.modes;
-        format!("  {first}:\n{}  {second}:\n{}", told(&one, &other), told(&other, &one))
+        let ([first, second], [one, other]) = (self.modes, &self.found);
+        format!("  {first}:\n{}  {second}:\n{}", told(one, other), told(other, one))
     }
 }
 

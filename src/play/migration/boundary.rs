@@ -301,23 +301,12 @@ impl Game {
             files: patch_between(&from, &to),
         };
         let seq = Some(self.take_seq());
-        let (tape, changes, swap) = (Default::default(), Default::default(), Some(Box::new(swap)));
+        self.idle = 0;
         self.history.push(Done {
-            number,
-            cause,
-            tape,
-            before,
             seq,
-            skipped: None,
-            began: None,
-            behind: None,
-            ended: false,
-            told: Vec::new(),
-            open_tape: None,
-            changes,
             events: events.into_iter().collect(),
-            private: Default::default(),
-            swap,
+            swap: Some(Box::new(swap)),
+            ..Done::new(number, cause, before)
         });
     }
 
