@@ -250,17 +250,30 @@ impl fmt::Display for Value {
             Value::List(items) if items.is_empty() => write!(f, "none"),
             Value::List(items) => {
                 for (at, item) in items.iter().enumerate() {
-                    write!(f, "{}{item}", if at == 0 { "" } else { ", " })?;
+                    write!(f, "{}{}", if at == 0 { "" } else { ", " }, Part(item))?;
                 }
                 Ok(())
             }
             Value::Map(items) if items.is_empty() => write!(f, "none"),
             Value::Map(items) => {
                 for (at, (key, item)) in items.iter().enumerate() {
-                    write!(f, "{}{key}: {item}", if at == 0 { "" } else { ", " })?;
+                    write!(f, "{}{key}: {}", if at == 0 { "" } else { ", " }, Part(item))?;
                 }
                 Ok(())
             }
+        }
+    }
+}
+
+/// A value in a list or map: a list or map in another one has brackets.
+struct Part<'a>(&'a Value);
+
+impl fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::List(items) if !items.is_empty() => write!(f, "{{{}}}", self.0),
+            Value::Map(items) if !items.is_empty() => write!(f, "{{{}}}", self.0),
+            value => value.fmt(f),
         }
     }
 }
@@ -340,6 +353,13 @@ mod tests {
         assert_eq!(Value::ratio(2, -4), Some(Value::Ratio(-1, 2)));
         assert_eq!(Value::ratio(0, 5), Some(Value::Ratio(0, 1)));
         assert_eq!(Value::ratio(1, 0), None);
+    }
+
+    #[test]
+    fn a_map_in_a_map_is_told_with_brackets() {
+        let boat = |at: i64| Value::map([("at", Value::Int(at)), ("crew", Value::list([]))]);
+        let both = Value::map([("ada", boat(0)), ("bo", Value::list([Value::Int(1), Value::Int(2)]))]);
+        assert_eq!(both.to_string(), "ada: {at: 0, crew: none}, bo: {1, 2}");
     }
 
     #[test]

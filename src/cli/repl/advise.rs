@@ -170,14 +170,14 @@ impl Repl {
         let advised = self.session.advise(question.id, TIME, Some(&watch.wanted()))?;
         let measured = self.session.ruleset().measures();
         if self.screen.json() {
-            let rows: Vec<_> = advised.answers.iter().map(advice_json).collect();
+            let rows: Vec<_> = advised.answers.iter().map(|one| advice_json(one, &question.topic)).collect();
             let now = advised.now.as_ref().map(played_json);
             let told = json!({
                 "question": question.topic, "now": now, "answers": rows, "unseen": advised.unseen, "dealt": advised.dealt,
             });
             return Ok(self.screen.event("hint", &told)?);
         }
-        self.show_advice(&advised, measured)?;
+        self.show_advice(&advised, &question.topic, measured)?;
         self.tell_unseen(advised.unseen_in_words())
     }
 
@@ -190,7 +190,7 @@ impl Repl {
     }
 
     /// One ranking by one number, the odds of the next step below each answer, at most a screen of it.
-    fn show_advice(&mut self, Advised { answers, now, .. }: &Advised, measured: bool) -> Done {
+    fn show_advice(&mut self, Advised { answers, now, .. }: &Advised, topic: &str, measured: bool) -> Done {
         if !measured {
             let text = format!(
                 "{} does not say what a position is worth, so this is no ranking.",
@@ -204,7 +204,7 @@ impl Repl {
         // The shares of a few games mean nothing.
         let ranked = measured && !now.iter().chain(answers.iter().filter_map(|one| one.played.as_ref())).any(too_few);
         let mut rows: Vec<Ranked> = Vec::new();
-        for mut one in answers.iter().map(|one| Ranked::of(one, &untold)) {
+        for mut one in answers.iter().map(|one| Ranked::of(one, topic, &untold)) {
             // All answers are ranked by the same number: if some were played to the end, the value of the next step is not used.
             if games > 0 && one.played.is_none() || !ranked {
                 one.number = None;
@@ -283,7 +283,7 @@ struct Ranked {
 }
 
 impl Ranked {
-    fn of(advice: &Advice, untold: &Untold) -> Ranked {
+    fn of(advice: &Advice, topic: &str, untold: &Untold) -> Ranked {
         let (number, margin) = match (&advice.played, &advice.worth) {
             (Some(played), _) => {
                 let (number, margin) = in_words(played);
@@ -298,7 +298,7 @@ impl Ranked {
         };
         Ranked {
             answer: advice.text.clone(),
-            best: with_best(advice),
+            best: with_best(advice, topic),
             played: advice.played,
             number,
             margin,
@@ -367,10 +367,11 @@ fn played_json(played: &PlayedOut) -> serde_json::Value {
     json!({ "games": played.games, "wins": wins, "average": played.average, "margin": played.margin() })
 }
 
-/// The best answers to the questions that follow.
-fn with_best(advice: &Advice) -> Vec<String> {
+/// The best answers to the questions that follow. Those of the question's own topic are orders of others, given at the same
+/// time.
+fn with_best(advice: &Advice, own: &str) -> Vec<String> {
     let Ok(odds) = &advice.odds else { return Vec::new() };
-    let best = odds.answers.iter().filter(|(.., how)| *how == "the best");
+    let best = odds.answers.iter().filter(|(topic, _, how)| topic != own && *how == "the best");
     best.map(|(topic, answer, _)| format!("{} {}", readable_name(topic), readable_name(answer))).collect()
 }
 
@@ -402,19 +403,19 @@ fn summary(odds: &Result<Odds, Refusal>) -> String {
 }
 
 /// The likeliest outcomes, and the answers assumed for later questions.
-fn why(advice: &Advice) -> String {
-    let best = with_best(advice);
+fn why(advice: &Advice, topic: &str) -> String {
+    let best = with_best(advice, topic);
     let with = if best.is_empty() { String::new() } else { format!("with {}: ", best.join(", ")) };
     format!("{with}{}", summary(&advice.odds))
 }
 
-fn advice_json(advice: &Advice) -> serde_json::Value {
+fn advice_json(advice: &Advice, topic: &str) -> serde_json::Value {
     json!({
         "answer": advice.answer,
         "text": advice.text,
         "worth": advice.worth.as_ref().map(chance_json),
         "at_the_end": advice.played.as_ref().map(played_json),
-        "why": why(advice),
+        "why": why(advice, topic),
         "odds": advice.odds.as_ref().ok().map(odds::OddsJson),
     })
 }
