@@ -1152,3 +1152,76 @@ fn no_refusal_depends_on_what_another_has_done_in_secret() {
     let all = told[0].join("\n");
     assert!(!all.contains("Agent north") && !all.contains("queen\\\\"), "{all}");
 }
+
+/// Games that never ask: `spin` by many short entries, `hang` by a script without end.
+const ENDLESS: &[(&str, &str)] = &[
+    (
+        "spin/ruleset.toml",
+        "id = \"spin\"\ntitle = \"Spin\"\nversion = \"1.0.0\"\nsummary = \"Spin.\"\nscenario = \"s\"\n[seats]\nall = \"All\"\n",
+    ),
+    ("spin/scenarios/s.toml", "title = \"S\"\n"),
+    (
+        "spin/play.luau",
+        r#"
+local rb = require("@riskbreaker")
+return rb.play({
+	start = function()
+		rb.recur("turn", 1, 1)
+	end,
+	entries = {
+		turn = function()
+			if #rb.each("thing") == 0 then
+				local go = rb.choose({ seat = "all", topic = "go", options = { "spin", "hang" } })
+				rb.spawn("thing", { hangs = go == "hang" })
+				return
+			end
+			rb.roll("1d6", "spin")
+			for _ = 1, if rb.each("thing")[1].hangs then 1e9 else 1e4 do
+			end
+		end,
+	},
+})
+"#,
+    ),
+    (
+        "spin/kinds.luau",
+        "local rb = require(\"@riskbreaker\")\nreturn rb.kinds({ thing = { fields = { hangs = rb.bool() } } })\n",
+    ),
+];
+
+#[test]
+fn a_job_gives_its_thread_back_between_two_actions_and_ends_with_the_same_answers() {
+    let host = Host::new(Library::from_files(ENDLESS.iter().copied()));
+    let connection = host.connect(true);
+    let job = |id: u32, method: &str, params: Json| {
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
+        match connection.receive(&message) {
+            Received::Job(job) => job,
+            _ => panic!("{method} is a job"),
+        }
+    };
+    let told = || connection.outbox().take().join("\n");
+    assert!(job(1, "table.new", json!({ "table": "a", "ruleset": "spin" })).run_slice().is_none());
+    assert!(job(2, "hello", json!({ "table": "a", "role": "game_master" })).run_slice().is_none());
+    told();
+    let mut rest = job(3, "reply", json!({ "viewer": 1, "pairs": [["go", "spin"]], "key": "k" })).run_slice();
+    let mut slices = 0;
+    while let Some(job) = rest {
+        assert_eq!(told(), "", "nobody is told before it stands");
+        slices += 1;
+        rest = job.run_slice();
+    }
+    let first = told();
+    assert!(slices > 3, "{slices} slices: {first}");
+    assert!(first.contains(r#""id":3"#) && first.contains("took long without a decision"), "{first}");
+    // The same request again: it is answered, and nothing happens.
+    assert!(job(4, "reply", json!({ "viewer": 1, "pairs": [["go", "spin"]], "key": "k" })).run_slice().is_none());
+    let again = told();
+    assert!(again.contains(r#""seq":2"#) && !again.contains("step"), "{again}");
+    // A table that is closed in the midst: the rest is refused.
+    let rest = job(5, "remedy", json!({ "viewer": 1, "remedy": "retry" })).run_slice().unwrap();
+    done(&connection, "table.close", json!({ "table": "a" }));
+    assert!(rest.run_slice().is_none());
+    let closed = told();
+    assert!(closed.contains(r#""id":5"#) && closed.contains("unknown_table"), "{closed}");
+}

@@ -429,6 +429,14 @@ impl Seat<'_> {
         Ok(self.step_of(step))
     }
 
+    /// The same, but plays no further than to the end of the open action.
+    #[cfg(feature = "serve")]
+    pub(crate) fn take_replies(&mut self, replies: &[(String, Value)]) -> Result<(), Refusal> {
+        self.forget();
+        let viewer = self.viewer.clone();
+        self.session.take_replies(&viewer, replies)
+    }
+
     /// Takes a free act for one of the viewer's seats.
     ///
     /// # Errors

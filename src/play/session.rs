@@ -165,22 +165,46 @@ impl Session {
         let until = self.actions().saturating_add(actions);
         let mut took = Duration::ZERO;
         loop {
-            let left = until - self.actions();
-            let (halt, time) = self.lend(move |game, vm| game.advance_for(vm, left, SLICE))?;
-            took += time;
-            match halt {
-                Halt::Boundary => self.put_in_force(),
-                Halt::Paused if self.actions() < until => {
-                    if self.game().context.keeps_tape && longest.is_some_and(|longest| took > longest) {
-                        self.game_mut().stop_at_next_entry();
-                    }
-                }
-                standing => {
-                    self.game_mut().publish(None);
-                    return Ok(standing.into());
-                }
+            if let Some(step) = self.play_slice(until, longest, &mut took)? {
+                return Ok(step);
             }
         }
+    }
+
+    /// Plays on for a slice only; `None` where the game can go on. All slices up to the next question get the same `took`,
+    /// which begins as zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::advance`].
+    #[cfg(feature = "serve")]
+    pub(crate) fn advance_slice(&mut self, took: &mut Duration) -> Result<Option<Step>, SessionError> {
+        let longest = self.game().longest;
+        self.play_slice(u64::MAX, Some(longest), took)
+    }
+
+    fn play_slice(
+        &mut self,
+        until: u64,
+        longest: Option<Duration>,
+        took: &mut Duration,
+    ) -> Result<Option<Step>, SessionError> {
+        let left = until - self.actions();
+        let (halt, time) = self.lend(move |game, vm| game.advance_for(vm, left, SLICE))?;
+        *took += time;
+        match halt {
+            Halt::Boundary => self.put_in_force(),
+            Halt::Paused if self.actions() < until => {
+                if self.game().context.keeps_tape && longest.is_some_and(|longest| *took > longest) {
+                    self.game_mut().stop_at_next_entry();
+                }
+            }
+            standing => {
+                self.game_mut().publish(None);
+                return Ok(Some(standing.into()));
+            }
+        }
+        Ok(None)
     }
 
     /// Plays on until somebody must decide or this moment has come, which is looked at between two actions. [`Step::Ask`]
@@ -237,25 +261,33 @@ impl Session {
 
     /// The same, for the questions that a viewer may answer.
     pub(super) fn reply_as(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+        self.take_replies(viewer, replies)?;
+        Ok(self.advance()?)
+    }
+
+    /// Takes replies, and plays no further than to the end of the open action.
+    pub(super) fn take_replies(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
         if replies.iter().any(|(_, value)| value.is_too_deep()) {
             return Err(Refusal::too_deep());
         }
         let decisions = self.game().decisions();
         let replied = self.try_reply(viewer, replies);
         self.compare_early(Vec::new());
-        match replied {
-            // Other rules come into force only when all of it has been taken.
-            Ok(_) if self.game().pending.is_some() => self.advance().map_err(Refusal::from),
-            Ok(step) => Ok(step),
-            Err(refusal) => {
-                self.game_mut().rewind(decisions);
-                let _ = self.advance_within();
-                Err(refusal)
-            }
+        if replied.is_err() {
+            self.game_mut().rewind(decisions);
+            let _ = self.run_action();
         }
+        replied
     }
 
-    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<Step, Refusal> {
+    /// Runs the open action up to its next question, or to its end.
+    fn run_action(&mut self) -> Result<Step, SessionError> {
+        let halt = self.lend(|game, vm| game.advance(vm, 1))?;
+        self.game_mut().publish(None);
+        Ok(halt.into())
+    }
+
+    fn try_reply(&mut self, viewer: &Viewer, replies: &[(String, Value)]) -> Result<(), Refusal> {
         let mut left: Vec<(String, Value)> = replies.to_vec();
         let action = self.questions().first().map(|question| question.id.action);
         let rolled = action.map_or(0, |action| self.game().rolls(action));
@@ -292,7 +324,7 @@ impl Session {
             let game = self.game_mut();
             game.refused = None;
             game.context.early = EarlyAnswers::to_take(left, viewer.clone(), number, game.next_decision());
-            let step = self.advance_within().map_err(Refusal::from)?;
+            let step = self.run_action().map_err(Refusal::from)?;
             left = std::mem::take(&mut self.game_mut().context.early).into_replies();
             if let Some(reason) = self.game_mut().refused.take() {
                 return Err(*reason);
@@ -300,7 +332,7 @@ impl Session {
             match step {
                 Step::Ask if self.questions().iter().any(|question| Some(question.id.action) == action) => {}
                 Step::Fault(fault) => return Err(Refusal::fault(fault)),
-                step if left.is_empty() => return Ok(step),
+                _ if left.is_empty() => return Ok(()),
                 _ => break,
             }
         }
@@ -327,7 +359,7 @@ impl Session {
                 self.game_mut().notice_to(&format!("`{topic}` was not asked"), viewer.audience());
             }
         }
-        self.advance_within().map_err(Refusal::from)
+        Ok(())
     }
 
     /// Says what else is said of the open action, by topic: where only another answer is possible, the action is refused

@@ -15,7 +15,7 @@ use super::messages::*;
 use super::table::Game;
 use super::viewer::Role;
 use crate::lab::{Limits, Odds, OddsQuery};
-use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session};
+use crate::play::{Answering, Edit, Given, Question, QuestionId, Refusal, Session, Undone};
 use crate::play::{Machines, Ruleset};
 use crate::ruleset::Library;
 use crate::state::{EntityId, LARGEST_NUMBER, Value};
@@ -32,6 +32,19 @@ pub(super) struct Command<'r> {
     /// Set when the request is to end.
     pub interrupt: &'r Arc<AtomicBool>,
 }
+
+/// What a request comes to.
+pub(super) enum Outcome {
+    Result(Json),
+    /// The game has been changed: it plays on, everybody is told, and the result names the step.
+    Changed {
+        cause: &'static str,
+        result: Written,
+    },
+}
+
+/// Makes the result from the number of the step.
+pub(super) type Written = Box<dyn FnOnce(u64) -> Result<Json, Failure> + Send>;
 
 /// Reads the parameters of a method.
 pub(super) fn read<T: DeserializeOwned>(params: &Json) -> Result<T, Failure> {
@@ -53,16 +66,59 @@ impl Command<'_> {
         super::methods::find(method).is_some_and(|known| known.changes)
     }
 
-    /// Carries the request out.
-    pub fn run(&self, game: &mut Game) -> Result<Json, Failure> {
-        match self.method {
+    /// Carries the request out, up to where the game plays on.
+    pub fn run(&self, game: &mut Game) -> Result<Outcome, Failure> {
+        let result = match self.method {
+            "answer" => return self.answer(game),
+            "reply" => return self.reply(game),
+            "act" => return self.act(game),
+            "undo" => return self.undo(game),
+            "redo" => return self.redo(game),
+            "edit" => {
+                let EditParams { edit } = self.master()?;
+                game.session.edit(edit)?;
+                return Ok(accepted("edit"));
+            }
+            "switch" => {
+                let SwitchParams { name, value } = self.master()?;
+                game.session.edit(Edit::Switch { name, value })?;
+                return Ok(accepted("switch"));
+            }
+            "remedy" => {
+                let RemedyParams { remedy } = self.master()?;
+                game.session.remedy(remedy)?;
+                return Ok(accepted("remedy"));
+            }
+            "dice" => {
+                let DiceParams { faces } = self.master()?;
+                game.session.push_faces(&faces)?;
+                return Ok(accepted("dice"));
+            }
+            "rules.preview" | "rules.change" => return self.rules(game),
+            "rules.keep" => {
+                let Nothing {} = self.master()?;
+                game.session.keep_rules()?;
+                return Ok(accepted("rules.keep"));
+            }
+            "seat" => {
+                let SeatParams { seat, driver } = self.master()?;
+                let rules = game.session.ruleset().clone();
+                if !rules.seats().contains_key(&seat) {
+                    return Err(unknown_seat(&rules, &seat).into());
+                }
+                game.session.set_seat(&seat, driver)?;
+                return Ok(accepted("seat"));
+            }
+            "pause" => {
+                let PauseParams { paused } = self.master()?;
+                game.paused = paused;
+                return Ok(accepted("pause"));
+            }
+            "goto" => return self.go_to(game),
             "view" => {
                 let ViewParams { since } = self.read()?;
                 written(game.snapshot(self.table, self.role, since))
             }
-            "answer" => self.answer(game),
-            "reply" => self.reply(game),
-            "act" => self.act(game),
             "acts" => {
                 self.role.must_play()?;
                 written(Acts { acts: Sight::of(self.role).acts(&mut game.session) })
@@ -77,53 +133,11 @@ impl Command<'_> {
                 written(Sheet { lines: Sight::of(self.role).sheet(&mut game.session, entity)? })
             }
             "card" => self.card(game),
-            "undo" => self.undo(game),
-            "redo" => self.redo(game),
-            "edit" => {
-                let EditParams { edit } = self.master()?;
-                game.session.edit(edit)?;
-                self.accepted(game, "edit")
-            }
-            "switch" => {
-                let SwitchParams { name, value } = self.master()?;
-                game.session.edit(Edit::Switch { name, value })?;
-                self.accepted(game, "switch")
-            }
-            "remedy" => {
-                let RemedyParams { remedy } = self.master()?;
-                game.session.remedy(remedy)?;
-                self.accepted(game, "remedy")
-            }
-            "dice" => {
-                let DiceParams { faces } = self.master()?;
-                game.session.push_faces(&faces)?;
-                self.accepted(game, "dice")
-            }
-            "rules.preview" | "rules.change" => self.rules(game),
-            "rules.keep" => {
-                let Nothing {} = self.master()?;
-                game.session.keep_rules()?;
-                self.accepted(game, "rules.keep")
-            }
-            "seat" => {
-                let SeatParams { seat, driver } = self.master()?;
-                let rules = game.session.ruleset().clone();
-                if !rules.seats().contains_key(&seat) {
-                    return Err(unknown_seat(&rules, &seat).into());
-                }
-                game.session.set_seat(&seat, driver)?;
-                self.accepted(game, "seat")
-            }
-            "pause" => {
-                let PauseParams { paused } = self.master()?;
-                game.paused = paused;
-                self.accepted(game, "pause")
-            }
             "entries" => self.entries(game),
-            "goto" => self.go_to(game),
             "table.save" => self.save(game),
             _ => Err(Failure::internal(format!("`{}` is no request to a table", self.method))),
-        }
+        };
+        result.map(Outcome::Result)
     }
 
     fn read<T: DeserializeOwned>(&self) -> Result<T, Failure> {
@@ -134,10 +148,6 @@ impl Command<'_> {
     fn master<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         self.role.must_be_master()?;
         self.read()
-    }
-
-    fn accepted(&self, game: &mut Game, cause: &'static str) -> Result<Json, Failure> {
-        written(Accepted { seq: game.publish(self.table, cause, self.role)? })
     }
 
     // Deciding
@@ -163,14 +173,14 @@ impl Command<'_> {
         }
     }
 
-    fn answer(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn answer(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let AnswerParams { question: id, value, acting } = self.read()?;
         let question = self.own_question(game, id)?;
         self.acts_for(acting.as_deref(), &question.seat)?;
         bounded(&value)?;
         let (id, answer) = (question.id, question.exact_answer(&value)?);
         game.session.answer(id, answer)?;
-        self.accepted(game, "answer")
+        Ok(accepted("answer"))
     }
 
     /// `as` names the seat that is asked, and only a game master may act for another.
@@ -183,7 +193,7 @@ impl Command<'_> {
         }
     }
 
-    fn reply(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn reply(&self, game: &mut Game) -> Result<Outcome, Failure> {
         self.role.must_play()?;
         let ReplyParams { pairs } = self.read()?;
         for (_, value) in &pairs {
@@ -192,11 +202,11 @@ impl Command<'_> {
         if pairs.is_empty() {
             return Err(Failure::BadParams { message: "`pairs` is empty: name a topic and an answer".into() });
         }
-        let _ = game.session.seen_by(Sight::of(self.role).viewer()).reply(&pairs)?;
-        self.accepted(game, "reply")
+        game.session.seen_by(Sight::of(self.role).viewer()).take_replies(&pairs)?;
+        Ok(accepted("reply"))
     }
 
-    fn act(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn act(&self, game: &mut Game) -> Result<Outcome, Failure> {
         self.role.must_play()?;
         let ActParams { name, acting } = self.read()?;
         let seat: Arc<str> = match (&acting, self.role) {
@@ -206,10 +216,10 @@ impl Command<'_> {
         };
         self.acts_for(acting.as_deref(), &seat)?;
         game.session.seen_by(Sight::of(self.role).viewer()).act(&seat, &name)?;
-        self.accepted(game, "act")
+        Ok(accepted("act"))
     }
 
-    fn undo(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn undo(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let UndoParams { expect, to } = self.read()?;
         expected(game, expect)?;
         let count = game.session.decisions();
@@ -234,11 +244,10 @@ impl Command<'_> {
             undone.push(game.session.undo_for(&viewer)?);
         }
         game.last_undo_by(self.role);
-        let seq = game.publish(self.table, "undo", self.role)?;
-        written(UndoReport { seq, undone })
+        Ok(turned("undo", undone))
     }
 
-    fn redo(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn redo(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let RedoParams { expect } = self.read()?;
         expected(game, expect)?;
         if !game.may_redo(self.role) {
@@ -248,20 +257,18 @@ impl Command<'_> {
             Err(Refusal::NothingToRedo { .. }) if game.keeper.is_some() => return self.turn(game, false),
             undone => vec![undone?],
         };
-        let seq = game.publish(self.table, "redo", self.role)?;
-        written(UndoReport { seq, undone })
+        Ok(turned("redo", undone))
     }
 
     /// An undo or a redo beyond what the game has in memory: its campaign goes on there.
-    fn turn(&self, game: &mut Game, back: bool) -> Result<Json, Failure> {
+    fn turn(&self, game: &mut Game, back: bool) -> Result<Outcome, Failure> {
         let nothing =
             || Failure::from(if back { Refusal::NothingToUndo } else { Refusal::NothingToRedo { diverged: false } });
         let keeper = game.keeper.as_mut().filter(|_| self.role.is_master()).ok_or_else(nothing)?;
         let entry = keeper.next(back)?.ok_or_else(nothing)?;
         let session = keeper.go_to(entry)?;
-        game.put(self.table, session)?;
-        let seq = game.publish(self.table, if back { "undo" } else { "redo" }, self.role)?;
-        written(UndoReport { seq, undone: Vec::new() })
+        game.put(session);
+        Ok(turned(if back { "undo" } else { "redo" }, Vec::new()))
     }
 
     fn entries(&self, game: &Game) -> Result<Json, Failure> {
@@ -270,21 +277,24 @@ impl Command<'_> {
         written(Entries { entries: game.keeper.as_ref().ok_or_else(no_campaign)?.entries(all, most)? })
     }
 
-    fn go_to(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn go_to(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let GotoParams { entry } = self.master()?;
         let session = game.keeper.as_mut().ok_or_else(no_campaign)?.go_to(entry)?;
-        game.put(self.table, session)?;
-        self.accepted(game, "goto")
+        game.put(session);
+        Ok(accepted("goto"))
     }
 
-    fn rules(&self, game: &mut Game) -> Result<Json, Failure> {
+    fn rules(&self, game: &mut Game) -> Result<Outcome, Failure> {
         let RulesParams { ruleset, layers } = self.master()?;
         let to = load(self.machines, self.library, &ruleset, &layers)?;
         let change = self.method == "rules.change";
         let migration = if change { game.session.change_rules(&to)? } else { game.session.preview_rules(&to)? };
-        let seq = if change { Some(game.publish(self.table, "rules.change", self.role)?) } else { None };
         let crate::play::Migration { from, to, notes, waits_for } = migration;
-        written(RulesPreview { from, to, notes, waits_for, seq })
+        let preview = RulesPreview { from, to, notes, waits_for, seq: None };
+        Ok(match change {
+            true => changed("rules.change", |seq| written(RulesPreview { seq: Some(seq), ..preview })),
+            false => Outcome::Result(written(preview)?),
+        })
     }
 
     // Looking
@@ -361,6 +371,18 @@ impl Command<'_> {
             }
         }
     }
+}
+
+fn changed(cause: &'static str, result: impl FnOnce(u64) -> Result<Json, Failure> + Send + 'static) -> Outcome {
+    Outcome::Changed { cause, result: Box::new(result) }
+}
+
+fn accepted(cause: &'static str) -> Outcome {
+    changed(cause, |seq| written(Accepted { seq }))
+}
+
+fn turned(cause: &'static str, undone: Vec<Undone>) -> Outcome {
+    changed(cause, |seq| written(UndoReport { seq, undone }))
 }
 
 /// Most entries of a campaign that are listed at once.

@@ -2,10 +2,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
-use super::commands::{Command, load, read, unknown_seat, written};
+use super::commands::{Command, Outcome, Written, load, read, unknown_seat, written};
 use super::error::Failure;
 use super::keeper::{Keeper, is_campaign};
 use super::messages::*;
@@ -20,7 +21,7 @@ use crate::state::Value;
 /// The host of many games: it knows nothing of how its messages travel.
 ///
 /// A transport calls [`Host::connect`] for each client and passes every message to [`Connection::receive`]. It runs the
-/// resulting [`Job`]s, those of one table in order, and writes the content of the connection's [`Outbox`].
+/// resulting [`Job`]s, those of one connection in order, and writes the content of the connection's [`Outbox`].
 #[derive(Clone)]
 pub struct Host {
     shared: Arc<Shared>,
@@ -58,9 +59,28 @@ pub struct Connection {
 
 /// Work at a table that a message asks for.
 pub struct Job {
+    host: Host,
     table: Arc<Table>,
-    work: Box<dyn FnOnce() + Send>,
-    refuse: Box<dyn FnOnce(Failure) + Send>,
+    outbox: Arc<Outbox>,
+    /// That of the request; nothing for a notification.
+    id: Option<Json>,
+    work: Work,
+}
+
+/// Work at a table, up to its end or for a slice.
+type Work = Box<dyn FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send>;
+
+/// How far a game plays on before its thread is given back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Slice,
+    Whole,
+}
+
+/// What came of work at a table.
+enum Progress {
+    Done(Json),
+    Rest(Work),
 }
 
 /// What a message came to.
@@ -76,22 +96,54 @@ pub enum Received {
 }
 
 impl Job {
-    /// The name of the table: jobs of one table have to run in order, one at a time.
+    /// The name of the table. Slices of its jobs have to run in order, one at a time.
     pub fn table(&self) -> &str {
         &self.table.name
     }
 
     /// Does the work; the answer is in the outbox then.
     pub fn run(self) {
-        (self.work)();
+        self.run_to(Extent::Whole);
+    }
+
+    /// Does the work, but gives back the rest of it when a game has played for about 50 ms without asking anybody, so that
+    /// other tables have their turn. No other job of the table may run before the rest.
+    pub fn run_slice(self) -> Option<Job> {
+        self.run_to(Extent::Slice)
+    }
+
+    /// A panic ends the table, and nothing else.
+    fn run_to(self, extent: Extent) -> Option<Job> {
+        let Job { host, table, outbox, id, work } = self;
+        let began = Instant::now();
+        let progress = catch_unwind(AssertUnwindSafe(|| work(&table, extent))).unwrap_or_else(|_| {
+            let _ = catch_unwind(AssertUnwindSafe(|| table.close("the host failed at this table")));
+            host.forget(&table);
+            Err(Failure::internal("this table had to be closed; the others go on"))
+        });
+        table.set_slow(matches!(progress, Ok(Progress::Rest(_))) || began.elapsed() > QUICK);
+        let result = match progress {
+            Ok(Progress::Rest(work)) => return Some(Job { host, table, outbox, id, work }),
+            Ok(Progress::Done(result)) => Ok(result),
+            Err(failure) => Err(failure),
+        };
+        reply(&outbox, id, result);
+        None
     }
 
     /// Answers that too much waits already.
     pub fn refuse_busy(self, waiting: usize) {
-        (self.refuse)(Failure::Busy { waiting });
+        reply(&self.outbox, self.id, Err(Failure::Busy { waiting }));
+    }
+
+    /// Whether others go first: the table's last job took long, or its game has not begun.
+    pub(super) fn is_slow(&self) -> bool {
+        self.table.is_slow()
     }
 }
 
+/// A table with a job, or a part of one, that takes longer is slow.
+const QUICK: Duration = Duration::from_millis(50);
 /// Most tables of a host.
 const MOST_TABLES: usize = 100_000;
 /// Most viewers of a connection.
@@ -170,6 +222,63 @@ impl Host {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// A game that plays on to where somebody has to decide, and is put on its table then.
+struct Opening {
+    host: Host,
+    game: Box<Game>,
+    /// The campaign file that is to keep it.
+    campaign: Option<String>,
+}
+
+impl Opening {
+    fn play(mut self, table: &Arc<Table>, extent: Extent) -> Result<Progress, Failure> {
+        while !self.game.play()? {
+            if extent == Extent::Slice {
+                return Ok(Progress::Rest(Box::new(move |table, extent| self.play_or_forget(table, extent))));
+            }
+        }
+        let mut game = self.game;
+        game.begin();
+        if let Some(path) = self.campaign {
+            let keeper = Keeper::create(&self.host.shared.library, &path, &mut game.session)?;
+            game.keeper = Some(Box::new(keeper));
+        }
+        begun(table, *game).map(Progress::Done)
+    }
+
+    /// If it fails, the table's name is free again.
+    fn play_or_forget(self, table: &Arc<Table>, extent: Extent) -> Result<Progress, Failure> {
+        let host = self.host.clone();
+        self.play(table, extent).inspect_err(|_| host.forget(table))
+    }
+}
+
+/// A command that was accepted, while its game plays on.
+struct Playing {
+    cause: &'static str,
+    result: Written,
+    by: Role,
+    /// The idempotency key, with what tells requests apart.
+    key: Option<(u64, String)>,
+}
+
+impl Playing {
+    fn play(self, table: &Arc<Table>, game: &mut Game, extent: Extent) -> Result<Progress, Failure> {
+        while !game.play()? {
+            if extent == Extent::Slice {
+                let rest = move |table: &Arc<Table>, extent| table.with(|game| self.play(table, game, extent));
+                return Ok(Progress::Rest(Box::new(rest)));
+            }
+        }
+        let seq = game.publish(&table.name, self.cause, &self.by)?;
+        let result = (self.result)(seq)?;
+        if let Some((request, key)) = self.key {
+            game.keep(&self.by, &key, request, result.clone());
+        }
+        Ok(Progress::Done(result))
+    }
 }
 
 /// Puts a game on its table.
@@ -379,7 +488,7 @@ impl Connection {
             invited.viewers.push(Arc::downgrade(&viewer));
         }
         let viewers = self.viewers.clone();
-        Ok(self.job(request.id, table, move |table| {
+        Ok(self.short_job(request.id, table, move |table| {
             let view = table.with(|game| {
                 if let Role::Seat(seat) = &viewer.role {
                     let rules = game.session.ruleset();
@@ -409,44 +518,32 @@ impl Connection {
             return Err(Failure::BadParams { message });
         }
         let table = self.host.reserve(request.table.as_deref())?;
-        let (host, place) = (self.host.clone(), table.clone());
-        Ok(self.job(request.id, table, move |table| {
+        let host = self.host.clone();
+        Ok(self.job(request.id, table, move |table, extent| {
             let library = &host.shared.library;
             let opened = (|| {
-                let game = match (new, saved) {
-                    (Some(new), _) => {
-                        let campaign = new.campaign.clone();
-                        let mut game = Game::start(begin(host.shared.machines, library, new)?, 1)?;
-                        if let Some(path) = campaign {
-                            game.keeper = Some(Box::new(Keeper::create(library, &path, &mut game.session)?));
-                        }
-                        game
+                if let Some(new) = new {
+                    let campaign = new.campaign.clone();
+                    let session = begin(host.shared.machines, library, new)?;
+                    return Ok((Game::new(session, 1), campaign));
+                }
+                let LoadTable { path, game } = saved.unwrap_or(LoadTable { path: None, game: None });
+                let text = match (path, game) {
+                    (Some(path), None) if is_campaign(&path) => {
+                        let (keeper, session) = Keeper::open(library, &path)?;
+                        let mut game = Game::new(session, keeper.seq() + 1);
+                        game.keeper = Some(Box::new(keeper));
+                        return Ok((game, None));
                     }
-                    (None, saved) => {
-                        let LoadTable { path, game } = saved.unwrap_or(LoadTable { path: None, game: None });
-                        if let (Some(path), None) = (&path, &game)
-                            && is_campaign(path)
-                        {
-                            let (keeper, session) = Keeper::open(library, path)?;
-                            let mut game = Game::start(session, keeper.seq() + 1)?;
-                            game.keeper = Some(Box::new(keeper));
-                            return begun(table, game);
-                        }
-                        let text = match (path, game) {
-                            (Some(path), None) => super::saved::get(&path)?,
-                            (None, Some(game)) => game,
-                            _ => return Err(needs("either `path` or `game`")),
-                        };
-                        let (session, seq) = super::saved::read(library, &text)?;
-                        Game::start(session, seq + 1)?
-                    }
+                    (Some(path), None) => super::saved::get(&path)?,
+                    (None, Some(game)) => game,
+                    _ => return Err(needs("either `path` or `game`")),
                 };
-                begun(table, game)
+                let (session, seq) = super::saved::read(library, &text)?;
+                Ok((Game::new(session, seq + 1), None))
             })();
-            if opened.is_err() {
-                host.forget(&place);
-            }
-            opened
+            let (game, campaign) = opened.inspect_err(|_| host.forget(table))?;
+            Opening { host, game: Box::new(game), campaign }.play_or_forget(table, extent)
         }))
     }
 
@@ -463,7 +560,7 @@ impl Connection {
             "bye" => {
                 let viewer = viewer.ok_or_else(|| needs("viewer"))?;
                 let viewers = self.viewers.clone();
-                return Ok(self.job(id, table, move |table| {
+                return Ok(self.short_job(id, table, move |table| {
                     lock(&viewers).remove(&viewer.id);
                     let _ = table.with(|game| {
                         game.leave(&viewer);
@@ -474,19 +571,17 @@ impl Connection {
             }
             "table.close" => {
                 role.must_be_operator()?;
-                let place = table.clone();
-                return Ok(self.job(id, table, move |table| {
+                return Ok(self.short_job(id, table, move |table| {
                     let closed = table.close("the table was closed");
-                    host.forget(&place);
+                    host.forget(table);
                     if closed { Ok(json!({})) } else { Err(Failure::UnknownTable { table: table.name.clone() }) }
                 }));
             }
             "invite" | "revoke" => {
                 role.must_be_master()?;
-                let place = table.clone();
-                return Ok(self.job(id, table, move |_| match method.as_str() {
-                    "invite" => host.invite(&place, &role, &params),
-                    _ => host.revoke(&place, &params),
+                return Ok(self.short_job(id, table, move |table| match method.as_str() {
+                    "invite" => host.invite(table, &role, &params),
+                    _ => host.revoke(table, &params),
                 }));
             }
             _ => {}
@@ -497,7 +592,7 @@ impl Connection {
             lock(&self.under_way).insert(name.clone(), interrupt.clone());
         }
         let under_way = self.under_way.clone();
-        Ok(self.job(id, table, move |table| {
+        Ok(self.job(id, table, move |table, extent| {
             let library = &host.shared.library;
             let result = table.with(|game| {
                 let changes = Command::changes(&method);
@@ -508,7 +603,7 @@ impl Connection {
                 if let Some((request, key)) = &key
                     && let Some(earlier) = game.earlier(&role, key, *request)?
                 {
-                    return Ok(earlier);
+                    return Ok(Progress::Done(earlier));
                 }
                 if let Some(viewer) = viewer.as_ref().filter(|_| method == "view") {
                     viewer.set_behind(false);
@@ -522,11 +617,12 @@ impl Connection {
                     machines: host.shared.machines,
                     interrupt: &interrupt,
                 };
-                let result = command.run(game)?;
-                if let Some((request, key)) = key {
-                    game.keep(&role, &key, request, result.clone());
+                match command.run(game)? {
+                    Outcome::Result(result) => Ok(Progress::Done(result)),
+                    Outcome::Changed { cause, result } => {
+                        Playing { cause, result, by: role.clone(), key }.play(table, game, extent)
+                    }
                 }
-                Ok(result)
             });
             if let Some(name) = name {
                 lock(&under_way).remove(&name);
@@ -535,27 +631,25 @@ impl Connection {
         }))
     }
 
-    /// Work at a table, whose result is the answer. A panic ends the table, and nothing else.
+    /// Work at a table, whose result is the answer.
     fn job(
         &self,
         id: Option<Json>,
         table: Arc<Table>,
-        work: impl FnOnce(&Table) -> Result<Json, Failure> + Send + 'static,
+        work: impl FnOnce(&Arc<Table>, Extent) -> Result<Progress, Failure> + Send + 'static,
     ) -> Received {
-        let (outbox, other, host, place) = (self.outbox.clone(), self.outbox.clone(), self.host.clone(), table.clone());
-        let (again, asked) = (id.clone(), id);
-        Received::Job(Job {
-            table,
-            work: Box::new(move || {
-                let result = catch_unwind(AssertUnwindSafe(|| work(&place))).unwrap_or_else(|_| {
-                    let _ = catch_unwind(AssertUnwindSafe(|| place.close("the host failed at this table")));
-                    host.forget(&place);
-                    Err(Failure::internal("this table had to be closed; the others go on"))
-                });
-                reply(&outbox, asked, result);
-            }),
-            refuse: Box::new(move |failure| reply(&other, again, Err(failure))),
-        })
+        let (host, outbox) = (self.host.clone(), self.outbox.clone());
+        Received::Job(Job { host, table, outbox, id, work: Box::new(work) })
+    }
+
+    /// Work at a table for which no game plays on.
+    fn short_job(
+        &self,
+        id: Option<Json>,
+        table: Arc<Table>,
+        work: impl FnOnce(&Arc<Table>) -> Result<Json, Failure> + Send + 'static,
+    ) -> Received {
+        self.job(id, table, move |table, _| work(table).map(Progress::Done))
     }
 }
 

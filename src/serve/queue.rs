@@ -7,15 +7,21 @@ use super::messages::MOST_WAITING;
 use crate::play::MACHINE_STACK;
 
 /// Threads that carry out jobs, and can run scripts: those of one table in order, those of different tables side by side.
+///
+/// A job that plays on for long is done in slices, behind each of which the tables that wait have their turn. A script cannot
+/// be cut. So one more thread carries out what was quick before while tables hold all others that were not.
 pub(super) struct Queue {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
 }
 
-#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
+    /// How many threads carry out any job.
+    threads: usize,
     changed: Condvar,
+    /// Something is there for the thread that carries out quick jobs only.
+    reserve: Condvar,
 }
 
 #[derive(Default)]
@@ -27,6 +33,27 @@ struct State {
     closed: bool,
     /// How many threads wait for a table. Only if there are any, the system is asked to wake one.
     idle: usize,
+    /// How many threads carry out jobs of slow tables.
+    held: usize,
+}
+
+impl State {
+    /// Where the next table stands that a thread may take.
+    fn next(&self, reserve: bool, threads: usize) -> Option<usize> {
+        match reserve {
+            false => (!self.ready.is_empty()).then_some(0),
+            true if self.held < threads => None,
+            true => self.ready.iter().position(|table| !self.is_slow(table)),
+        }
+    }
+
+    fn is_slow(&self, table: &str) -> bool {
+        self.tables.get(table).and_then(VecDeque::front).is_some_and(Job::is_slow)
+    }
+
+    fn is_done(&self) -> bool {
+        self.closed && self.tables.is_empty()
+    }
 }
 
 impl Shared {
@@ -34,48 +61,67 @@ impl Shared {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn work(&self) {
+    fn work(&self, reserve: bool) {
         let mut state = self.lock();
         loop {
-            let Some(table) = state.ready.pop_front() else {
-                if state.closed && state.tables.is_empty() {
+            let next = state.next(reserve, self.threads);
+            let Some(table) = next.and_then(|at| state.ready.remove(at)) else {
+                if state.is_done() {
                     return;
                 }
-                state.idle += 1;
-                state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
-                state.idle -= 1;
+                state.idle += usize::from(!reserve);
+                let changed = if reserve { &self.reserve } else { &self.changed };
+                state = changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+                state.idle -= usize::from(!reserve);
                 continue;
             };
+            let slow = state.is_slow(&table);
+            state.held += usize::from(slow);
+            self.wake_reserve(&state);
             let job = state.tables.get_mut(&table).and_then(VecDeque::pop_front);
             drop(state);
-            if let Some(job) = job {
-                job.run();
-            }
+            let rest = job.and_then(Job::run_slice);
             state = self.lock();
+            state.held -= usize::from(slow);
+            if let Some(rest) = rest {
+                state.tables.entry(table.clone()).or_default().push_front(rest);
+            }
             if state.tables.get(&table).is_some_and(VecDeque::is_empty) {
                 state.tables.remove(&table);
-                if state.closed && state.tables.is_empty() {
+                if state.is_done() {
                     self.changed.notify_all();
+                    self.reserve.notify_all();
                 }
             } else {
-                // This thread takes a table next: no other has to be woken for it.
                 state.ready.push_back(table);
+                // This thread takes a table next, and no other has to be woken for it, unless it may not.
+                if reserve && state.idle > 0 {
+                    self.changed.notify_one();
+                }
             }
+        }
+    }
+
+    fn wake_reserve(&self, state: &State) {
+        if state.held == self.threads && state.next(true, self.threads).is_some() {
+            self.reserve.notify_one();
         }
     }
 }
 
 impl Queue {
     pub fn start(threads: usize) -> std::io::Result<Queue> {
-        let shared = Arc::new(Shared::default());
+        let threads = threads.max(1);
+        let (state, changed, reserve) = Default::default();
+        let shared = Arc::new(Shared { state, threads, changed, reserve });
         let start = |at: usize| {
             let shared = shared.clone();
             std::thread::Builder::new()
                 .name(format!("table {at}"))
                 .stack_size(MACHINE_STACK)
-                .spawn(move || shared.work())
+                .spawn(move || shared.work(at == threads))
         };
-        let workers = (0..threads.max(1)).map(start).collect::<Result<_, _>>()?;
+        let workers = (0..=threads).map(start).collect::<Result<_, _>>()?;
         Ok(Queue { shared, workers })
     }
 
@@ -95,6 +141,8 @@ impl Queue {
                 state.ready.push_back(table);
                 if state.idle > 0 {
                     self.shared.changed.notify_one();
+                } else {
+                    self.shared.wake_reserve(&state);
                 }
             }
         }
@@ -104,6 +152,7 @@ impl Queue {
     pub fn finish(self) {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();
+        self.shared.reserve.notify_all();
         for worker in self.workers {
             // A job catches its own panics.
             let _ = worker.join();

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub(super) struct Table {
     pub name: String,
     /// Nothing before the game has begun, and after it was closed.
     game: Mutex<Option<Game>>,
+    /// Whether its last job took long, or its game has not begun: then others go before it.
+    slow: AtomicBool,
 }
 
 /// The game of a table.
@@ -29,6 +32,10 @@ pub(super) struct Game {
     pub session: Session,
     pub seq: u64,
     pub paused: bool,
+    /// Processor time that it has played since the last command.
+    played: Duration,
+    /// Why everybody has to look at all of it, where the session has become another one.
+    anew: Option<&'static str>,
     /// The campaign that it is kept in.
     pub keeper: Option<Box<Keeper>>,
     /// As the game master is told.
@@ -113,7 +120,15 @@ struct Keys {
 
 impl Table {
     pub fn new(name: String) -> Table {
-        Table { name, game: Mutex::new(None) }
+        Table { name, game: Mutex::new(None), slow: AtomicBool::new(true) }
+    }
+
+    pub fn is_slow(&self) -> bool {
+        self.slow.load(Ordering::Relaxed)
+    }
+
+    pub fn set_slow(&self, slow: bool) {
+        self.slow.store(slow, Ordering::Relaxed);
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<Game>> {
@@ -148,20 +163,17 @@ impl Table {
 }
 
 impl Game {
-    /// A game that has just been set up or loaded, played on to where somebody has to decide.
-    pub fn start(mut session: Session, seq: u64) -> Result<Game, Failure> {
+    /// A game that has just been set up or loaded: it has to [`play`](Game::play) before anybody looks at it.
+    pub fn new(mut session: Session, seq: u64) -> Game {
         session.set_longest_advance(LONGEST_ADVANCE);
-        let standing = session.advance()?.into();
-        session.take_events();
-        // A viewer that comes is shown a view first.
-        session.forget_past();
-        let began = (seq, session.decisions());
-        let mut game = Game {
+        Game {
             session,
             seq,
             paused: false,
+            played: Duration::ZERO,
+            anew: None,
             keeper: None,
-            standing,
+            standing: State::Asking,
             viewers: Vec::new(),
             seen: Vec::new(),
             keys: Keys::default(),
@@ -169,10 +181,28 @@ impl Game {
             taken_back: BTreeSet::new(),
             undone_by: None,
             told: None,
-            began,
-        };
-        game.told = Some(ToldSettings::of(&game));
-        Ok(game)
+            began: (seq, 0),
+        }
+    }
+
+    /// Somebody has to decide for the first time.
+    pub fn begin(&mut self) {
+        // A viewer that comes is shown a view first.
+        self.session.forget_past();
+        self.began = (self.seq, self.session.decisions());
+        self.told = Some(ToldSettings::of(self));
+    }
+
+    /// Plays on for a slice. Whether it stands now where somebody has to decide.
+    pub fn play(&mut self) -> Result<bool, Failure> {
+        let step = self.session.advance_slice(&mut self.played);
+        if !matches!(step, Ok(None)) {
+            self.played = Duration::ZERO;
+        }
+        let Some(step) = step? else { return Ok(false) };
+        self.standing = step.into();
+        self.session.take_events();
+        Ok(true)
     }
 
     // Viewers
@@ -273,15 +303,16 @@ impl Game {
         UndoState { allowed: decisions > 0, decisions }
     }
 
-    /// Plays on to where somebody has to decide, and tells everybody what came of it.
+    /// Somebody has to decide again: tells everybody what came of a command.
     pub fn publish(&mut self, table: &str, cause: &'static str, by: &Role) -> Result<u64, Failure> {
-        self.standing = self.session.advance()?.into();
-        self.session.take_events();
+        self.begin_anew(table);
         if let Some(keeper) = &mut self.keeper
             && let Err((failure, replaced)) = keeper.keep(&mut self.session)
         {
             if replaced {
-                self.begin_anew(table, "the last command could not be kept")?;
+                self.replaced("the last command could not be kept");
+                while !self.play()? {}
+                self.begin_anew(table);
             }
             return Err(failure);
         }
@@ -313,16 +344,19 @@ impl Game {
     }
 
     /// Puts another moment of the campaign on the table.
-    pub fn put(&mut self, table: &str, session: Session) -> Result<(), Failure> {
+    pub fn put(&mut self, session: Session) {
         self.session = session;
-        self.begin_anew(table, "the game stands at another moment of its campaign")
+        self.replaced("the game stands at another moment of its campaign");
     }
 
-    /// The session is another one than before: everybody has to look at all of it.
-    fn begin_anew(&mut self, table: &str, reason: &str) -> Result<(), Failure> {
+    /// The session is another one than before: once it stands, everybody has to look at all of it.
+    fn replaced(&mut self, reason: &'static str) {
         self.session.set_longest_advance(LONGEST_ADVANCE);
-        self.standing = self.session.advance()?.into();
-        self.session.take_events();
+        self.anew = Some(reason);
+    }
+
+    fn begin_anew(&mut self, table: &str) {
+        let Some(reason) = self.anew.take() else { return };
         self.session.forget_past();
         self.seen.clear();
         // Decisions before this moment are the campaign's to undo.
@@ -332,7 +366,6 @@ impl Game {
             tell(viewer, "resync", &ResyncNotice { table: table.to_owned(), reason: reason.to_owned() });
             viewer.set_behind(true);
         }
-        Ok(())
     }
 
     /// What the last command did, for a role.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Fault, Ruleset, Session, SessionError};
+use super::{Fault, Ruleset, Session};
 
 pub(super) use boundary::Pending;
 pub(crate) use former::Former;
@@ -209,12 +209,5 @@ impl Session {
         self.game_mut().install(&migration, ready.context);
         self.set_rules(to.clone());
         Ok(())
-    }
-
-    /// As [`Session::advance`], but stops at the boundary that other rules wait for.
-    pub(in crate::play) fn advance_within(&mut self) -> Result<super::Step, SessionError> {
-        let standing = self.lend(|game, vm| game.advance(vm, u64::MAX))?;
-        self.game_mut().publish(None);
-        Ok(standing.into())
     }
 }
