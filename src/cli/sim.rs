@@ -440,6 +440,8 @@ fn tables(screen: &mut Screen, findings: &Findings, folder: Option<&Path>) -> Re
 
 /// Columns of the longest bar.
 const BAR: usize = 24;
+/// Results that get a row; the rarest are counted.
+const MOST_RESULTS: usize = 20;
 
 /// How often each result came, with a bar for its share; of several variants one below the other.
 pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
@@ -449,7 +451,8 @@ pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
     let wide = if screen.width().is_some_and(|width| width < NARROW) { BAR / 3 } else { BAR };
     let several = findings.tallies.len() > 1;
     let mut cells = Vec::new();
-    for result in &all {
+    let more = all.len().saturating_sub(MOST_RESULTS);
+    for result in &all[..all.len() - more] {
         for (at, (rate, variant)) in rates(result).iter().zip(&findings.plan.variants).enumerate() {
             let mut row = vec![Span::strong(if at == 0 { result } else { "" })];
             if several {
@@ -459,7 +462,12 @@ pub fn result_bars(screen: &mut Screen, findings: &Findings) -> Result<()> {
             cells.push(row);
         }
     }
-    Ok(screen.columns(2, cells)?)
+    screen.columns(2, cells)?;
+    if more > 0 {
+        let text = format!("and {more} rarer results: `--json` lists all, `result` in play.luau can group them");
+        screen.row(&Row::at(2).faint(text))?;
+    }
+    Ok(())
 }
 
 /// A terminal with fewer columns has short bars.

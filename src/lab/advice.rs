@@ -150,7 +150,8 @@ impl Session {
         let Some(question) = self.questions().iter().find(|open| open.id == question).cloned() else {
             return Err(Refusal::Stale { question });
         };
-        let (viewer, thought) = (viewer.asked_at(&question.seat), Thought { seed: self.seed(), time, interrupt });
+        let viewer = self.game().looks_ahead(viewer.clone(), &question.seat);
+        let thought = Thought { seed: self.seed(), time, interrupt };
         let work = move |game: &mut Game, vm: &mut dyn Machine| match game.ahead_for(&viewer) {
             None => advise(game, vm, &question, &thought),
             Some(mut known) => {

@@ -363,7 +363,7 @@ impl Session {
 }
 
 fn odds_of(game: &Game, vm: &mut dyn Machine, mut query: OddsQuery, seat: &Arc<str>) -> Result<Odds, Refusal> {
-    query.viewer = query.viewer.map(|viewer| viewer.asked_at(seat));
+    query.viewer = query.viewer.map(|viewer| game.looks_ahead(viewer, seat));
     let sees = |place: usize| match (&query.viewer, &game.open) {
         (Some(viewer), Some(open)) => open.private.get(&(place as u32)).is_none_or(|audience| viewer.sees(audience)),
         _ => true,

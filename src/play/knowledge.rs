@@ -65,6 +65,13 @@ impl Game {
         Some(game)
     }
 
+    /// Who looks ahead from a question to a seat. Rules deal anew what one seat cannot see: of several seats at one screen, that is
+    /// the one that is asked.
+    pub fn looks_ahead(&self, viewer: Viewer, seat: &str) -> Viewer {
+        let shared = self.context.rules.deals() && !viewer.is_master() && viewer.plays(seat);
+        if shared { Viewer::seat(seat) } else { viewer }
+    }
+
     /// The game from which a viewer looks ahead: as [`Game::known_to`], before the open action, with other dice.
     ///
     /// Where the rules can deal anew what the viewer cannot see, that is done before each course that the action takes.

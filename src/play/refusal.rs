@@ -207,7 +207,10 @@ impl Refusal {
 
     /// Of a look ahead where a rule reads what the one who asks may not see.
     pub(crate) fn hidden(viewer: &Viewer, hidden: &[String]) -> Refusal {
-        Refusal::failing(format!("the result depends on what {} may not see: {}", viewer.words(), hidden.join(", ")))
+        let (who, what) = (viewer.words(), hidden.join(", "));
+        Refusal::failing(format!(
+            "the result depends on what {who} may not see: {what} (`deal` in play.luau deals it anew)"
+        ))
     }
 
     /// Of a request that was a proper one.

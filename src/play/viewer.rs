@@ -65,12 +65,6 @@ impl Viewer {
         }
     }
 
-    /// Who looks ahead from a question to this seat: of several seats at one screen, the one that is asked. What the others
-    /// hold is no knowledge of its own.
-    pub(crate) fn asked_at(&self, seat: &str) -> Viewer {
-        if self.master || !self.plays(seat) { self.clone() } else { Viewer::seat(seat) }
-    }
-
     /// An audience that has its seats; of the game master, everybody.
     pub(super) fn audience(&self) -> Audience {
         if self.master { Audience::Everybody } else { Audience::Only(self.seats.iter().cloned().collect()) }

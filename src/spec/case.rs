@@ -299,10 +299,15 @@ impl Case {
         loop {
             let mut taken = false;
             for question in self.session()?.questions().to_vec() {
-                if *question.topic != *topic {
+                // The first answer to a race closes the questions of the others; who is not in it is asked anew.
+                let is_open = self.session()?.questions().iter().any(|open| open.id == question.id);
+                if !is_open || *question.topic != *topic {
                     continue;
                 }
                 let Some((own, name)) = for_question(self.session()?, &question, value) else { continue };
+                if name.as_ref().is_some_and(|name| reply.used.contains(name)) {
+                    continue;
+                }
                 let answer = question.read(&own).map_err(wrong)?;
                 self.cards.extend(cards_in(&self.rules, &answer));
                 self.session()?.answer(question.id, answer).map_err(wrong)?;
