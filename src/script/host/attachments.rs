@@ -3,14 +3,15 @@ use std::rc::Rc;
 use mlua::{Lua, Result, Table, Value as Lv};
 
 use super::super::conversion::{from_lua, to_lua, whole_of};
+use super::super::handles::Handles;
 use super::super::sandbox::{charge, hold};
 use super::{HostState, TOLD, entity_arg, fault, host_function, plain, stopped, text_arg, told};
 use crate::play::{ActionContext, Op};
 use crate::ruleset::nearest;
-use crate::state::{AttachmentId, Value};
+use crate::state::{Attachment, AttachmentId, Value};
 
 pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> {
-    host_function!(lua, host, table, "attach", |_, b, (hook, owner, data): (Lv, Lv, Lv)| {
+    host_function!(lua, host, table, "attach", |lua, b, (hook, owner, data): (Lv, Lv, Lv)| {
         let context = b.context()?;
         let hook = text_arg(context, &hook, "the id of a hook")?;
         let owner = entity_arg(context, &b.handles.borrow(), &owner, "the owner in rb.attach")?;
@@ -28,7 +29,7 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
         let id = context.attach(hook, owner, data).map_err(stopped)?;
-        Ok(context.state.attachments().get(&id).map_or(id.0, |attachment| attachment.number(id)))
+        holder(lua, context, &b.handles.borrow(), id)
     });
     host_function!(lua, host, table, "detach", |_, b, id: Lv| {
         let context = b.context()?;
@@ -37,13 +38,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         b.handles.borrow_mut().attachments_change();
         context.detach(id).map_err(stopped)
     });
-    host_function!(lua, host, table, "set_data", |_, b, (id, data): (Lv, Lv)| {
+    host_function!(lua, host, table, "set_data", |lua, b, (id, data): (Lv, Lv)| {
         let context = b.context()?;
         let id = attachment_arg(context, &id, "rb.set_data")?;
         let data = data_of(b, context, &data)?;
         hold(TOLD)?;
         b.handles.borrow_mut().attachments_change();
-        context.set_data(id, data).map_err(stopped)
+        context.set_data(id, data).map_err(stopped)?;
+        holder(lua, context, &b.handles.borrow(), id)
     });
     // begin_glimpse(seat): whether that seat sees less than all; scripts read what it knows from now on, until end_glimpse().
     host_function!(lua, host, table, "begin_glimpse", |_, b, seat: Lv| {
@@ -66,18 +68,28 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
             if owner.is_some_and(|owner| owner != attachment.owner) {
                 continue;
             }
-            let holder = lua.create_table()?;
-            holder.raw_set("id", attachment.number(*id))?;
-            holder.raw_set("hook", &*attachment.hook)?;
-            holder.raw_set("owner", handles.handle(attachment.owner))?;
-            holder.raw_set("data", to_lua(lua, &attachment.data, &handles)?)?;
-            holder.set_readonly(true);
-            list.raw_push(holder)?;
+            list.raw_push(holder_of(lua, &handles, *id, attachment)?)?;
         }
         list.set_readonly(true);
         Ok(list)
     });
     Ok(())
+}
+
+/// What a script sees of an attachment that it changes; nothing if there is none.
+fn holder(lua: &Lua, context: &ActionContext, handles: &Handles, id: AttachmentId) -> Result<Option<Table>> {
+    let known = context.state.attachments().get(&id);
+    known.map(|attachment| holder_of(lua, handles, id, attachment)).transpose()
+}
+
+fn holder_of(lua: &Lua, handles: &Handles, id: AttachmentId, attachment: &Attachment) -> Result<Table> {
+    let holder = lua.create_table()?;
+    holder.raw_set("id", attachment.number(id))?;
+    holder.raw_set("hook", &*attachment.hook)?;
+    holder.raw_set("owner", handles.handle(attachment.owner))?;
+    holder.raw_set("data", to_lua(lua, &attachment.data, handles)?)?;
+    holder.set_readonly(true);
+    Ok(holder)
 }
 
 /// The attachment that a script names by its number; one of which there is none is gone.

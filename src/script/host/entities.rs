@@ -101,11 +101,14 @@ pub(super) fn add(lua: &Lua, host: &Rc<HostState>, table: &Table) -> Result<()> 
         let given = read_fields(context, &handles, kind, &fields, "rb.spawn")?;
         new_entity(lua, context, &mut handles, kind, given)
     });
+    // remove(entity): whether something was attached to it
     host_function!(lua, host, table, "remove", |lua, b, handle: Lv| {
         let context = b.context()?;
         let mut handles = b.handles.borrow_mut();
         let id = entity_arg(context, &handles, &handle, "rb.remove")?;
-        take_away(lua, context, &mut handles, id)
+        let attached = context.state.attachments().len();
+        take_away(lua, context, &mut handles, id)?;
+        Ok(context.state.attachments().len() != attached)
     });
     // Refuses a name that a kind does not have, where a field is written.
     host_function!(lua, host, table, "no_field", |_, b, (kind, name): (String, Lv)| {
