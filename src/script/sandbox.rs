@@ -102,10 +102,9 @@ thread_local! {
 
 unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     if gc >= 0 {
-        charge(GC_STEP);
-        // An error for want of memory says nothing of where it was.
-        unsafe { note_place(state) };
-        return; // the collector must not be stopped
+        // SAFETY: as for this function. The collector must not be stopped.
+        unsafe { count_collection(state) };
+        return;
     }
     // SAFETY: the engine stands at a safepoint of this state.
     if let Some([wrong, cure]) = unsafe { loop_keys::wrong(state) } {
@@ -119,6 +118,13 @@ unsafe extern "C-unwind" fn tick(state: *mut mlua::lua_State, gc: c_int) {
     {
         unsafe { kill(state, spent) }
     }
+}
+
+/// A step of the collector. An error for want of memory says nothing of where it was.
+#[cold]
+unsafe fn count_collection(state: *mut mlua::lua_State) {
+    charge(GC_STEP);
+    unsafe { note_place(state) };
 }
 
 /// Portions out the work that is left and looks at the clock; says which budget is spent, if one is.

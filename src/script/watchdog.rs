@@ -51,6 +51,7 @@ thread_local! {
     static HOLD: Own = Own(take_watch());
 }
 
+#[inline]
 fn own() -> &'static Watch {
     OWN.get().unwrap_or(&UNWATCHED)
 }
