@@ -332,7 +332,7 @@ fn default_of(
             let Ask::Order { options } = &question.ask else { return Ok(None) };
             return Ok(Some(Answer::Order(options.iter().map(|option| option.id.clone()).collect())));
         }
-        value => default_value(context, handles, q, &value)?,
+        value => default_value(handles, question, q, &value)?,
     };
     match question.read(&value) {
         Ok(answer) => Ok(Some(answer)),
@@ -406,9 +406,9 @@ fn undefaulted(
 }
 
 /// A default is given as an answer: option ids, values of options, numbers.
-fn default_value(context: &mut ActionContext, handles: &Handles, q: &Table, value: &Lv) -> Result<Value> {
+fn default_value(handles: &Handles, question: &Question, q: &Table, value: &Lv) -> Result<Value> {
     if let Lv::Table(options) = handles.read(q, Name::Options)? {
-        let mut id_of = |one: &Lv| -> Result<Option<Value>> {
+        let id_of = |one: &Lv| -> Result<Option<Value>> {
             for at in 1..=options.raw_len() {
                 let option: Lv = options.raw_get(at)?;
                 let own = match &option {
@@ -416,8 +416,7 @@ fn default_value(context: &mut ActionContext, handles: &Handles, q: &Table, valu
                     _ => option.clone(),
                 };
                 if !own.is_nil() && own == *one {
-                    let choices = choices(context, handles, &options)?;
-                    return Ok(choices.get(at - 1).map(|choice| Value::Text(choice.id.clone())));
+                    return Ok(question.ask.options().get(at - 1).map(|choice| Value::Text(choice.id.clone())));
                 }
             }
             Ok(None)
@@ -428,6 +427,8 @@ fn default_value(context: &mut ActionContext, handles: &Handles, q: &Table, valu
         if let Lv::Table(list) = value
             && handles.id_of(list).is_none()
             && list.raw_len() > 0
+            // Those are points.
+            && !matches!(question.ask, Ask::Allot { .. })
         {
             let mut ids = Vec::new();
             for at in 1..=list.raw_len() {
