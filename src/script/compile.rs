@@ -129,9 +129,10 @@ pub(super) const PRELUDE_TEXT: &str = concat!(
 
 static PRELUDE: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// The host's own script, compiled.
+/// The host's own script, compiled. Its local functions are put in place of their calls, so none of them counts levels of calls
+/// in an error.
 pub(super) fn prelude() -> &'static [u8] {
-    PRELUDE.get_or_init(|| Compiler::new().compile(PRELUDE_TEXT).unwrap_or_default())
+    PRELUDE.get_or_init(|| Compiler::new().set_optimization_level(2).compile(PRELUDE_TEXT).unwrap_or_default())
 }
 
 /// Compiles the host's own script on another thread, while the files of a ruleset are read.
