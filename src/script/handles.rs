@@ -131,7 +131,7 @@ impl Handles {
         }
         if others {
             // Tables that were read may hold handles of entities that are gone.
-            self.tables.clear();
+            self.tables.retain(|_, (value, _)| !names_entities(value));
         }
         self.attachments = attachments;
         self.identity = state.identity();
@@ -235,6 +235,12 @@ impl Handles {
         handle.set_readonly(true);
         forgotten
     }
+}
+
+fn names_entities(value: &Value) -> bool {
+    let mut found = false;
+    value.each_entity(&mut |_| found = true);
+    found
 }
 
 /// Which fields the handles hold, and what state they are of.
