@@ -74,8 +74,8 @@ struct Rest {
 /// Bytes a machine may hold above what it has when it is made.
 pub(super) const MEMORY: usize = 32 << 20;
 
-/// The clock is looked at once in so much work.
-const CLOCK_EVERY: i64 = 1024;
+/// The clock is looked at once in so much work, besides the watchdog's reminders: asking for it is a call of the system.
+const CLOCK_EVERY: i64 = 8192;
 
 /// Work that a step of the collector counts as: whoever makes large things reaches few safepoints.
 const GC_STEP: i64 = 32;
