@@ -476,6 +476,9 @@ impl Simulation {
                 break;
             }
         }
+        for (table, tally) in tables.iter_mut().zip(&mut tallies) {
+            table.settle(tally);
+        }
         Ok(Some(Block { tallies, pairs, given_up }))
     }
 

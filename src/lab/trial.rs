@@ -35,6 +35,7 @@ pub(super) struct Table<'r> {
     spare: State,
     use_memo: MemoUse,
     memo: Option<Box<Memo>>,
+    rounds: Rounds,
     /// How many play at once.
     tables: usize,
 }
@@ -55,13 +56,13 @@ impl Table<'_> {
         // Who looks ahead tries out what may come, and is asked between two entries.
         let use_memo = if ready.ahead.is_empty() { use_memo } else { MemoUse::Never };
         let prepared = ready.prepared.apart();
-        let spare = State::default();
-        let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, tables };
+        let (spare, rounds) = (State::default(), Rounds::new(ready));
+        let mut table = Table { ready, prepared, vm: None, opening: None, spare, use_memo, memo: None, rounds, tables };
         let mut vm = table.machine()?;
         // A start that eats up its machine does so again in each trial, where it is told.
         table.opening = opening(&table.prepared, vm.as_mut());
-        let opening = table.opening.as_ref().map(|opening| &opening.context.state);
         let (schema, place) = (ready.prepared.rules.schema(), table.engine().place());
+        let opening = table.opening.as_mut().map(|opening| &mut opening.context.state);
         table.memo =
             (table.use_memo != MemoUse::Never).then(|| Box::new(Memo::new(&ready.traces, opening, schema, place)));
         table.vm = Some(vm);
@@ -165,10 +166,18 @@ impl Table<'_> {
             });
         }
         if !self.pays() {
+            self.settle(tally);
             self.use_memo = MemoUse::Never;
             self.memo = None;
         }
         Ok(result)
+    }
+
+    /// Adds what cards came to in replays of the games that counted since the last call.
+    pub fn settle(&mut self, tally: &mut Tally) {
+        for (seat, card, counts) in self.memo.iter_mut().flat_map(|memo| memo.take_played()) {
+            count_card(tally, &seat, &card, counts);
+        }
     }
 
     /// The same, in the machine that is there.
@@ -190,7 +199,8 @@ impl Table<'_> {
             }
         };
         game.context.chance = DiceRng::stream(seed, trial);
-        let mut rounds = Rounds::new(ready);
+        let rounds = &mut self.rounds;
+        rounds.begin();
         let ended = loop {
             if game.actions >= actions {
                 break Err(not_ended(actions));
@@ -198,7 +208,7 @@ impl Table<'_> {
             if let Err(why) = rounds.pass(vm, &mut game) {
                 break Err(why);
             }
-            match game.advance_to(vm, actions - game.actions, ready.boundary.as_ref()) {
+            match game.advance_to(vm, actions - game.actions, rounds.boundary()) {
                 Halt::Paused | Halt::Boundary if stop.load(Ordering::Relaxed) => {
                     break Err("it was interrupted".to_string());
                 }
@@ -222,12 +232,13 @@ impl Table<'_> {
                 }
             }
         };
-        let counts = game.context.observers.take_counts();
+        let counts = game.context.observers.counts.take();
         let ended = ended.and_then(|text| {
             let result = rounds.end(vm, &mut game)?;
             Ok((result.unwrap_or_else(|| text.clone()), text))
         });
         self.memo = game.context.observers.memo.take();
+        self.memo.iter_mut().for_each(|memo| memo.end_game(ended.is_ok()));
         let (result, text) = match ended {
             Ok(ended) => ended,
             Err(why) => {
@@ -243,11 +254,8 @@ impl Table<'_> {
         if ready.boundary.is_some() {
             *tally.rounds.entry(rounds.round as u32).or_insert(0) += 1;
         }
-        for (seat, card, [used, rolled, met]) in counts {
-            let count = place(place(&mut tally.cards, &seat), &card);
-            count.used += used;
-            count.rolled += rolled;
-            count.met += met;
+        for (seat, card, counts) in counts.into_iter().flat_map(|mut counts| counts.take()) {
+            count_card(tally, &seat, &card, counts);
         }
         for (which, statistic) in ready.statistics.iter().enumerate() {
             let sums = place(&mut tally.statistics, &statistic.label);
@@ -259,6 +267,14 @@ impl Table<'_> {
         }
         Ok(Some(result))
     }
+}
+
+/// Counts how often a card was used, rolled for, and met what it needed.
+fn count_card(tally: &mut Tally, seat: &str, card: &str, [used, rolled, met]: [u64; 3]) {
+    let count = place(place(&mut tally.cards, seat), card);
+    count.used += used;
+    count.rolled += rolled;
+    count.met += met;
 }
 
 /// The value under a name, made if there is none; a name that is there is not copied.
@@ -300,7 +316,7 @@ fn opening(prepared: &Prepared, vm: &mut dyn Machine) -> Option<Game> {
     })
 }
 
-/// The rounds of one game, and the numbers that the ruleset follows in each.
+/// The rounds of a game, and the numbers that the ruleset follows in each.
 pub(super) struct Rounds {
     boundary: Option<Arc<str>>,
     statistics: Arc<[Statistic]>,
@@ -312,9 +328,17 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
+    /// They share nothing that is counted with those of other threads.
     pub fn new(ready: &Ready) -> Rounds {
-        let (boundary, statistics) = (ready.boundary.clone(), ready.statistics.clone());
+        let (boundary, statistics) =
+            (ready.boundary.as_deref().map(Arc::from), ready.statistics.iter().cloned().collect());
         Rounds { boundary, statistics, counted: None, round: 0, samples: Vec::new() }
+    }
+
+    /// A game begins.
+    fn begin(&mut self) {
+        (self.counted, self.round) = (None, 0);
+        self.samples.clear();
     }
 
     /// Reads the numbers where a round ends.

@@ -36,13 +36,6 @@ impl Observers {
         }
     }
 
-    /// Takes out what cards have come to: seat and card, how often used, rolled for and met. A card may be there twice.
-    pub fn take_counts(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
-        let mut taken: Vec<_> = self.counts.iter_mut().flat_map(|counts| counts.take()).collect();
-        taken.extend(self.memo.iter_mut().flat_map(|memo| memo.take_played()));
-        taken
-    }
-
     /// Up to which id entities are the same in all games, where a trace is recorded.
     pub fn fixed_entities(&self) -> Option<u32> {
         self.memo.as_ref().filter(|memo| memo.is_recording()).map(|memo| memo.fixed())

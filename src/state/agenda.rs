@@ -66,8 +66,12 @@ impl Key {
 impl Ord for Key {
     #[inline]
     fn cmp(&self, other: &Key) -> std::cmp::Ordering {
-        let differing = self.places.iter().zip(&other.places).find(|(own, other)| own != other);
-        differing.map_or_else(|| self.length.cmp(&other.length), |(own, other)| own.cmp(other))
+        for at in 0..Key::PLACES {
+            if self.places[at] != other.places[at] {
+                return self.places[at].cmp(&other.places[at]);
+            }
+        }
+        self.length.cmp(&other.length)
     }
 }
 
@@ -182,6 +186,11 @@ impl Agenda {
     /// In the order in which they are due.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.order.iter().map(|slot| self.at(*slot))
+    }
+
+    /// How many they are.
+    pub fn count(&self) -> usize {
+        self.order.len()
     }
 
     #[inline]

@@ -550,6 +550,7 @@ impl State {
         self.put(id, Some(entity));
     }
 
+    #[inline]
     fn slot_mut(&mut self, id: EntityId, field: FieldId) -> Option<&mut Value> {
         self.moves += 1;
         let place = self.place(id)?;
@@ -653,7 +654,7 @@ impl State {
     #[inline]
     pub fn has_room(&self, entities: u32, entries: u32) -> bool {
         self.entities.len() + entities as usize <= MOST_ENTITIES
-            && self.agenda.entries().len() + entries as usize <= MOST_ENTRIES
+            && self.agenda.count() + entries as usize <= MOST_ENTRIES
     }
 
     // Changing
@@ -676,13 +677,17 @@ impl State {
         if self.references.is_some() {
             self.note_reference(entity, field, &to);
         }
-        let unjournaled = self.unjournaled;
         self.written += to.weight();
-        let Some(slot) = self.slot_mut(entity, field) else { return };
-        if unjournaled {
-            *slot = to;
-            return;
+        if !self.unjournaled {
+            return self.set_noted(entity, field, to);
         }
+        if let Some(slot) = self.slot_mut(entity, field) {
+            *slot = to;
+        }
+    }
+
+    fn set_noted(&mut self, entity: EntityId, field: FieldId, to: Value) {
+        let Some(slot) = self.slot_mut(entity, field) else { return };
         let from = std::mem::replace(slot, to.clone());
         if from != to {
             self.journal.push(Change::Set { entity, field, from, to });

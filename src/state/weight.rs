@@ -7,13 +7,13 @@ const EACH: usize = 128;
 
 impl Value {
     /// Bytes that the value takes besides its place.
+    #[inline]
     pub(crate) fn weight(&self) -> usize {
-        let place = size_of::<Value>();
         match self {
-            Value::Text(text) => text.len(),
-            Value::List(items) => items.iter().map(|item| place + item.weight()).sum(),
-            Value::Map(items) => items.iter().map(|(key, item)| EACH + key.len() + item.weight()).sum(),
             Value::None | Value::Bool(_) | Value::Int(_) | Value::Ratio(..) | Value::Entity(_) => 0,
+            Value::Text(text) => text.len(),
+            Value::List(items) => items.iter().map(|item| size_of::<Value>() + item.weight()).sum(),
+            Value::Map(items) => items.iter().map(|(key, item)| EACH + key.len() + item.weight()).sum(),
         }
     }
 }

@@ -61,10 +61,12 @@ pub(crate) struct Memo {
     begins_alike: bool,
     /// What the table names by number, as this thread's own.
     values: OwnValues,
-    entries: Vec<Arc<str>>,
+    due: Vec<Scheduled>,
     cards: Vec<(Arc<str>, Arc<str>)>,
-    /// How often each card was played in replays, rolled for, and met what it needed.
+    /// How often each card was played in replays, rolled for, and met what it needed: in the game under way, and
+    /// in those that counted before it.
     played: Vec<[u64; 3]>,
+    counted: Vec<[u64; 3]>,
     /// Fields that a replay has changed for the first time in any game.
     unnoted: Vec<Guard>,
     /// Recordings that wait until nobody reads the table.
@@ -146,8 +148,14 @@ const MOST_REASONS: usize = 200;
 
 impl Memo {
     /// `opening`: the state at which all games begin, if they begin alike.
-    pub fn new(traces: &Arc<Traces>, opening: Option<&State>, schema: &Schema, locate: fn() -> String) -> Memo {
-        let numbering = Numbering::new(opening);
+    pub fn new(traces: &Arc<Traces>, opening: Option<&mut State>, schema: &Schema, locate: fn() -> String) -> Memo {
+        let numbering = Numbering::new(opening.as_deref());
+        // Copies of it know these hashes from their beginning.
+        let opening = opening.map(|opening| {
+            opening.population_hash(numbering.fixed());
+            opening.attachments_hash();
+            &*opening
+        });
         Memo {
             traces: traces.clone(),
             cache: FieldCache::new(opening, numbering.fixed_fields()),
@@ -162,9 +170,10 @@ impl Memo {
             invalidated: Fields::default(),
             begins_alike: opening.is_some(),
             values: OwnValues::default(),
-            entries: Vec::new(),
+            due: Vec::new(),
             cards: Vec::new(),
             played: Vec::new(),
+            counted: Vec::new(),
             unnoted: Vec::new(),
             finished: Vec::new(),
             replayed: 0,
@@ -301,13 +310,14 @@ impl Memo {
                     let (entity, which) = self.numbering.field(*field);
                     let entity = real(&self.numbering, entity);
                     let before = state.field(entity, which).and_then(Value::as_int).unwrap_or_default();
-                    let sum = Value::Int(before + by);
+                    let sum = Value::Int(before + self.values.value(*by, &names.values).as_int().unwrap_or_default());
                     if field.is_fixed_field() {
                         self.cache.set(*field, which, Tagged::plain(&sum).unwrap_or(Tagged::STALE));
                     }
                     state.set(entity, which, sum);
                 }
-                Step::Spawn(kind, fields) => {
+                Step::Spawn(made) => {
+                    let (kind, fields) = &names.made[*made as usize];
                     let value = |tag: &Tagged| all_real(&self.numbering, self.values.value(*tag, &names.values));
                     let fields = fields.iter().map(value).collect();
                     let id = state.spawn(Entity { kind: *kind, fields });
@@ -328,6 +338,7 @@ impl Memo {
                     }
                 }
                 Step::Attach(made) => {
+                    let made = &names.attached[*made as usize];
                     let (hook, data) = (made.hook.clone(), all_real(&self.numbering, made.data.clone()));
                     let owner = real(&self.numbering, made.owner);
                     state.attach(Attachment { hook, owner, data, numbered: None });
@@ -341,17 +352,19 @@ impl Memo {
                     state.set_data(*id, all_real(&self.numbering, self.values.value(*data, &names.values)));
                     state.note_attachments();
                 }
-                Step::Schedule(due) => {
-                    let what = own(&mut self.entries, due.what, names.entries.iter().map(|name| Arc::from(&**name)));
-                    let (mut owner, mut args) = (due.owner, self.values.value(due.args, &names.values));
-                    if due.numbered {
+                Step::Schedule { due, numbered } => {
+                    let Scheduled { what, key, owner, args, every } =
+                        own(&mut self.due, *due, names.due.iter().map(Scheduled::apart));
+                    let (mut owner, mut args) = (*owner, args.clone());
+                    if *numbered {
                         owner = owner.map(|owner| real(&self.numbering, owner));
                         args = all_real(&self.numbering, args);
                     }
-                    let entry = Entry::new(what.clone(), due.key, owner, args, due.every);
-                    state.schedule(&Audience::Everybody, entry);
+                    state.schedule(&Audience::Everybody, Entry::new(what.clone(), *key, owner, args, *every));
                 }
-                Step::Finish(outcome) => state.finish(outcome.to_string()),
+                Step::Finish(text) => {
+                    state.finish(self.values.value(*text, &names.values).as_text().unwrap_or_default().to_string());
+                }
             }
         }
         if let Some((card, met)) = outcome.played {
@@ -384,7 +397,9 @@ impl Memo {
             None => None,
         };
         let first = match args {
-            Value::Entity(_) | Value::List(_) | Value::Map(_) if self.numbering.concerns(args) => {
+            Value::Entity(_) | Value::List(_) | Value::Map(_)
+                if !self.numbering.is_all(state) && self.numbering.concerns(args) =>
+            {
                 let args = self.numbering.meet_all(args, state).ok_or(Miss::Root)?;
                 table.tree((what, owner, &args), hashes)
             }
@@ -395,9 +410,20 @@ impl Memo {
         table.follow(first, state, parts, Some(rng))
     }
 
-    /// Takes out how often cards were played in replays: seat and card, how often used, rolled for and met.
+    /// A game is over, and counts or does not.
+    pub fn end_game(&mut self, counts: bool) {
+        self.counted.resize(self.played.len(), [0; 3]);
+        for (sum, one) in self.counted.iter_mut().zip(&mut self.played) {
+            let one = std::mem::take(one);
+            if counts {
+                (0..3).for_each(|at| sum[at] += one[at]);
+            }
+        }
+    }
+
+    /// Takes out how often cards were played in replays of games that count: seat and card, how often used, rolled for and met.
     pub fn take_played(&mut self) -> Vec<(Arc<str>, Arc<str>, [u64; 3])> {
-        let played = self.played.iter_mut().map(std::mem::take);
+        let played = self.counted.iter_mut().map(std::mem::take);
         let named = self.cards.iter().zip(played).filter(|(_, count)| count[0] > 0);
         named.map(|((seat, card), count)| (seat.clone(), card.clone(), count)).collect()
     }

@@ -1,3 +1,4 @@
+use std::hash::Hash;
 use std::sync::Arc;
 
 use indexmap::IndexSet;
@@ -6,7 +7,7 @@ use super::guard::Guard;
 use super::numbering::{is_number, is_numbered};
 use super::recording::{Effect, Finished, Played, Scheduled};
 use super::tagged::{Interner, Tagged};
-use crate::state::{Attachment, AttachmentId, Entity, EntityId, Key, KindId, Value};
+use crate::state::{Attachment, AttachmentId, Entity, EntityId, KindId, Value};
 
 /// The outcome of a trace. Values and names are numbers of the table, so that many traces share few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,40 +24,34 @@ pub(super) struct Outcome {
     pub value: Tagged,
 }
 
-/// An effect as the table keeps it.
+/// An effect as the table keeps it, in 12 bytes: what is larger is a number of [`Names`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Step {
     /// Sets a field of a fixed entity to what is the same in all games.
     Put(Guard, Tagged),
     Set(Guard, Tagged),
-    Add(Guard, i64),
-    Spawn(KindId, Box<[Tagged]>),
+    Add(Guard, Tagged),
+    Spawn(u32),
     Remove(EntityId),
-    Attach(Box<Attachment>),
+    Attach(u32),
     Detach(AttachmentId),
     SetData(AttachmentId, Tagged),
-    Schedule(Box<Due>),
-    Finish(Box<str>),
-}
-
-/// An agenda entry that is scheduled; `what` is the number of its name.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Due {
-    pub what: u32,
-    pub key: Key,
-    pub owner: Option<EntityId>,
-    pub args: Tagged,
-    pub every: Option<Key>,
-    /// Whether an entity in it goes by its number.
-    pub numbered: bool,
+    /// `numbered`: whether an entity in it goes by its number.
+    Schedule {
+        due: u32,
+        numbered: bool,
+    },
+    Finish(Tagged),
 }
 
 /// What outcomes refer to by number.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     pub values: Interner,
-    /// Of agenda entries.
-    pub entries: IndexSet<Arc<str>>,
+    /// Agenda entries that are scheduled, entities that are made, and what is attached: many outcomes have the same.
+    pub due: IndexSet<Scheduled>,
+    pub made: IndexSet<(KindId, Box<[Tagged]>)>,
+    pub attached: IndexSet<Attachment>,
     /// Seats and the cards that they played.
     pub cards: IndexSet<(Arc<str>, Arc<str>)>,
 }
@@ -71,7 +66,7 @@ struct Told {
     value: Value,
 }
 
-fn number<T: std::hash::Hash + Eq>(set: &mut IndexSet<T>, one: T) -> u32 {
+fn number<T: Hash + Eq>(set: &mut IndexSet<T>, one: T) -> u32 {
     set.insert_full(one).0 as u32
 }
 
@@ -98,23 +93,20 @@ impl Names {
                 Step::Put(*field, self.values.tag(value)?)
             }
             Effect::Set(field, value) => Step::Set(*field, self.values.tag(value)?),
-            Effect::Add(field, by) => Step::Add(*field, *by),
+            Effect::Add(field, by) => Step::Add(*field, self.values.tag(&Value::Int(*by))?),
             Effect::Spawn(Entity { kind, fields }) => {
-                Step::Spawn(*kind, fields.iter().map(|value| self.values.tag(value)).collect::<Option<_>>()?)
+                let fields = fields.iter().map(|value| self.values.tag(value)).collect::<Option<_>>()?;
+                Step::Spawn(number(&mut self.made, (*kind, fields)))
             }
             Effect::Remove(id) => Step::Remove(*id),
-            Effect::Attach(made) => Step::Attach(Box::new(made.clone())),
+            Effect::Attach(made) => Step::Attach(number(&mut self.attached, made.clone())),
             Effect::Detach(id) => Step::Detach(*id),
             Effect::SetData(id, data) => Step::SetData(*id, self.values.tag(data)?),
-            Effect::Schedule(Scheduled { what, key, owner, args, every }) => Step::Schedule(Box::new(Due {
-                what: number(&mut self.entries, what.clone()),
-                key: *key,
-                owner: *owner,
-                args: self.values.tag(args)?,
-                every: *every,
-                numbered: owner.is_some_and(is_number) || is_numbered(args),
-            })),
-            Effect::Finish(outcome) => Step::Finish(outcome.clone()),
+            Effect::Schedule(due) => {
+                let numbered = due.owner.is_some_and(is_number) || is_numbered(&due.args);
+                Step::Schedule { due: number(&mut self.due, due.clone()), numbered }
+            }
+            Effect::Finish(text) => Step::Finish(self.values.tag(&Value::text(text))?),
         })
     }
 
@@ -123,22 +115,17 @@ impl Names {
         let value = |tag: Tagged| self.values.value(tag);
         let effect = |step: &Step| match step {
             Step::Put(field, to) | Step::Set(field, to) => Effect::Set(*field, value(*to)),
-            Step::Add(field, by) => Effect::Add(*field, *by),
-            Step::Spawn(kind, fields) => {
+            Step::Add(field, by) => Effect::Add(*field, value(*by).as_int().unwrap_or_default()),
+            Step::Spawn(made) => {
+                let (kind, fields) = &self.made[*made as usize];
                 Effect::Spawn(Entity { kind: *kind, fields: fields.iter().copied().map(value).collect() })
             }
             Step::Remove(id) => Effect::Remove(*id),
-            Step::Attach(made) => Effect::Attach((**made).clone()),
+            Step::Attach(made) => Effect::Attach(self.attached[*made as usize].clone()),
             Step::Detach(id) => Effect::Detach(*id),
             Step::SetData(id, data) => Effect::SetData(*id, value(*data)),
-            Step::Schedule(due) => Effect::Schedule(Scheduled {
-                what: self.entries[due.what as usize].clone(),
-                key: due.key,
-                owner: due.owner,
-                args: value(due.args),
-                every: due.every,
-            }),
-            Step::Finish(outcome) => Effect::Finish(outcome.clone()),
+            Step::Schedule { due, .. } => Effect::Schedule(self.due[*due as usize].clone()),
+            Step::Finish(text) => Effect::Finish(value(*text).as_text().unwrap_or_default().into()),
         };
         let played = outcome.played.map(|(card, met)| {
             let (seat, card) = self.cards[card as usize].clone();

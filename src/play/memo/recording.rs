@@ -99,6 +99,8 @@ impl Hasher for Folded {
 #[inline]
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
+        (Value::None, Value::None) => true,
+        (Value::Int(one), Value::Int(other)) => one == other,
         (Value::List(one), Value::List(other)) => Arc::ptr_eq(one, other) || one == other,
         (Value::Map(one), Value::Map(other)) => Arc::ptr_eq(one, other) || one == other,
         (one, other) => one == other,
@@ -140,13 +142,21 @@ pub(super) enum Effect {
     Finish(Box<str>),
 }
 
-#[derive(Clone, Debug)]
+/// An agenda entry that is scheduled.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Scheduled {
     pub what: Arc<str>,
     pub key: Key,
     pub owner: Option<EntityId>,
     pub args: Value,
     pub every: Option<Key>,
+}
+
+impl Scheduled {
+    /// The same, sharing nothing with another thread.
+    pub fn apart(&self) -> Scheduled {
+        Scheduled { what: Arc::from(&*self.what), args: self.args.apart(), ..self.clone() }
+    }
 }
 
 /// The card that was played in an entry.

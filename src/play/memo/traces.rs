@@ -176,14 +176,15 @@ impl Table {
         let mut at = first as usize;
         let mut last_total = 0;
         loop {
-            let node = self.nodes[at];
-            let guard = node.guard;
-            // Most guards are of this kind, and most of them hold.
-            if cache.holds(guard, node.found) {
-                debug_assert_eq!(cache.find(guard, state, &self.names.values, numbering), Some(node.found));
-                at += 1;
-                continue;
+            // Most guards are on fields of fixed entities, and most of them hold.
+            let rest = &self.nodes[at..];
+            let held = rest.iter().take_while(|node| cache.holds(node.guard, node.found)).count();
+            for node in rest[..held].iter().filter(|_| cfg!(debug_assertions)) {
+                assert_eq!(cache.find(node.guard, state, &self.names.values, numbering), Some(node.found));
             }
+            let node = rest[held];
+            at += held;
+            let guard = node.guard;
             let found = match guard.kind() {
                 Guard::FIELD if guard.is_fixed_field() => {
                     match cache.find(guard, state, &self.names.values, numbering) {
