@@ -2,7 +2,7 @@
 
 use super::generator::{Generator, Place};
 use super::model::Sort::{Body as Ent, Number, Seat, Truth};
-use super::model::{Body, Case, Field, Layer, Stat};
+use super::model::{Body, Card, Case, Field, Layer, Stat};
 
 impl Generator {
     /// Adds what only some of the cases have.
@@ -51,6 +51,51 @@ impl Generator {
             case.layer =
                 Some(Layer { from_start: self.random.one_in(2), cards, verbs, hook, field: self.random.one_in(3) });
         }
+        if case.secret && case.cards.len() < 4 {
+            // What is rolled in secret counts behind the next roll: two ways that differ in it alone are not the same.
+            let text =
+                "me:set(\"purse\", rb.roll(\"1d4\"))\nif rb.under(\"1d6\", 4) then me:set(\"a\", me.purse % 3) end";
+            let resolve = vec![Stat::new(text, Vec::new(), Vec::new())];
+            case.cards.push(Card { when: Vec::new(), note: false, resolve });
+        }
+        if self.random.one_in(6) {
+            // A check refuses what both policies answer now and then.
+            let asked = "me:set(\"a\", rb.number({ seat = me.seat, topic = \"checked\", about = me, min = 0, max = 5, default = 2, check = function(value) return value ~= 4, \"not four\" end }) % 7)";
+            case.cards[0].resolve.insert(0, Stat::new(asked, Vec::new(), Vec::new()));
+            let given = "if q.topic == \"checked\" then return rb.pick(q, 6) - 1 end";
+            for policy in &mut case.policies {
+                policy.insert(0, Stat::new(given, Vec::new(), Vec::new()));
+            }
+        }
+        if self.random.one_in(2) {
+            let toggles = self.toggles(case);
+            if !toggles.is_empty() {
+                let stat = self.random.pick(&toggles).clone();
+                case.cards[0].resolve.insert(0, stat);
+            }
+        }
+    }
+
+    /// Does one thing or another by the value of a field, and gives the field another value: the same is met again otherwise.
+    fn toggles(&self, case: &Case) -> Vec<Stat> {
+        let toggle = |name: &str| -> Option<(&str, &str)> {
+            Some(match name {
+                "flag" => ("me.flag", "not me.flag"),
+                "note" => ("me.note == \"n\"", "if me.note == \"n\" then \"m\" else \"n\""),
+                "mode" => ("me.mode == \"m1\"", "if me.mode == \"m1\" then \"m2\" else \"m1\""),
+                "list" => ("me.list[1] == 2", "if me.list[1] == 2 then {} else { 2, 1 }"),
+                "map" => ("me.map.k == 2", "if me.map.k == 2 then {} else { k = 2 }"),
+                _ => return None,
+            })
+        };
+        let toggles = case.fields.iter().filter_map(|field| Some((field.name, toggle(field.name)?)));
+        let toggles = toggles.map(|(name, (test, other))| {
+            let text = format!(
+                "if {test} then world:set(\"big\", (world.big * 3 + 1) % 1000) end\nif rb.under(\"1d6\", 4) then me:set(\"{name}\", {other}) end"
+            );
+            Stat::new(text, Vec::new(), Vec::new())
+        });
+        toggles.collect()
     }
 
     /// Adds a statement at the end of something that is done.

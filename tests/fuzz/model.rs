@@ -326,14 +326,15 @@ impl Case {
         files
     }
 
-    /// The same as somebody writes it anew in mid-game: the last statement of each card and verb is gone, and in half of the
+    /// The same as somebody writes it anew in mid-game: the last statement of each card, verb and hook is gone, and in half of the
     /// cases there is a field more.
     pub fn rewritten(&self) -> Case {
         let mut case = self.clone();
         if self.seed.is_multiple_of(2) {
             case.fields.push(Field { name: "late", declared: "rb.int({ default = 2 })".into(), default: None });
         }
-        for body in case.cards.iter_mut().map(|card| &mut card.resolve).chain(&mut case.verbs) {
+        let hooks = case.hooks.iter_mut().flat_map(|hook| hook.parts.iter_mut().map(|(.., body)| body));
+        for body in case.cards.iter_mut().map(|card| &mut card.resolve).chain(&mut case.verbs).chain(hooks) {
             body.pop();
         }
         case
