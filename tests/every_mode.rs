@@ -276,6 +276,32 @@ fn an_endless_game_stands_where_it_was_stopped_when_it_is_loaded() {
 }
 
 #[test]
+fn a_list_with_a_gap_is_refused_as_an_answer_a_default_and_as_options() {
+    let kinds = [
+        ("choose_many", "options = { \"a\", \"b\", \"c\" }, max = 3", "{ \"a\", nil, \"c\" }"),
+        ("order", "options = { \"a\", \"b\", \"c\" }", "{ \"b\", \"a\", nil, \"c\" }"),
+        ("order", "options = { \"a\", \"b\", \"c\" }", "{ \"b\", \"a\", \"c\", d = 1 }"),
+        ("allot", "options = { \"a\", \"b\", \"c\" }, total = 3", "{ 3, nil, 0 }"),
+    ];
+    for (kind, fields, answer) in kinds {
+        let asks = |more: &str| {
+            format!("rb.{kind}({{ seat = \"left\", topic = \"t\", why = \"which?\", {fields}{more} }}) x:add(\"a\", 1)")
+        };
+        let policy = POLICY.replace("return nil end", &format!("return {answer} end"));
+        let found = comes_to(&asks(""), "", &[("policies/p0.luau", &policy)]);
+        assert!(found.contains("the policy answered t with a list, and "), "{found}");
+        let found = comes_to(&asks(&format!(", default = {answer}")), "", &[]);
+        assert!(
+            found.contains("of the question `t` is a list with a gap") || found.contains("without a gap"),
+            "{found}"
+        );
+        let holes = asks("").replace("\"b\", \"c\"", "nil, \"c\"");
+        let found = comes_to(&holes, "", &[]);
+        assert!(found.contains("needs `options`, a list with the keys 1, 2, 3 ..., and it has a gap"), "{found}");
+    }
+}
+
+#[test]
 fn entries_without_a_roll_are_counted_by_the_tape_alone() {
     let endless = "x:add(\"a\", 1) rb.schedule(\"late\", { 1, 2 }, x)";
     let rules = |act: &str| {

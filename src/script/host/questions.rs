@@ -430,6 +430,11 @@ fn default_value(handles: &Handles, question: &Question, q: &Table, value: &Lv) 
             // Those are points.
             && !matches!(question.ask, Ask::Allot { .. })
         {
+            if list.pairs::<Lv, Lv>().count() != list.raw_len() {
+                let topic: String = q.raw_get("topic")?;
+                let message = format!("the default of the question `{topic}` is a list with a gap");
+                return Err(stopped(context.fault_with(message, Some("leave out what is nil".into()))));
+            }
             let mut ids = Vec::new();
             for at in 1..=list.raw_len() {
                 let one: Lv = list.raw_get(at)?;
